@@ -1,0 +1,17 @@
+/**
+ * Plain JSON, as it travels to and from the API server.
+ *
+ * @example
+ * ```ts
+ * const value: Json = { replicas: 3, labels: ["a", "b"] };
+ * ```
+ */
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+
+/** A JSON object: what a Kubernetes body is before anybody knows its kind. */
+export type JsonObject = { [key: string]: Json | undefined };
+
+/** Whether `value` is a JSON object (not null, not an array). */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
