@@ -1,0 +1,8 @@
+export {
+  createMessageTable,
+  type MessageField,
+  type MessageFields,
+  type MessageTable,
+  type ScalarType,
+} from "./message-table.ts";
+export { createSchemaTable, type SchemaTable } from "./schema-table.ts";
