@@ -1,0 +1,1 @@
+export { afterTimerRun, startTimer, type TimerOutcome, type TimerState, timerDueAt } from "./timers.ts";

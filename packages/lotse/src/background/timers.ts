@@ -1,0 +1,64 @@
+/**
+ * When does a timer run? Pure. A timer has no task and no timer object of its own: its next time is a number that the
+ * object's mailbox is woken at, and its run is part of the object's turn, so it never overlaps anything of its object.
+ */
+import { backoffMs, type TimerHandler } from "../declare/index.ts";
+
+/** What is remembered of one timer of one object; times are monotonic milliseconds. */
+export interface TimerState {
+  /** Not before this. */
+  readonly dueAt: number;
+  /** When the current run's first attempt began; undefined between runs. */
+  readonly startedAt: number | undefined;
+  /** Failed attempts of the current run. */
+  readonly attempts: number;
+  /** A permanent error: this object's timer does not run again. */
+  readonly ended: boolean;
+}
+
+/** How a run of a timer ended. */
+export type TimerOutcome =
+  | { readonly type: "done" }
+  | { readonly type: "temporary"; readonly delayMs: number | undefined }
+  | { readonly type: "failed" }
+  | { readonly type: "aborted" };
+
+/** A timer begins to count when its object first matches. */
+export function startTimer(handler: TimerHandler, now: number): TimerState {
+  return { dueAt: now + handler.initialDelayMs, startedAt: undefined, attempts: 0, ended: false };
+}
+
+/** When the timer runs next; undefined when never. `changedAt` is when somebody last changed the object's essence. */
+export function timerDueAt(handler: TimerHandler, state: TimerState, changedAt: number): number | undefined {
+  if (state.ended) return undefined;
+  return handler.idleMs === undefined ? state.dueAt : Math.max(state.dueAt, changedAt + handler.idleMs);
+}
+
+/** The state after a run that took from `begunAt` to `now`. `random` is in [0, 1). */
+export function afterTimerRun(
+  handler: TimerHandler,
+  state: TimerState,
+  outcome: TimerOutcome,
+  begunAt: number,
+  now: number,
+  random: () => number,
+): TimerState {
+  if (outcome.type === "aborted") return state;
+  if (outcome.type === "done") {
+    const dueAt = handler.sharp ? nextSharp(begunAt, handler.intervalMs, now) : now + handler.intervalMs;
+    return { dueAt, startedAt: undefined, attempts: 0, ended: false };
+  }
+  const startedAt = state.startedAt ?? begunAt;
+  const attempts = state.attempts + 1;
+  const { retries, timeoutMs, backoff } = handler.retry;
+  if (outcome.type === "failed" || (retries !== undefined && attempts >= retries)) return { ...state, ended: true };
+  const dueAt = now + (outcome.delayMs ?? backoffMs(backoff, attempts, random()));
+  if (timeoutMs !== undefined && dueAt - startedAt >= timeoutMs) return { ...state, ended: true };
+  return { dueAt, startedAt, attempts, ended: false };
+}
+
+/** The next multiple of the interval after `begunAt` that is not over yet: a long run skips, it does not catch up. */
+function nextSharp(begunAt: number, intervalMs: number, now: number): number {
+  if (intervalMs === 0) return now;
+  return begunAt + Math.max(1, Math.ceil((now - begunAt) / intervalMs)) * intervalMs;
+}

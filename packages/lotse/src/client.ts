@@ -1,0 +1,2 @@
+/** The client, for scripts and handlers: `import { Pod } from "lotse/client"`. */
+export * from "@lotse/client";

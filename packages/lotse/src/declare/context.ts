@@ -1,0 +1,109 @@
+import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
+import type { Logger } from "../report/index.ts";
+import type { Reason } from "./handler.ts";
+import type { DeepReadonly, MergePatch } from "./readonly.ts";
+
+/** What a handler can keep in memory for one object: lost at a restart, gone with the object. */
+export type Memo = Record<string, unknown>;
+
+type Part<B, Key extends string> = Key extends keyof B ? NonNullable<B[Key]> : Record<string, unknown>;
+
+/**
+ * Changes to the object, sent as one merge patch together with Lotse's own record when the handler is done.
+ * `null` removes a field; lists are replaced as a whole.
+ */
+export type Patch<B> = MergePatch<Omit<B, "metadata" | "spec" | "status" | "apiVersion" | "kind">> & {
+  readonly metadata: { labels: MergePatch<Record<string, string>>; annotations: MergePatch<Record<string, string>> };
+  readonly spec: MergePatch<Part<B, "spec">>;
+  readonly status: MergePatch<Part<B, "status">>;
+};
+
+/** One difference between two states of an object; lists are compared as a whole. */
+export interface Difference {
+  readonly op: "add" | "change" | "remove";
+  readonly path: readonly string[];
+  readonly old: unknown;
+  readonly new: unknown;
+}
+
+/** Something that can belong to the handled object: a client object or a plain manifest. */
+export type Adoptable = KubeObject | KubeBody;
+
+/** What every handler of an object gets. */
+export interface ObjectContext<B extends KubeBody> {
+  /** The object with its verbs: `object.label({...})`, `object.delete()`. */
+  readonly object: KubeObject<B>;
+  /** The object as the API server gave it. */
+  readonly body: DeepReadonly<B>;
+  readonly spec: DeepReadonly<Part<B, "spec">>;
+  readonly status: DeepReadonly<Partial<Part<B, "status">>>;
+  readonly meta: DeepReadonly<ObjectMeta>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly uid: string;
+  /** The kind of the object. */
+  readonly resource: KindDescription;
+  /** Changes to the object, sent when the handler is done. */
+  readonly patch: Patch<B>;
+  /** In-memory notes for this object, shared by its handlers. */
+  readonly memo: Memo;
+  readonly logger: Logger;
+  /** A client whose default namespace is the object's; its calls end with `signal`. */
+  readonly client: Client;
+  /** Aborts when the attempt should end: deletion, timeout, shutdown (`signal.reason.why`). */
+  readonly signal: AbortSignal;
+  readonly param: unknown;
+  /** Makes children belong to this object: owner reference, namespace and name prefix. Returns what it was given. */
+  adopt<T extends Adoptable | readonly Adoptable[]>(children: T): T;
+}
+
+/** What a handler that may be tried again gets. */
+export interface AttemptContext {
+  /** How many attempts there were before this one. */
+  readonly retry: number;
+  /** When the first attempt began. */
+  readonly started: Date;
+  /** Milliseconds since then. */
+  readonly runtime: number;
+}
+
+/** What `on.create`, `on.update`, `on.delete` and `on.resume` handlers get. */
+export interface ChangeContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {
+  readonly reason: Reason;
+  /** What somebody wanted of the object before; undefined at creation. */
+  readonly old: DeepReadonly<Partial<B>> | undefined;
+  /** What somebody wants of it now; undefined at deletion. */
+  readonly new: DeepReadonly<Partial<B>> | undefined;
+  readonly diff: readonly Difference[];
+}
+
+/** What `on.event` handlers get: the raw stream. */
+export interface EventContext<B extends KubeBody> extends ObjectContext<B> {
+  /** The event's type; undefined for objects that were there when the operator started. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined;
+  readonly event: { readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined; readonly object: DeepReadonly<B> };
+}
+
+/** What timers get. */
+export interface TimerContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {}
+
+/** What `on.startup` and `on.cleanup` handlers get. */
+export interface LifecycleContext extends AttemptContext {
+  readonly client: Client;
+  readonly logger: Logger;
+  readonly memo: Memo;
+  readonly signal: AbortSignal;
+}
+
+/** Why an attempt's signal was aborted: the `reason` of {@link ObjectContext.signal}. */
+export class Aborted extends Error {
+  override readonly name = "Aborted";
+  readonly why: "deletion" | "timeout" | "shutdown" | "superseded";
+
+  constructor(why: Aborted["why"], message: string) {
+    super(message);
+    this.why = why;
+  }
+}

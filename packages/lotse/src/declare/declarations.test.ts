@@ -1,0 +1,84 @@
+import { ConfigMap } from "@lotse/client";
+import { describe, expect, it } from "vitest";
+import { Declarations } from "./declarations.ts";
+import type { ChangeHandler, TimerHandler } from "./handler.ts";
+
+describe("declaring", () => {
+  it("names a handler by its id, else by its function, else by its cause with a number", () => {
+    const { on, ...declarations } = collect();
+    on.create(ConfigMap, { id: "explicit" }, function ignored() {});
+    on.create(ConfigMap, function named() {});
+    on.create(ConfigMap, () => {});
+    on.create(ConfigMap, () => {});
+    expect(declarations.ids()).toEqual(["explicit", "named", "create-1", "create-2"]);
+  });
+
+  it("refuses an id that is used twice for one kind, and names both places", () => {
+    const { on } = collect();
+    on.create(ConfigMap, function publish() {});
+    expect(() => on.update(ConfigMap, function publish() {})).toThrow(
+      /handler id "publish" is used twice for configmaps\.v1 \(first at declare\/declarations\.test\.ts:\d+\) at declare\/declarations\.test\.ts:\d+/,
+    );
+  });
+
+  it("allows the same id on two kinds", () => {
+    const { on } = collect();
+    on.create(ConfigMap, function publish() {});
+    expect(() => on.create("secrets", function publish() {})).not.toThrow();
+  });
+
+  it("declares one handler for several causes", () => {
+    const { on, ...declarations } = collect();
+    on(["create", "resume"], ConfigMap, function both() {});
+    const [handler] = declarations.handlers() as ChangeHandler[];
+    expect([...(handler?.reasons ?? [])]).toEqual(["create", "resume"]);
+  });
+
+  it("reads durations when a handler is declared, not when it fails", () => {
+    const { on } = collect();
+    expect(() => on.create(ConfigMap, { timeout: "5 minutes" }, function f() {})).toThrow(/not a duration/);
+  });
+
+  it.each([
+    [
+      "optional on.create",
+      () => collect().on.create(ConfigMap, { optional: true }, function f() {}),
+      /"optional" has no meaning for on\.create/,
+    ],
+    [
+      "deleted on.update",
+      () => collect().on.update(ConfigMap, { deleted: true }, function f() {}),
+      /"deleted" has no meaning for on\.update/,
+    ],
+    ["no handler", () => (collect().on.create as (kind: unknown) => void)(ConfigMap), /needs a handler function/],
+    ["no cause", () => collect().on([], ConfigMap, function f() {}), /without a cause/],
+    ["no interval", () => collect().declarations.timer(ConfigMap, {} as never, function f() {}), /needs an interval/],
+  ])("refuses %s with the place in the source", (_name, declare, message) => {
+    expect(declare).toThrow(message);
+    expect(declare).toThrow(/declarations\.test\.ts:\d+/);
+  });
+
+  it("reads a timer's options", () => {
+    const { declarations, handlers } = collect();
+    declarations.timer(ConfigMap, { interval: "1h", initialDelay: "5s", idle: "1m", sharp: true }, function tick() {});
+    expect(handlers()[0] as TimerHandler).toMatchObject({
+      intervalMs: 3_600_000,
+      initialDelayMs: 5_000,
+      idleMs: 60_000,
+      sharp: true,
+    });
+  });
+
+  it("keeps one entry for a kind however often it is named", () => {
+    const { on, declarations } = collect();
+    on.create(ConfigMap, function a() {});
+    on.update(ConfigMap, function b() {});
+    expect(declarations.resources).toHaveLength(1);
+  });
+});
+
+function collect() {
+  const declarations = new Declarations();
+  const handlers = () => declarations.resources.flatMap((one) => one.handlers);
+  return { declarations, on: declarations.on, handlers, ids: () => handlers().map(({ id }) => id) };
+}

@@ -1,0 +1,122 @@
+import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
+import { type Duration, durationMs } from "@lotse/client/meta";
+import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
+import type { ChangeContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
+import type { Filters } from "./filters.ts";
+
+/** Why a changing handler is called. */
+export type Reason = "create" | "update" | "delete" | "resume";
+
+/** What an unknown error (neither temporary nor permanent) counts as. */
+export type ErrorMode = "temporary" | "permanent" | "ignored";
+
+/** Options that every handler of objects has. */
+export interface ObjectHandlerOptions<B> extends Filters<B> {
+  /** Stable name of the handler; Lotse remembers its work on objects under it. Default: the function's name. */
+  readonly id?: string;
+  /** Handed to the handler as `param`: one function can serve several declarations. */
+  readonly param?: unknown;
+}
+
+/** How a handler's failures are treated. */
+export interface RetryOptions {
+  /** What an unknown error counts as. Default `"temporary"`. */
+  readonly errors?: ErrorMode;
+  /** Give up after this time, counted from the first attempt; a running attempt is aborted by `signal`. */
+  readonly timeout?: Duration;
+  /** Give up after this many attempts. */
+  readonly retries?: number;
+  /** The wait between attempts. Default: exponential, 1 s to 5 min. */
+  readonly backoff?: Backoff;
+}
+
+/** Options of `on.create`, `on.update`, `on.delete` and `on.resume`. */
+export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
+  /** For `on.delete`: do not hold the object back with a finalizer; a deletion while the operator is down is missed. */
+  readonly optional?: boolean;
+  /** For `on.resume`: also for objects that are being deleted. */
+  readonly deleted?: boolean;
+}
+
+/** Options of `operator.timer`. */
+export interface TimerOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
+  /** Time from the end of one run to the start of the next (from start to start with `sharp`). */
+  readonly interval: Duration;
+  /** Keep to the interval however long a run takes. */
+  readonly sharp?: boolean;
+  /** Wait before the first run. */
+  readonly initialDelay?: Duration;
+  /** Run only when nobody has changed the object for this long. */
+  readonly idle?: Duration;
+}
+
+/** A resource: a class made by `resource({...})`, a built-in class, or a name such as `"deployments.apps"`. */
+export type ResourceInput = KindClass | KindDescription | string;
+
+/** What a handler may return; a value goes to `status.<id>` where the kind's schema has room for it. */
+export type HandlerResult = unknown;
+
+/** A declared handler of `on.create`, `on.update`, `on.delete`, `on.resume`, or of several of them. */
+export interface ChangeHandler {
+  readonly type: "change";
+  readonly id: string;
+  readonly reasons: ReadonlySet<Reason>;
+  readonly filters: Filters<KubeBody>;
+  readonly retry: RetryPlan;
+  readonly optional: boolean;
+  readonly deleted: boolean;
+  readonly param: unknown;
+  readonly fn: (context: ChangeContext<KubeBody>) => unknown;
+}
+
+/** A declared handler of `on.event`. */
+export interface EventHandler {
+  readonly type: "event";
+  readonly id: string;
+  readonly filters: Filters<KubeBody>;
+  readonly param: unknown;
+  readonly fn: (context: EventContext<KubeBody>) => unknown;
+}
+
+/** A declared timer. */
+export interface TimerHandler {
+  readonly type: "timer";
+  readonly id: string;
+  readonly filters: Filters<KubeBody>;
+  readonly retry: RetryPlan;
+  readonly intervalMs: number;
+  readonly initialDelayMs: number;
+  readonly idleMs: number | undefined;
+  readonly sharp: boolean;
+  readonly param: unknown;
+  readonly fn: (context: TimerContext<KubeBody>) => unknown;
+}
+
+/** A declared handler of objects of one kind. */
+export type Handler = ChangeHandler | EventHandler | TimerHandler;
+
+/** A declared `on.startup` or `on.cleanup`. */
+export interface LifecycleHandler {
+  readonly type: "startup" | "cleanup";
+  readonly id: string;
+  readonly retry: RetryPlan;
+  readonly fn: (context: LifecycleContext) => unknown;
+}
+
+/** {@link RetryOptions} with defaults filled in and durations read. */
+export interface RetryPlan {
+  readonly errors: ErrorMode;
+  readonly timeoutMs: number | undefined;
+  readonly retries: number | undefined;
+  readonly backoff: BackoffPlan;
+}
+
+/** Reads {@link RetryOptions}; wrong durations are found here, when the handler is declared. */
+export function planRetries(options: RetryOptions): RetryPlan {
+  return {
+    errors: options.errors ?? "temporary",
+    timeoutMs: options.timeout === undefined ? undefined : durationMs(options.timeout),
+    retries: options.retries,
+    backoff: planBackoff(options.backoff),
+  };
+}

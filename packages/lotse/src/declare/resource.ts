@@ -1,0 +1,143 @@
+import {
+  type CustomResourceDefinition,
+  defineKind,
+  type KindClass,
+  type KubeBody,
+  type KubeObject,
+} from "@lotse/client";
+import { isObject } from "@lotse/client/meta";
+import { type Column, crdOf } from "../generate/index.ts";
+import { DeclarationError } from "./errors.ts";
+
+/**
+ * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
+ * Standard JSON Schema. Lotse imports none of them.
+ */
+export interface JsonSchemaSource<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: "openapi-3.0" }) => Record<string, unknown>;
+    };
+  };
+}
+
+type OutputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : Record<string, unknown>
+  : Record<string, unknown>;
+
+/** An object of a kind made by {@link resource}. */
+export interface ResourceBody<Spec, Status> extends KubeBody {
+  spec: Spec;
+  status?: Status;
+}
+
+/** What {@link resource} is made of. */
+export interface ResourceDefinition<Spec, Status> {
+  /** API group, with a dot: `rates.example.com`. */
+  readonly group: string;
+  /** API version: `v1`, `v1beta1`. */
+  readonly version: string;
+  /** CamelCase, singular: `ExchangeRate`. */
+  readonly kind: string;
+  /** Lower case. Default: the kind in lower case with an English plural ending. */
+  readonly plural?: string;
+  /** Default: the kind in lower case. */
+  readonly singular?: string;
+  /** Default `"Namespaced"`. */
+  readonly scope?: "Namespaced" | "Cluster";
+  /** Schema of `spec`: its static type, and the CRD's validation. */
+  readonly spec: Spec;
+  /** Schema of `status`. Without one the status takes anything. */
+  readonly status?: Status;
+  /** For kubectl: `["xr"]`. */
+  readonly shortNames?: readonly string[];
+  /** For kubectl: `["all"]`. */
+  readonly categories?: readonly string[];
+  /** Columns of `kubectl get`, after the name; the age comes last by itself. */
+  readonly columns?: readonly Column[];
+}
+
+/** A class of custom objects: usable wherever a built-in class is. */
+export interface ResourceClass<Spec, Status> extends KindClass<KubeObject<ResourceBody<Spec, Status>>> {
+  /** The CustomResourceDefinition to install. */
+  crd(): CustomResourceDefinition["body"];
+}
+
+/**
+ * Declares a kind of custom objects: its CRD, its validation and its static types, from the same few lines.
+ *
+ * @example
+ * ```ts
+ * export const ExchangeRate = resource({
+ *   group: "rates.example.com",
+ *   version: "v1",
+ *   kind: "ExchangeRate",
+ *   spec: z.object({ currency: z.string().regex(/^[A-Z]{3}$/) }),
+ *   status: z.object({ rate: z.number().optional() }),
+ * });
+ * ```
+ */
+export function resource<
+  Spec extends JsonSchemaSource,
+  Status extends JsonSchemaSource = JsonSchemaSource<Record<string, unknown>>,
+>(definition: ResourceDefinition<Spec, Status>): ResourceClass<OutputOf<Spec>, OutputOf<Status>> {
+  checkNames(definition);
+  const base = defineKind<ResourceBody<OutputOf<Spec>, OutputOf<Status>>>({
+    group: definition.group,
+    version: definition.version,
+    kind: definition.kind,
+    ...(definition.plural !== undefined && { plural: definition.plural }),
+    ...(definition.singular !== undefined && { singular: definition.singular }),
+    namespaced: definition.scope !== "Cluster",
+    shortNames: definition.shortNames ?? [],
+    categories: definition.categories ?? [],
+    subresources: ["status"],
+  });
+  const input = {
+    description: base.description,
+    spec: jsonSchemaOf(definition.spec, definition.kind, "spec"),
+    status: definition.status && jsonSchemaOf(definition.status, definition.kind, "status"),
+    columns: definition.columns ?? [],
+  };
+  // Built once here as well, so that a schema that no CRD can carry fails where it is declared.
+  crdOf(input);
+  return Object.assign(base, { crd: () => crdOf(input) }) as unknown as ResourceClass<OutputOf<Spec>, OutputOf<Status>>;
+}
+
+/** Whether `value` was made by {@link resource}. */
+export function isResourceClass(value: unknown): value is ResourceClass<unknown, unknown> {
+  return typeof value === "function" && typeof (value as { crd?: unknown }).crd === "function";
+}
+
+function checkNames({ group, version, kind }: { group: string; version: string; kind: string }): void {
+  const wrong = (what: string, value: string, hint: string) =>
+    new DeclarationError(`${JSON.stringify(value)} is not ${what}`, { hint });
+  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(group)) {
+    throw wrong("an API group", group, "use a domain name that you own: rates.example.com");
+  }
+  if (!/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(version))
+    throw wrong("an API version", version, "use v1, v1beta1 or v1alpha1");
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) throw wrong("a kind", kind, "use CamelCase: ExchangeRate");
+}
+
+function jsonSchemaOf(schema: JsonSchemaSource, kind: string, part: string): unknown {
+  const convert = isObject(schema) ? schema["~standard"]?.jsonSchema?.input : undefined;
+  if (!convert) {
+    throw new DeclarationError(`the ${part} of ${kind} is not a schema that can describe itself as JSON Schema`, {
+      hint: "use zod 4.2 or newer, arktype 2.2 or newer, or any library with Standard JSON Schema",
+    });
+  }
+  try {
+    return convert({ target: "openapi-3.0" });
+  } catch (cause) {
+    throw new DeclarationError(`the ${part} of ${kind} has no JSON form: ${(cause as Error).message}`, {
+      hint: "use types that JSON has: no dates, maps, sets or big integers",
+      cause,
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type SchemaNode, toStructural } from "./structural.ts";
+
+const PRESERVE = "x-kubernetes-preserve-unknown-fields";
+
+function structural(schema: z.ZodType): SchemaNode {
+  const source = schema as unknown as { "~standard": { jsonSchema: { input(o: { target: string }): unknown } } };
+  return toStructural(source["~standard"].jsonSchema.input({ target: "openapi-3.0" }));
+}
+
+/** The rules of a structural schema that libraries break; every node must keep them. */
+function violations(node: SchemaNode, path = "", inCheck = false): string[] {
+  const found: string[] = [];
+  if (!inCheck && node.type === undefined && node[PRESERVE] !== true && node["x-kubernetes-int-or-string"] !== true) {
+    found.push(`${path}: no type`);
+  }
+  for (const key of ["$ref", "allOf", "const", "patternProperties", "propertyNames"])
+    if (key in node) found.push(`${path}: ${key}`);
+  if (node.additionalProperties === false) found.push(`${path}: additionalProperties false`);
+  if (node.additionalProperties && node.properties) found.push(`${path}: properties and additionalProperties`);
+  if (inCheck)
+    for (const key of ["type", "default", "description", "nullable"])
+      if (key in node) found.push(`${path}: ${key} in a check`);
+  for (const [name, child] of Object.entries((node.properties ?? {}) as Record<string, SchemaNode>)) {
+    found.push(...violations(child, `${path}.${name}`, inCheck));
+  }
+  for (const key of ["items", "additionalProperties"]) {
+    if (typeof node[key] === "object") found.push(...violations(node[key] as SchemaNode, `${path}.${key}`, inCheck));
+  }
+  for (const key of ["anyOf", "oneOf"]) {
+    for (const branch of (node[key] ?? []) as SchemaNode[]) found.push(...violations(branch, `${path}.${key}`, true));
+  }
+  return found;
+}
+
+describe("a structural schema", () => {
+  it.each<[string, z.ZodType, SchemaNode]>([
+    ["a string with a pattern", z.string().regex(/^[A-Z]{3}$/), { type: "string", pattern: "^[A-Z]{3}$" }],
+    ["an integer without the bounds of JavaScript", z.int(), { type: "integer" }],
+    ["an integer with real bounds", z.int().min(1).max(5), { type: "integer", minimum: 1, maximum: 5 }],
+    ["a default", z.string().default("x"), { type: "string", default: "x" }],
+    ["something that may be null", z.string().nullable(), { type: "string", nullable: true }],
+    ["an enum", z.enum(["a", "b"]), { type: "string", enum: ["a", "b"] }],
+    ["a format without the library's long pattern", z.iso.datetime(), { type: "string", format: "date-time" }],
+    ["a map", z.record(z.string(), z.number()), { type: "object", additionalProperties: { type: "number" } }],
+    ["anything", z.unknown(), { [PRESERVE]: true }],
+    ["a number or a text", z.union([z.int(), z.string()]), { "x-kubernetes-int-or-string": true }],
+    [
+      "an object that keeps unknown fields",
+      z.looseObject({ a: z.string() }),
+      { type: "object", properties: { a: { type: "string" } }, required: ["a"], [PRESERVE]: true },
+    ],
+    [
+      "an object that refuses unknown fields: pruning does that",
+      z.strictObject({ a: z.string().optional() }),
+      { type: "object", properties: { a: { type: "string" } } },
+    ],
+    [
+      "CEL rules and other x-kubernetes keys",
+      z.string().meta({ "x-kubernetes-validations": [{ rule: "self != 'x'" }] }),
+      { type: "string", "x-kubernetes-validations": [{ rule: "self != 'x'" }] },
+    ],
+    [
+      "a union of objects: all fields outside, checks inside",
+      z.discriminatedUnion("type", [
+        z.object({ type: z.literal("a"), x: z.string() }),
+        z.object({ type: z.literal("b"), y: z.number() }),
+      ]),
+      {
+        type: "object",
+        properties: { type: { type: "string", enum: ["a", "b"] }, x: { type: "string" }, y: { type: "number" } },
+        anyOf: [
+          { properties: { type: { enum: ["a"] } }, required: ["type", "x"] },
+          { properties: { type: { enum: ["b"] } }, required: ["type", "y"] },
+        ],
+      },
+    ],
+    [
+      "an intersection of objects: one object",
+      z.intersection(z.object({ a: z.string() }), z.object({ b: z.number() })),
+      { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a", "b"] },
+    ],
+  ])("describes %s", (_name, schema, expected) => {
+    expect(structural(schema)).toEqual(expected);
+    expect(violations(structural(schema))).toEqual([]);
+  });
+
+  it("keeps what a recursive schema holds, because a CRD cannot recurse", () => {
+    interface Tree {
+      children?: Tree[] | undefined;
+    }
+    const tree: z.ZodType<Tree> = z.object({
+      get children() {
+        return z.array(tree).optional();
+      },
+    });
+    expect(violations(structural(tree))).toEqual([]);
+    expect(JSON.stringify(structural(tree))).toContain(PRESERVE);
+  });
+
+  it("refuses a pattern that Kubernetes cannot match, and says what to write instead", () => {
+    expect(() => structural(z.object({ name: z.string().regex(/^(?!x)/) }))).toThrow(/spec\.name.*look-around/);
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * From the JSON Schema that a schema library writes to the structural schema that a CRD may carry.
+ *
+ * The API server demands a type at every node, no `$ref`, and inside `anyOf` / `oneOf` nothing but value checks
+ * (no types, no defaults, no descriptions) of fields that also exist outside. Where a schema has no structural
+ * counterpart, the field keeps what it is given (`x-kubernetes-preserve-unknown-fields`) instead of losing data.
+ */
+import { isObject, KubeError } from "@lotse/client/meta";
+
+/** A node of an OpenAPI v3 schema. */
+export type SchemaNode = { [key: string]: unknown };
+
+/** The schema cannot be written as a CRD. */
+export class SchemaError extends KubeError {
+  override readonly code: string = "LOTSE_SCHEMA";
+}
+
+/** Keywords that a CRD may carry as they are. */
+const KEPT = new Set([
+  "type",
+  "format",
+  "title",
+  "description",
+  "default",
+  "nullable",
+  "enum",
+  "example",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "minProperties",
+  "maxProperties",
+]);
+
+/** Of {@link KEPT}, what may stand inside `anyOf` and `oneOf`. */
+const NOT_A_CHECK = new Set(["type", "title", "description", "default", "nullable", "example", "format"]);
+
+/** Formats that the API server checks by itself, which makes the library's long pattern beside them noise. */
+const SERVER_FORMATS = new Set([
+  "date-time",
+  "date",
+  "email",
+  "uuid",
+  "ipv4",
+  "ipv6",
+  "cidr",
+  "byte",
+  "uri",
+  "hostname",
+]);
+
+const PRESERVE = "x-kubernetes-preserve-unknown-fields";
+
+/** The structural form of `schema`; `path` names the place in error messages. */
+export function toStructural(schema: unknown, path = "spec"): SchemaNode {
+  if (!isObject(schema)) return { [PRESERVE]: true };
+  const node = schema as SchemaNode;
+  if (node.$ref !== undefined) return { type: "object", [PRESERVE]: true };
+  if (Array.isArray(node.allOf)) return toStructural(intersection(node, path), path);
+  const union = node.anyOf ?? node.oneOf;
+  if (Array.isArray(union)) return fromUnion(node, union, path);
+
+  const result = keep(node, path);
+  if (node.type === "array") result.items = toStructural(node.items, `${path}[]`);
+  if (node.type === "object") objectParts(node, result, path);
+  if (result.type === undefined && !isIntOrString(result)) result[PRESERVE] = true;
+  return result;
+}
+
+function keep(node: SchemaNode, path: string): SchemaNode {
+  const result: SchemaNode = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (value === undefined) continue;
+    if (key.startsWith("x-kubernetes-") || KEPT.has(key)) result[key] = value;
+  }
+  // Libraries write "safe integer" bounds on every integer; the server needs none of them.
+  if (result.minimum === Number.MIN_SAFE_INTEGER) delete result.minimum;
+  if (result.maximum === Number.MAX_SAFE_INTEGER) delete result.maximum;
+  if (SERVER_FORMATS.has(String(result.format))) delete result.pattern;
+  if (typeof result.pattern === "string") checkPattern(result.pattern, path);
+  return result;
+}
+
+/** The server matches with RE2, which has neither look-around nor back-references. */
+function checkPattern(pattern: string, path: string): void {
+  if (/\(\?<?[=!]|\\[1-9]/.test(pattern)) {
+    throw new SchemaError(`the pattern of ${path} uses look-around or a back-reference, which Kubernetes refuses`, {
+      hint: "write it without, or as a CEL rule: .meta({ 'x-kubernetes-validations': [{ rule: … }] })",
+    });
+  }
+}
+
+function objectParts(node: SchemaNode, result: SchemaNode, path: string): void {
+  if (isObject(node.properties) && Object.keys(node.properties).length > 0) {
+    result.properties = Object.fromEntries(
+      Object.entries(node.properties).map(([name, child]) => [name, toStructural(child, `${path}.${name}`)]),
+    );
+    if (Array.isArray(node.required) && node.required.length > 0) result.required = node.required;
+    // "Anything beside these" exists in CRDs only as keeping unknown fields; "nothing beside these" is pruning, the default.
+    if (node.additionalProperties !== undefined && node.additionalProperties !== false) result[PRESERVE] = true;
+    return;
+  }
+  if (node.additionalProperties === undefined || node.additionalProperties === false) return;
+  if (node.additionalProperties === true || isEmpty(node.additionalProperties)) result[PRESERVE] = true;
+  else result.additionalProperties = toStructural(node.additionalProperties, `${path}.*`);
+}
+
+function fromUnion(node: SchemaNode, options: readonly unknown[], path: string): SchemaNode {
+  const members = options.filter(isObject) as SchemaNode[];
+  const outer = keep({ ...node, anyOf: undefined, oneOf: undefined }, path);
+  const nullable = members.some((member) => member.type === "null" || member.nullable === true);
+  const branches = members.filter((member) => member.type !== "null");
+  if (nullable) outer.nullable = true;
+  const [only] = branches;
+  if (branches.length === 1 && only) return { ...toStructural(only, path), ...outer };
+
+  const types = new Set(branches.map((branch) => branch.type));
+  if (types.size === 2 && types.has("integer") && types.has("string")) {
+    return { ...outer, "x-kubernetes-int-or-string": true };
+  }
+  const [type] = types;
+  if (types.size !== 1 || type === undefined) return { ...outer, [PRESERVE]: true };
+  if (type === "object") return unionOfObjects(outer, branches, path);
+  if (type === "array") return { ...outer, type, items: { [PRESERVE]: true } };
+  return { ...outer, type, anyOf: branches.map((branch) => checksOf(branch)) };
+}
+
+/** One object with the fields of all branches, and `oneOf` / `anyOf` checks that tell them apart. */
+function unionOfObjects(outer: SchemaNode, branches: readonly SchemaNode[], path: string): SchemaNode {
+  const properties: Record<string, SchemaNode> = {};
+  for (const branch of branches) {
+    for (const [name, child] of Object.entries(isObject(branch.properties) ? branch.properties : {})) {
+      const next = toStructural(child, `${path}.${name}`);
+      const known = properties[name];
+      properties[name] = known ? mergeField(known, next) : next;
+    }
+  }
+  const anyOf = branches.map((branch) => {
+    const checks: SchemaNode = {};
+    const discriminators = Object.entries(isObject(branch.properties) ? branch.properties : {}).filter(
+      ([, child]) => isObject(child) && Array.isArray(child.enum),
+    );
+    if (discriminators.length > 0) {
+      checks.properties = Object.fromEntries(
+        discriminators.map(([name, child]) => [name, checksOf(child as SchemaNode)]),
+      );
+    }
+    if (Array.isArray(branch.required) && branch.required.length > 0) checks.required = branch.required;
+    return checks;
+  });
+  return { ...outer, type: "object", properties, anyOf };
+}
+
+/** The same field in two branches: their common type, allowing the values of both. */
+function mergeField(a: SchemaNode, b: SchemaNode): SchemaNode {
+  if (a.type !== b.type || a.type === "object" || a.type === "array") {
+    return JSON.stringify(a) === JSON.stringify(b) ? a : { [PRESERVE]: true };
+  }
+  const merged: SchemaNode = { type: a.type };
+  if (Array.isArray(a.enum) && Array.isArray(b.enum)) merged.enum = [...new Set([...a.enum, ...b.enum])];
+  return merged;
+}
+
+function checksOf(node: SchemaNode): SchemaNode {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => KEPT.has(key) && !NOT_A_CHECK.has(key)));
+}
+
+function intersection(node: SchemaNode, path: string): SchemaNode {
+  const { allOf, ...outer } = node;
+  const merged: SchemaNode = { ...outer };
+  for (const part of (allOf as unknown[]).filter(isObject)) {
+    if (part.$ref !== undefined) {
+      Object.assign(merged, { type: "object", [PRESERVE]: true });
+      continue;
+    }
+    if (merged.type !== undefined && part.type !== undefined && merged.type !== part.type) {
+      throw new SchemaError(`${path} is an intersection of ${String(merged.type)} and ${String(part.type)}`, {
+        hint: "no value can be both; check the schema",
+      });
+    }
+    const properties = { ...(merged.properties as object), ...(part.properties as object) };
+    const required = new Set([...((merged.required as string[]) ?? []), ...((part.required as string[]) ?? [])]);
+    Object.assign(merged, part);
+    if (Object.keys(properties).length > 0) merged.properties = properties;
+    if (required.size > 0) merged.required = [...required];
+  }
+  return merged;
+}
+
+function isIntOrString(node: SchemaNode): boolean {
+  return node["x-kubernetes-int-or-string"] === true;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,74 @@
+/**
+ * Lotse: write Kubernetes operators in TypeScript.
+ *
+ * @packageDocumentation
+ */
+
+export type { Duration } from "@lotse/client/meta";
+// What handlers get
+export type {
+  Adoptable,
+  AttemptContext,
+  ChangeContext,
+  DeepReadonly,
+  Difference,
+  EventContext,
+  LifecycleContext,
+  Memo,
+  MergePatch,
+  ObjectContext,
+  Patch,
+  TimerContext,
+} from "./declare/index.ts";
+// Declaring
+// Errors
+export {
+  Aborted,
+  absent,
+  type Backoff,
+  type BodyOf,
+  type ChangeOptions,
+  DeclarationError,
+  type Declare,
+  type DeclareLifecycle,
+  type ErrorMode,
+  type Filters,
+  type JsonSchemaSource,
+  type LooseBody,
+  type MapFilter,
+  type ObjectHandlerOptions,
+  type On,
+  PermanentError,
+  present,
+  type Reason,
+  type ResourceBody,
+  type ResourceClass,
+  type ResourceDefinition,
+  type ResourceInput,
+  type RetryOptions,
+  resource,
+  TemporaryError,
+  type TimerOptions,
+  type ValueFilter,
+} from "./declare/index.ts";
+export type { Column } from "./generate/index.ts";
+// Running
+export {
+  isOperator,
+  Operator,
+  type OperatorSettings,
+  type RunningOperator,
+  type StartOptions,
+} from "./operator/index.ts";
+export {
+  atLeast,
+  jsonSink,
+  type LogFields,
+  Logger,
+  type LogLevel,
+  type LogRecord,
+  type LogSink,
+  type ObjectReference,
+  prettySink,
+  type TextOutput,
+} from "./report/index.ts";

@@ -1,0 +1,3 @@
+export { cacheKey } from "./cache.ts";
+export { Informer, type InformerListener, type InformerOptions } from "./informer.ts";
+export { awaitKindFacts, type KindFacts, kindFacts } from "./kind-facts.ts";

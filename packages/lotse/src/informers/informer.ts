@@ -1,0 +1,123 @@
+/**
+ * One supervised stream for each kind and scope, however many handlers. It tells what changed, once: duplicates and
+ * echoes of own writes are recognised here, and a re-list is compared with what is known, so that no deletion is missed.
+ */
+import { type Client, type KindDescription, type KubeBody, openStream, type StreamState } from "@lotse/client";
+import type { Clock } from "@lotse/client/meta";
+import { Cache, cacheKey } from "./cache.ts";
+
+/** What an informer tells. */
+export interface InformerListener {
+  /** An object is there or has changed. `initial`: it was there when the stream began. */
+  changed(body: KubeBody, change: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void;
+  /** The stream shows an own write: known already, but part of the raw stream. */
+  echoed(body: KubeBody): void;
+  /** An object is gone; `body` is the last that is known of it. */
+  gone(body: KubeBody): void;
+  /** The first list is complete. */
+  onSynced(): void;
+  /** The stream's state changed. */
+  state(state: StreamState): void;
+}
+
+/** What an informer is made of. */
+export interface InformerOptions {
+  readonly client: Client;
+  readonly kind: KindDescription;
+  /** Undefined: all namespaces. */
+  readonly namespace: string | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly listener: InformerListener;
+}
+
+/** See the module comment. */
+export class Informer {
+  readonly #options: InformerOptions;
+  readonly #cache = new Cache();
+  #synced = false;
+
+  constructor(options: InformerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the first list is complete. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Number of known objects. */
+  get size(): number {
+    return this.#cache.size;
+  }
+
+  /** Whether objects of `namespace` are part of this informer's scope. */
+  covers(namespace: string | undefined): boolean {
+    return this.#options.namespace === undefined || this.#options.namespace === namespace;
+  }
+
+  /** The newest known body, own writes included. */
+  get(key: string): KubeBody | undefined {
+    return this.#cache.get(key);
+  }
+
+  /** All known objects, own writes included. */
+  values(): IterableIterator<KubeBody> {
+    return this.#cache.values();
+  }
+
+  /** Lays the answer to an own write over what the stream has shown. */
+  wrote(body: KubeBody): void {
+    const { managedFields: _managedFields, ...metadata } = body.metadata ?? {};
+    this.#cache.wrote({ ...body, metadata });
+  }
+
+  /** Streams until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, kind, namespace, clock, random, listener } = this.#options;
+    await openStream<KubeBody>(
+      client,
+      kind,
+      { namespace, clock, random },
+      {
+        replace: (items, version) => this.#replace(items, version),
+        apply: (body, type) => this.#apply(body, type, false),
+        remove: (body) => {
+          if (this.#cache.removed(body)) listener.gone(body);
+        },
+        bookmark: (version) => this.#cache.reached(version),
+        state: (state) => listener.state(state),
+      },
+      signal,
+    );
+  }
+
+  #apply(body: KubeBody, type: "ADDED" | "MODIFIED", initial: boolean): void {
+    const { listener } = this.#options;
+    const change = this.#cache.streamed(body);
+    if (change.type === "known") {
+      if (change.echo) listener.echoed(body);
+      return;
+    }
+    // Deleted and created again between two looks: the old one is gone, whatever its name.
+    if (change.replaced && change.replaced.metadata?.uid !== body.metadata?.uid) listener.gone(change.replaced);
+    listener.changed(body, { type, initial });
+  }
+
+  #replace(items: readonly KubeBody[], version: string): void {
+    const present = new Set(items.map(cacheKey));
+    for (const [key, body] of [...this.#cache.shown]) {
+      if (!present.has(key)) {
+        const last = this.#cache.removed(body);
+        this.#options.listener.gone(last ?? body);
+      }
+    }
+    const initial = !this.#synced;
+    for (const body of items) this.#apply(body, "ADDED", initial);
+    this.#cache.reached(version);
+    if (!this.#synced) {
+      this.#synced = true;
+      this.#options.listener.onSynced();
+    }
+  }
+}

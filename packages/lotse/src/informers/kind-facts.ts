@@ -1,0 +1,95 @@
+/**
+ * What has to be known of a kind before its objects are handled: is it there, does it have its status apart, and what
+ * does its schema keep? Looked up in the cluster, never guessed.
+ */
+import {
+  type Client,
+  CustomResourceDefinition,
+  ForbiddenError,
+  type KindClass,
+  type KindDescription,
+  NotFoundError,
+  UnknownKindError,
+} from "@lotse/client";
+import { type Clock, isObject, sleep } from "@lotse/client/meta";
+import { isResourceClass, type ResourceInput } from "../declare/index.ts";
+import { RECORD_FIELD } from "../generate/index.ts";
+
+/** See the module comment. */
+export interface KindFacts {
+  readonly kind: KindDescription;
+  /** The user's class, where the resource was declared by one. */
+  readonly kindClass: KindClass | undefined;
+  /** Whether the status is written apart. */
+  readonly hasStatus: boolean;
+  /** Whether the status keeps Lotse's record. */
+  readonly keepsRecord: boolean;
+  /** Whether the status keeps a field of this name. */
+  readonly keepsField: (name: string) => boolean;
+}
+
+/** How long to wait before looking again for a kind that is not there. */
+const LOOK_AGAIN_MS = 2_000;
+
+/** Looks a kind up, waiting for it as long as it takes; `onMissing` is told once. */
+export async function awaitKindFacts(
+  client: Client,
+  resource: ResourceInput,
+  clock: Clock,
+  signal: AbortSignal,
+  onMissing: (error: unknown) => void,
+): Promise<KindFacts> {
+  for (let told = false; ; told = true) {
+    try {
+      return await kindFacts(client.with({ signal }), resource);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (!told) onMissing(error);
+      await sleep(clock, LOOK_AGAIN_MS, signal);
+    }
+  }
+}
+
+/** Looks a kind up; throws {@link UnknownKindError} or {@link NotFoundError} when it is not there. */
+export async function kindFacts(client: Client, resource: ResourceInput): Promise<KindFacts> {
+  const kindClass = typeof resource === "function" ? resource : undefined;
+  const kind = kindClass?.description ?? (await client.resolve(resource as string | KindDescription));
+  const declared: KindFacts = {
+    kind,
+    kindClass,
+    hasStatus: kind.subresources.includes("status"),
+    keepsRecord: isResourceClass(resource),
+    keepsField: () => isResourceClass(resource),
+  };
+  // Groups of Kubernetes itself are no CRDs; their schemas keep nothing that is not declared.
+  if (!kind.group.includes(".") || kind.group.endsWith(".k8s.io")) return { ...declared, keepsRecord: false };
+  try {
+    const crd = await client.get(CustomResourceDefinition, `${kind.plural}.${kind.group}`);
+    return fromCrd(declared, crd);
+  } catch (error) {
+    // Not allowed to look: what was declared has to do. A record that is not kept is noticed at the first write.
+    if (error instanceof ForbiddenError) return declared;
+    // An aggregated API has no CRD; whoever was declared by name has been found in discovery already.
+    if (error instanceof NotFoundError && !isResourceClass(resource) && typeof resource === "string") return declared;
+    throw error;
+  }
+}
+
+function fromCrd(declared: KindFacts, crd: InstanceType<typeof CustomResourceDefinition>): KindFacts {
+  const version = crd.body.spec?.versions.find(({ name }) => name === declared.kind.version);
+  if (!version?.served) {
+    throw new UnknownKindError(`${declared.kind.plural}.${declared.kind.version}.${declared.kind.group}`, []);
+  }
+  const properties = (version.schema?.openAPIV3Schema as { properties?: Record<string, unknown> } | undefined)
+    ?.properties;
+  const status = isObject(properties?.status) ? properties.status : {};
+  const keepsField = (name: string) =>
+    status["x-kubernetes-preserve-unknown-fields"] === true ||
+    (isObject(status.properties) && name in status.properties);
+  return {
+    ...declared,
+    hasStatus: version.subresources?.status !== undefined,
+    keepsRecord: keepsField(RECORD_FIELD),
+    keepsField,
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
+ * the rest. A change walks informers → queue → turn, and nothing walks back up.
+ */
+import type { Client, KindDescription, KubeBody, StreamState } from "@lotse/client";
+import type { Clock } from "@lotse/client/meta";
+import {
+  Aborted,
+  type ChangeHandler,
+  type EventHandler,
+  type ResourceDeclaration,
+  type TimerHandler,
+} from "../declare/index.ts";
+import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
+import { PRIORITY, WorkQueue } from "../queue/index.ts";
+import type { Logger } from "../report/index.ts";
+import { isDeleting, newMemory, type ObjectMemory, type TurnKind, takeTurn } from "../turn/index.ts";
+
+/** What all controllers of an operator share. */
+export interface ControllerShared {
+  readonly operator: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly stopping: AbortSignal;
+  readonly graceMs: number;
+  readonly concurrency: number;
+  /** Undefined: all namespaces. */
+  readonly namespaces: readonly string[] | undefined;
+  /** A handler wrote an object of this kind. */
+  readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+}
+
+/** `namespace/name/uid`: an object that is deleted and created again is another one. */
+function objectKey(body: KubeBody): string {
+  return `${cacheKey(body)}/${body.metadata?.uid ?? ""}`;
+}
+
+/** See the module comment. */
+export class Controller implements InformerListener {
+  readonly #shared: ControllerShared;
+  readonly #facts: KindFacts;
+  readonly #informers: Informer[];
+  readonly #queue: WorkQueue;
+  readonly #memories = new Map<string, ObjectMemory>();
+  readonly #logger: Logger;
+  #turnKind: TurnKind;
+  #resolveSynced: () => void = () => {};
+  /** Resolves when all objects that are there have been listed. */
+  readonly synced: Promise<void>;
+
+  constructor(shared: ControllerShared, declaration: ResourceDeclaration, facts: KindFacts) {
+    this.#shared = shared;
+    this.#facts = facts;
+    this.#logger = shared.logger.with({ kind: facts.kind.kind });
+    this.#turnKind = this.#describe(declaration, facts.keepsRecord ? "status" : "annotation");
+    this.#queue = new WorkQueue({
+      clock: shared.clock,
+      concurrency: shared.concurrency,
+      groupOf: (key) => key.slice(0, key.indexOf("/")),
+      work: (key) => this.#work(key),
+    });
+    const scopes = facts.kind.namespaced && shared.namespaces ? shared.namespaces : [undefined];
+    this.#informers = scopes.map(
+      (namespace) =>
+        new Informer({
+          client: shared.client,
+          kind: facts.kind,
+          namespace,
+          clock: shared.clock,
+          random: shared.random,
+          listener: this,
+        }),
+    );
+    this.synced = new Promise((resolve) => {
+      this.#resolveSynced = resolve;
+    });
+  }
+
+  get kind(): KindDescription {
+    return this.#facts.kind;
+  }
+
+  /** Streams until `signal` aborts. */
+  async stream(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.run(signal)));
+  }
+
+  /** Takes no new work and resolves when what runs is done. */
+  close(): Promise<void> {
+    return this.#queue.close();
+  }
+
+  /** Resolves when nothing runs and nothing is due now. */
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  /** A handler wrote an object of this kind: it is known at once, and its own handlers are woken. */
+  handlerWrote(body: KubeBody): void {
+    const informer = this.#informerOf(body);
+    if (!informer || !body.metadata?.uid) return;
+    informer.wrote(body);
+    if (informer.get(cacheKey(body))?.metadata?.resourceVersion !== body.metadata.resourceVersion) return;
+    this.#wake(body, PRIORITY.live);
+  }
+
+  changed(body: KubeBody, { type, initial }: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void {
+    const memory = this.#memory(body);
+    if (this.#turnKind.events.length > 0) memory.events.push({ type: initial ? undefined : type, body });
+    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live);
+  }
+
+  echoed(body: KubeBody): void {
+    if (this.#turnKind.events.length === 0) return;
+    this.#memory(body).events.push({ type: "MODIFIED", body });
+    this.#queue.add(objectKey(body), PRIORITY.live);
+  }
+
+  gone(body: KubeBody): void {
+    const key = objectKey(body);
+    const memory = this.#memories.get(key);
+    if (!memory) return;
+    memory.gone = body;
+    if (this.#turnKind.events.length > 0) memory.events.push({ type: "DELETED", body });
+    memory.running?.abort(new Aborted("deletion", "the object is gone"));
+    this.#queue.add(key, PRIORITY.live);
+  }
+
+  onSynced(): void {
+    if (!this.#informers.every((informer) => informer.synced)) return;
+    this.#logger.debug("all objects are known", { objects: this.#memories.size });
+    this.#queue.start();
+    this.#resolveSynced();
+  }
+
+  state(state: StreamState): void {
+    if (state.phase !== "waiting") return;
+    const error = state.error as { message?: string; hint?: string } | undefined;
+    this.#logger.warn("the stream is interrupted, it will be opened again", {
+      error: error?.message,
+      hint: error?.hint,
+    });
+  }
+
+  async #work(key: string): Promise<void> {
+    const memory = this.#memories.get(key);
+    if (!memory) return;
+    const end = await takeTurn(this.#turnKind, key, memory);
+    if (end.type === "forget") {
+      this.#memories.delete(key);
+      this.#queue.forget(key);
+    } else if (end.type === "again") this.#queue.add(key, PRIORITY.live);
+    else if (end.type === "later") this.#queue.addAt(key, end.at);
+  }
+
+  #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"]): void {
+    const memory = this.#memory(body);
+    if (isDeleting(body) && !memory.deletionSeen) {
+      memory.deletionSeen = true;
+      memory.running?.abort(new Aborted("deletion", "the object is being deleted"));
+    }
+    this.#queue.add(objectKey(body), priority);
+  }
+
+  #memory(body: KubeBody): ObjectMemory {
+    const key = objectKey(body);
+    let memory = this.#memories.get(key);
+    if (!memory) {
+      memory = newMemory(body.metadata?.uid ?? "", this.#shared.clock.monotonic());
+      this.#memories.set(key, memory);
+    }
+    return memory;
+  }
+
+  #informerOf(body: KubeBody): Informer | undefined {
+    return this.#informers.find((informer) => informer.covers(body.metadata?.namespace));
+  }
+
+  #newest(key: string): KubeBody | undefined {
+    const name = key.slice(0, key.lastIndexOf("/"));
+    const namespace = name.slice(0, name.indexOf("/")) || undefined;
+    return this.#informers.find((informer) => informer.covers(namespace))?.get(name);
+  }
+
+  #describe(declaration: ResourceDeclaration, place: "status" | "annotation"): TurnKind {
+    const { operator, client, clock, random, stopping, graceMs, handlerWrote } = this.#shared;
+    const { kind, kindClass, hasStatus, keepsField } = this.#facts;
+    const of = <T extends { type: string }>(type: T["type"]) =>
+      declaration.handlers.filter((handler) => handler.type === type) as unknown as T[];
+    return {
+      operator,
+      kind,
+      kindClass,
+      changes: of<ChangeHandler>("change"),
+      events: of<EventHandler>("event"),
+      timers: of<TimerHandler>("timer"),
+      target: { operator, description: kind, place, hasStatus, finalizer: `${operator}.lotse.dev/finalizer` },
+      keepsResult: keepsField,
+      client,
+      clock,
+      random,
+      logger: this.#logger,
+      newest: (key) => this.#newest(key),
+      wrote: (body) => this.#informerOf(body)?.wrote(body),
+      handlerWrote,
+      recordNotKept: () => {
+        this.#logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
+          hint: "install the CRD of this version of the operator",
+        });
+        this.#turnKind = this.#describe(declaration, "annotation");
+      },
+      stopping,
+      graceMs,
+    };
+  }
+}

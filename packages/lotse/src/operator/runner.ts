@@ -1,0 +1,265 @@
+/** Starts and stops an operator: who is brought up in which order, and how it all ends. */
+import { Client, CustomResourceDefinition, type KindDescription, type KubeBody } from "@lotse/client";
+import { type Clock, type Duration, durationMs, formatDuration, sleep, systemClock } from "@lotse/client/meta";
+import {
+  backoffMs,
+  DeclarationError,
+  type Declarations,
+  isResourceClass,
+  type LifecycleHandler,
+  type Memo,
+  type ResourceDeclaration,
+  resourceKey,
+} from "../declare/index.ts";
+import { awaitKindFacts } from "../informers/index.ts";
+import { atLeast, Logger, type LogSink, prettySink } from "../report/index.ts";
+import { attempt, errorFields } from "../turn/index.ts";
+import { Controller, type ControllerShared } from "./controller.ts";
+
+/** How an operator works, wherever it runs. */
+export interface OperatorSettings {
+  /** Lower case letters, digits and dashes. Lotse's marks on objects carry it. */
+  readonly name: string;
+  /**
+   * What to do about the CRDs of kinds made by `resource()`: `"install"` applies them at start, `"wait"` waits until
+   * somebody has. Default `"wait"`; `lotse dev` installs.
+   */
+  readonly crds?: "install" | "wait";
+  /** How many objects of one kind are worked on at the same time. Default 10. */
+  readonly concurrency?: number;
+  /** How long running handlers may take to end when the operator stops. Default 10 s. */
+  readonly graceful?: Duration;
+}
+
+/** Where an operator runs. */
+export interface StartOptions {
+  /** Default: `Client.connect()`, which the operator closes when it stops. */
+  readonly client?: Client;
+  /** Stops the operator when it aborts. */
+  readonly signal?: AbortSignal;
+  /** Only objects of these namespaces. Default: all. */
+  readonly namespaces?: readonly string[];
+  /** Wins over the operator's own setting. */
+  readonly crds?: "install" | "wait";
+  /** Takes the log. Default: lines for people on standard error, from `info` up. */
+  readonly log?: LogSink;
+  /** Time, for tests. */
+  readonly clock?: Clock;
+  /** Randomness in [0, 1), for tests. */
+  readonly random?: () => number;
+}
+
+/** An operator at work. */
+export interface RunningOperator extends AsyncDisposable {
+  /** Resolves when all kinds are there and all their objects are known; rejects when the operator cannot start. */
+  readonly ready: Promise<void>;
+  /** Resolves when the operator has stopped; rejects when it could not start. */
+  readonly stopped: Promise<void>;
+  /** Stops gracefully: running handlers get their signal and some time, their work is written down. */
+  stop(): Promise<void>;
+  /** Resolves when nothing runs and nothing is due now. For tests. */
+  idle(): Promise<void>;
+}
+
+/** An operator's name is part of annotation and finalizer keys, which limits what it can be. */
+export function checkName(name: string | undefined): string {
+  if (name !== undefined && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
+  throw new DeclarationError(`${JSON.stringify(name)} is not an operator's name`, {
+    hint: 'use lower case letters, digits and dashes: new Operator({ name: "exchange-rates" })',
+  });
+}
+
+/** See the module comment. */
+export class Runner implements RunningOperator {
+  readonly ready: Promise<void>;
+  readonly stopped: Promise<void>;
+  readonly #declarations: Declarations;
+  readonly #settings: OperatorSettings;
+  readonly #options: StartOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #memo: Memo = {};
+  readonly #stopping = new AbortController();
+  readonly #controllers: Controller[] = [];
+
+  constructor(declarations: Declarations, settings: OperatorSettings, options: StartOptions) {
+    this.#declarations = declarations;
+    this.#settings = settings;
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    const sink = options.log ?? atLeast("info", prettySink(process.stderr, { colours: process.stderr.isTTY === true }));
+    this.#logger = new Logger(sink, () => this.#clock.now());
+    if (options.signal?.aborted) this.#stopping.abort(options.signal.reason);
+    options.signal?.addEventListener("abort", () => this.#stopping.abort(), { once: true });
+
+    let begin: () => void = () => {};
+    let fail: (error: unknown) => void = () => {};
+    this.ready = new Promise((resolve, reject) => {
+      begin = resolve;
+      fail = reject;
+    });
+    this.stopped = this.#run(begin).catch((error) => {
+      fail(error);
+      throw error;
+    });
+    // Whoever does not look at one of the two promises must not be punished for a failure that the other one tells.
+    this.ready.catch(() => {});
+    this.stopped.catch(() => {});
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#controllers.map((controller) => controller.idle()));
+  }
+
+  async #run(begin: () => void): Promise<void> {
+    const owned = this.#options.client === undefined;
+    const client = (this.#options.client ?? (await Client.connect())).with({ fieldManager: this.#settings.name });
+    try {
+      await this.#lifecycle("startup", client, this.#stopping.signal);
+      if ((this.#options.crds ?? this.#settings.crds) === "install") await this.#installCrds(client);
+      const streams = this.#work(client, begin);
+      await aborted(this.#stopping.signal);
+      await Promise.all(this.#controllers.map((controller) => controller.close()));
+      await streams;
+      await this.#lifecycle("cleanup", client, AbortSignal.timeout(this.#gracefulMs));
+      this.#logger.info("the operator has stopped", { operator: this.#settings.name });
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) throw error;
+    } finally {
+      this.#stopping.abort();
+      if (owned) await client.close();
+    }
+  }
+
+  get #gracefulMs(): number {
+    return durationMs(this.#settings.graceful ?? "10s");
+  }
+
+  /** Brings up all kinds side by side; a kind that is not there keeps nobody else waiting. */
+  async #work(client: Client, begin: () => void): Promise<void> {
+    const shared: ControllerShared = {
+      operator: this.#settings.name,
+      client,
+      clock: this.#clock,
+      random: this.#options.random ?? Math.random,
+      logger: this.#logger,
+      stopping: this.#stopping.signal,
+      graceMs: this.#gracefulMs,
+      concurrency: this.#settings.concurrency ?? 10,
+      namespaces: this.#options.namespaces,
+      handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
+    };
+    const resources = this.#declarations.resources;
+    let waiting = resources.length;
+    const synced = () => {
+      if (--waiting > 0) return;
+      this.#logger.info("the operator is ready", {
+        operator: this.#settings.name,
+        kinds: this.#controllers.map(({ kind }) => kind.kind).join(", "),
+      });
+      begin();
+    };
+    if (waiting === 0) begin();
+    await Promise.all(resources.map((declaration) => this.#handle(declaration, shared, synced)));
+  }
+
+  async #handle(declaration: ResourceDeclaration, shared: ControllerShared, synced: () => void): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      const facts = await awaitKindFacts(shared.client, declaration.resource, this.#clock, signal, (error) =>
+        this.#logger.warn("waiting for a kind that the cluster does not have", {
+          kind: resourceKey(declaration.resource),
+          error: error instanceof Error ? error.message : String(error),
+          hint: isResourceClass(declaration.resource)
+            ? 'install its CRD, or start the operator with crds: "install"'
+            : "install it, or check its name and your permissions",
+        }),
+      );
+      const controller = new Controller(shared, declaration, facts);
+      this.#controllers.push(controller);
+      void controller.synced.then(synced);
+      await controller.stream(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #handlerWrote(body: KubeBody, kind: KindDescription): void {
+    const controller = this.#controllers.find(
+      (one) => one.kind.group === kind.group && one.kind.plural === kind.plural,
+    );
+    controller?.handlerWrote(body);
+  }
+
+  async #installCrds(client: Client): Promise<void> {
+    for (const { resource } of this.#declarations.resources) {
+      if (!isResourceClass(resource)) continue;
+      const crd = new CustomResourceDefinition(resource.crd(), client);
+      await crd.apply({ fieldManager: this.#settings.name, force: true, signal: this.#stopping.signal });
+      await crd.wait("condition=Established", { timeout: "30s", signal: this.#stopping.signal });
+      this.#logger.info("the custom resource definition is installed", { crd: crd.name });
+    }
+  }
+
+  /** Startup and cleanup handlers, one after another, each until it succeeds or fails for good. */
+  async #lifecycle(type: LifecycleHandler["type"], client: Client, signal: AbortSignal): Promise<void> {
+    for (const handler of this.#declarations.lifecycle) {
+      if (handler.type === type) await this.#lifecycleHandler(handler, client, signal);
+    }
+  }
+
+  async #lifecycleHandler(handler: LifecycleHandler, client: Client, signal: AbortSignal): Promise<void> {
+    const startedAt = this.#clock.now();
+    const logger = this.#logger.with({ handler: handler.id });
+    for (let retry = 0; ; retry++) {
+      const { retry: plan } = handler;
+      const spent = this.#clock.now() - startedAt;
+      const { outcome, error } = await attempt(
+        (own) =>
+          handler.fn({
+            client: client.with({ signal: own }),
+            logger,
+            memo: this.#memo,
+            signal: own,
+            retry,
+            started: new Date(startedAt),
+            runtime: spent,
+          }),
+        {
+          clock: this.#clock,
+          signal,
+          timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - spent),
+          graceMs: this.#gracefulMs,
+          errors: plan.errors,
+        },
+      );
+      if (outcome.type === "done" || outcome.type === "aborted") return;
+      const exhausted = plan.retries !== undefined && retry + 1 >= plan.retries;
+      if (outcome.type === "failed" || exhausted) {
+        logger.error(`${handler.type} handler failed for good`, errorFields(error, retry === 0));
+        if (handler.type === "startup") throw error;
+        return;
+      }
+      const delayMs = outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, (this.#options.random ?? Math.random)());
+      logger.warn(`${handler.type} handler failed, will be tried again`, {
+        ...errorFields(error, retry === 0),
+        retryIn: formatDuration(delayMs),
+      });
+      await sleep(this.#clock, delayMs, signal);
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

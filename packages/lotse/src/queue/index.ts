@@ -1,0 +1,2 @@
+export { PRIORITY, type Priority } from "./ready.ts";
+export { WorkQueue, type WorkQueueOptions } from "./workqueue.ts";

@@ -1,0 +1,214 @@
+import type { Clock } from "@lotse/client/meta";
+import { type Delayed, DelayHeap } from "./heap.ts";
+import { PRIORITY, type Priority, type Ready, ReadyList } from "./ready.ts";
+
+/** How a {@link WorkQueue} works. */
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  /** How many keys are worked on at the same time. */
+  readonly concurrency: number;
+  /** Works on one key. Must not reject: whoever adds work decides what a failure means. */
+  readonly work: (key: string) => Promise<void>;
+  /** Keys of one group (a namespace) take turns with those of others. */
+  readonly groupOf: (key: string) => string;
+}
+
+/**
+ * An entry's life. Absent from the map means idle: the queue's memory is proportional to what is pending.
+ *
+ * ```
+ *            add                take               done
+ *   (idle) ────────▶ queued ────────▶ running ────────────▶ (idle)
+ *      │ addAt          ▲ due          │  ▲ add: again = its priority
+ *      └──────▶ delayed ┘              ▼  │ done
+ *                  ▲                 queued, or delayed
+ * ```
+ */
+interface Entry extends Delayed, Ready {
+  readonly key: string;
+  running: boolean;
+  /** Added while it ran: the priority to queue it with when it is done. */
+  again: Priority | undefined;
+  /** Asked to be woken while it ran: when. */
+  wakeAt: number | undefined;
+}
+
+/**
+ * One entry for each key, whatever arrives: a key that is added while it waits is not added again; a key that is added
+ * while it is worked on runs once more afterwards; no key is worked on twice at the same time. Delays of all keys share
+ * one timer, and the earliest wins. Adding a key now cancels its delay: whoever works on it says anew when it is due.
+ */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #ready = new ReadyList<Entry>();
+  readonly #delays = new DelayHeap<Entry>();
+  readonly #idleWaiters: (() => void)[] = [];
+  #running = 0;
+  #state: "open" | "paused" | "closed" = "paused";
+  #cancelTimer: (() => void) | undefined;
+  #timerDueAt = Number.POSITIVE_INFINITY;
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Keys that wait for their turn now. */
+  get depth(): number {
+    return this.#ready.size;
+  }
+
+  /** Keys that are worked on. */
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Keys that wait for a time. */
+  get delayed(): number {
+    return this.#delays.size;
+  }
+
+  /** Everything that the queue remembers. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Begins to hand out work, or goes on with it. */
+  start(): void {
+    if (this.#state === "paused") this.#state = "open";
+    this.#pump();
+  }
+
+  /** Hands out no more work; what runs, runs on. */
+  pause(): void {
+    if (this.#state === "open") this.#state = "paused";
+  }
+
+  /** Forgets all that waits and takes nothing more; resolves when nothing runs. */
+  close(): Promise<void> {
+    this.#state = "closed";
+    this.#cancelTimer?.();
+    for (const entry of [...this.#entries.values()]) {
+      this.#delays.delete(entry);
+      if (!entry.running) this.#entries.delete(entry.key);
+    }
+    return this.idle();
+  }
+
+  /** Resolves when nothing runs and nothing is ready; delays may be pending. */
+  idle(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** `key` has something to do now. */
+  add(key: string, priority: Priority): void {
+    if (this.#state === "closed") return;
+    const entry = this.#entry(key);
+    if (entry.running) {
+      entry.again = Math.min(entry.again ?? priority, priority) as Priority;
+      return;
+    }
+    this.#delays.delete(entry);
+    this.#ready.add(entry, priority);
+    this.#pump();
+  }
+
+  /** `key` has something to do at `dueAt` (monotonic milliseconds); the earliest of several wins. */
+  addAt(key: string, dueAt: number): void {
+    if (this.#state === "closed") return;
+    const entry = this.#entry(key);
+    if (entry.running) {
+      entry.wakeAt = Math.min(entry.wakeAt ?? dueAt, dueAt);
+      return;
+    }
+    if (entry.level !== undefined) return;
+    if (entry.heapIndex >= 0 && entry.dueAt <= dueAt) return;
+    this.#delays.set(entry, dueAt);
+    this.#schedule();
+  }
+
+  /** `key` is gone: what waits for it is forgotten. */
+  forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (!entry) return;
+    this.#delays.delete(entry);
+    entry.wakeAt = undefined;
+    if (!entry.running && entry.level === undefined) this.#entries.delete(key);
+  }
+
+  #entry(key: string): Entry {
+    let entry = this.#entries.get(key);
+    if (!entry) {
+      entry = {
+        key,
+        group: this.#options.groupOf(key),
+        dueAt: 0,
+        heapIndex: -1,
+        level: undefined,
+        running: false,
+        again: undefined,
+        wakeAt: undefined,
+      };
+      this.#entries.set(key, entry);
+    }
+    return entry;
+  }
+
+  #pump(): void {
+    while (this.#state === "open" && this.#running < this.#options.concurrency) {
+      const entry = this.#ready.take();
+      if (!entry) break;
+      entry.running = true;
+      this.#running++;
+      void this.#run(entry);
+    }
+    if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  async #run(entry: Entry): Promise<void> {
+    try {
+      await this.#options.work(entry.key);
+    } finally {
+      this.#done(entry);
+    }
+  }
+
+  #done(entry: Entry): void {
+    const { again, wakeAt } = entry;
+    entry.running = false;
+    entry.again = undefined;
+    entry.wakeAt = undefined;
+    this.#running--;
+    if (this.#state === "closed" || (again === undefined && wakeAt === undefined)) this.#entries.delete(entry.key);
+    else if (again !== undefined) this.#ready.add(entry, again);
+    else if (wakeAt !== undefined) this.#delays.set(entry, wakeAt);
+    this.#schedule();
+    this.#pump();
+  }
+
+  /** One timer for all delays, set for the earliest. */
+  #schedule(): void {
+    const first = this.#delays.first;
+    if (!first || this.#state === "closed") return;
+    if (this.#cancelTimer && this.#timerDueAt <= first.dueAt) return;
+    this.#cancelTimer?.();
+    this.#timerDueAt = first.dueAt;
+    this.#cancelTimer = this.#options.clock.after(first.dueAt - this.#options.clock.monotonic(), () => this.#onTimer());
+  }
+
+  #onTimer(): void {
+    this.#cancelTimer = undefined;
+    const now = this.#options.clock.monotonic();
+    for (let first = this.#delays.first; first && first.dueAt <= now; first = this.#delays.first) {
+      this.#delays.delete(first);
+      this.#ready.add(first, PRIORITY.retry);
+    }
+    this.#schedule();
+    this.#pump();
+  }
+
+  #isIdle(): boolean {
+    return this.#running === 0 && (this.#ready.size === 0 || this.#state === "closed");
+  }
+}

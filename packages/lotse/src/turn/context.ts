@@ -1,0 +1,111 @@
+/** Builds what handlers get. Views are made when they are asked for: most handlers look at two or three of them. */
+import { type Client, type KindClass, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
+import { deepClone, diff } from "@lotse/client/meta";
+import {
+  type AttemptContext,
+  type ChangeContext,
+  type DeepReadonly,
+  deepFreeze,
+  type EventContext,
+  type Memo,
+  type ObjectContext,
+  type Patch,
+  type Reason,
+  type TimerContext,
+} from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import { adopt } from "./adopt.ts";
+import type { Essence } from "./essence.ts";
+import type { RawEvent } from "./memory.ts";
+
+/** What a context is made of. */
+export interface ContextParts {
+  readonly body: KubeBody;
+  readonly kind: KindDescription;
+  /** The user's class, where the resource was declared by one. */
+  readonly kindClass: KindClass | undefined;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  readonly memo: Memo;
+  readonly param: unknown;
+  readonly patch: Patch<KubeBody>;
+}
+
+const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
+
+/** What every handler of an object gets. */
+export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
+  const { body, kind, client, signal, logger, memo, param, patch } = parts;
+  const frozen = deepFreeze(body);
+  const metadata = frozen.metadata ?? NOTHING;
+  return {
+    get object() {
+      const own = deepClone(body);
+      return parts.kindClass ? new parts.kindClass(own, client) : new KubeObject(own, client, kind);
+    },
+    body: frozen,
+    spec: (frozen.spec ?? NOTHING) as ObjectContext<KubeBody>["spec"],
+    status: (frozen.status ?? NOTHING) as ObjectContext<KubeBody>["status"],
+    meta: metadata,
+    labels: metadata.labels ?? NOTHING,
+    annotations: metadata.annotations ?? NOTHING,
+    name: metadata.name ?? "",
+    namespace: metadata.namespace,
+    uid: metadata.uid ?? "",
+    resource: kind,
+    patch,
+    memo,
+    logger,
+    client,
+    signal,
+    param,
+    adopt: (children) => adopt(body, kind, children),
+  };
+}
+
+/** When an attempt's effort began and how often it was tried. */
+export interface AttemptParts {
+  readonly retry: number;
+  /** Wall-clock milliseconds. */
+  readonly startedAt: number;
+  readonly now: number;
+}
+
+function attemptContext({ retry, startedAt, now }: AttemptParts): AttemptContext {
+  return { retry, started: new Date(startedAt), runtime: Math.max(0, now - startedAt) };
+}
+
+/** For `on.create`, `on.update`, `on.delete`, `on.resume`. */
+export function changeContext(
+  parts: ContextParts,
+  attempt: AttemptParts,
+  change: { readonly reason: Reason; readonly old: Essence | undefined; readonly new: Essence | undefined },
+): ChangeContext<KubeBody> {
+  const context = {
+    ...attemptContext(attempt),
+    reason: change.reason,
+    old: change.old && deepFreeze(change.old),
+    new: change.new && deepFreeze(change.new),
+    get diff() {
+      return diff(change.old, change.new);
+    },
+  };
+  return extend(objectContext(parts), context) as unknown as ChangeContext<KubeBody>;
+}
+
+/** For timers. */
+export function timerContext(parts: ContextParts, attempt: AttemptParts): TimerContext<KubeBody> {
+  return extend(objectContext(parts), attemptContext(attempt));
+}
+
+/** For `on.event`. */
+export function eventContext(parts: ContextParts, event: RawEvent): EventContext<KubeBody> {
+  const object = deepFreeze(event.body) as DeepReadonly<KubeBody>;
+  return extend(objectContext(parts), { type: event.type, event: { type: event.type, object } });
+}
+
+/** `base` with the properties of `more`, getters kept as getters. */
+function extend<A extends object, B extends object>(base: A, more: B): A & B {
+  return Object.defineProperties(base, Object.getOwnPropertyDescriptors(more)) as A & B;
+}

@@ -1,0 +1,167 @@
+/**
+ * What does this object need? A pure function of what is known; all I/O is around it.
+ *
+ * ```
+ *  deletion mark ─┬─ our finalizer, delete handlers unfinished ──▶ delete
+ *                 └─ otherwise ──▶ release
+ *  no handler matches ──▶ nothing (stealth)
+ *  no record ──▶ create
+ *  a cycle is open ──▶ go on with it
+ *  digest = handled ─┬─ first sight in this process ──▶ resume
+ *                    └─ otherwise ──▶ nothing
+ *  else ──▶ update (with resume at first sight)
+ * ```
+ */
+import type { KubeBody } from "@lotse/client";
+import type { ChangeHandler, Reason } from "../declare/index.ts";
+import { matchesFilters } from "../declare/index.ts";
+import { digestOf, type Essence, essenceOf } from "./essence.ts";
+import { type ObjectRecord, packEssence, type RunRecord, unpackEssence } from "./record.ts";
+
+/** What {@link decide} looks at. */
+export interface Situation {
+  /** The newest known body, with own writes laid over it. */
+  readonly body: KubeBody;
+  /** The record that counts: the one on the object, or the remembered one when somebody wiped it. */
+  readonly record: ObjectRecord | undefined;
+  /** The object carries our marks, but they cannot be read: never a creation. */
+  readonly unreadable: boolean;
+  /** Whether this process has yet to see the object handled once. */
+  readonly firstSight: boolean;
+  /** All changing handlers of the kind, in the order of their declaration. */
+  readonly handlers: readonly ChangeHandler[];
+  /** Our finalizer's name. */
+  readonly finalizer: string;
+  /** Wall-clock milliseconds. */
+  readonly now: number;
+}
+
+/** The work of all selected handlers for one transition. */
+export interface Cycle {
+  readonly reason: Reason;
+  /** Essence that it opened with: becomes the base when it closes. */
+  readonly opened: { readonly digest: string; readonly essence: Essence | undefined };
+  /** Essence before the transition. */
+  readonly old: Essence | undefined;
+  /** Handlers of this cycle, finished ones included. */
+  readonly selected: readonly ChangeHandler[];
+  readonly runs: Readonly<Record<string, RunRecord>>;
+}
+
+/** What {@link decide} found. */
+export interface Decision {
+  /** `add` comes before anything else; `drop` comes with the turn's patch. */
+  readonly finalizer: "keep" | "add" | "drop";
+  readonly cycle: Cycle | undefined;
+  /** Handlers to run now, in order. */
+  readonly due: readonly ChangeHandler[];
+  /** The earliest retry that is not due yet, in wall-clock milliseconds. */
+  readonly nextDue: number | undefined;
+  /** Handlers of the kind whose filters the object passes. */
+  readonly matching: readonly ChangeHandler[];
+  /** The essence of the body that was looked at. */
+  readonly current: { readonly digest: string; readonly essence: Essence };
+}
+
+/** Whether the object is marked for deletion. */
+export function isDeleting(body: KubeBody): boolean {
+  return body.metadata?.deletionTimestamp !== undefined;
+}
+
+/** Whether handlers of the kind can ask for `old`, `new` or `diff` later, so that the base has to be kept. */
+export function keepsBase(handlers: readonly ChangeHandler[]): boolean {
+  return handlers.some((handler) => handler.reasons.has("update"));
+}
+
+/** See the module comment. */
+export function decide(situation: Situation): Decision {
+  const { body, finalizer } = situation;
+  const essence = essenceOf(body);
+  const current = { essence, digest: digestOf(essence) };
+  const matching = situation.handlers.filter((handler) => matchesFilters(handler.filters, body));
+  const held = body.metadata?.finalizers?.includes(finalizer) ?? false;
+  const holds = matching.some((handler) => handler.reasons.has("delete") && !handler.optional);
+
+  if (isDeleting(body)) return decideDeletion(situation, matching, held, current);
+  if (holds && !held) return { finalizer: "add", cycle: undefined, due: [], nextDue: undefined, matching, current };
+  const cycle = matching.length > 0 ? cycleOf(situation, matching, current) : undefined;
+  return { finalizer: held && !holds ? "drop" : "keep", cycle, ...dueOf(cycle, situation.now), matching, current };
+}
+
+function decideDeletion(
+  situation: Situation,
+  matching: readonly ChangeHandler[],
+  held: boolean,
+  current: Decision["current"],
+): Decision {
+  const quiet = { cycle: undefined, due: [], nextDue: undefined, matching, current };
+  if (!held) return { finalizer: "keep", ...quiet };
+  const { record, firstSight } = situation;
+  const runs = record?.open?.reason === "delete" ? (record.runs ?? {}) : {};
+  const selected = matching.filter(
+    (handler) =>
+      handler.reasons.has("delete") ||
+      (firstSight && handler.reasons.has("resume") && handler.deleted) ||
+      handler.id in runs,
+  );
+  if (selected.every((handler) => runs[handler.id]?.outcome !== undefined)) return { finalizer: "drop", ...quiet };
+  const cycle: Cycle = { reason: "delete", opened: current, old: current.essence, selected, runs };
+  return { finalizer: "keep", cycle, ...dueOf(cycle, situation.now), matching, current };
+}
+
+function cycleOf(
+  situation: Situation,
+  matching: readonly ChangeHandler[],
+  current: Decision["current"],
+): Cycle | undefined {
+  const { record, firstSight, unreadable } = situation;
+  const select = (reason: Reason, runs: Readonly<Record<string, RunRecord>> = {}) =>
+    matching.filter(
+      (handler) =>
+        handler.reasons.has(reason) ||
+        (firstSight && reason !== "create" && handler.reasons.has("resume")) ||
+        handler.id in runs,
+    );
+
+  if (!record && !unreadable) {
+    // Handlers of deletions alone need no memory of the creation.
+    if (!matching.some((handler) => handler.reasons.size > 1 || !handler.reasons.has("delete"))) return undefined;
+    return { reason: "create", opened: current, old: undefined, selected: select("create"), runs: {} };
+  }
+  const old = unpackEssence(record?.base);
+  if (record?.open && record.open.reason !== "delete") {
+    const { reason, digest, essence, only } = record.open;
+    const runs = record.runs ?? {};
+    const selected = select(reason, runs).filter(
+      (handler) => !only || only.includes(handler.id) || !handler.reasons.has(reason),
+    );
+    const opened = { digest, essence: digest === current.digest ? current.essence : unpackEssence(essence) };
+    return { reason, opened, old: reason === "create" ? undefined : old, selected, runs };
+  }
+  if (unreadable || record?.handled === current.digest) {
+    const selected = firstSight ? select("resume") : [];
+    if (selected.length === 0 && !unreadable) return undefined;
+    return { reason: "resume", opened: current, old: current.essence, selected, runs: {} };
+  }
+  const selected = select("update");
+  return selected.length > 0 ? { reason: "update", opened: current, old, selected, runs: {} } : undefined;
+}
+
+function dueOf(cycle: Cycle | undefined, now: number): Pick<Decision, "due" | "nextDue"> {
+  const due: ChangeHandler[] = [];
+  let nextDue: number | undefined;
+  for (const handler of cycle?.selected ?? []) {
+    const run = cycle?.runs[handler.id];
+    if (run?.outcome !== undefined) continue;
+    const dueAt = run?.due === undefined ? now : Date.parse(run.due);
+    // A deadline that cannot be read is over: better one attempt too early than none at all.
+    if (!(dueAt > now)) due.push(handler);
+    else nextDue = Math.min(nextDue ?? dueAt, dueAt);
+  }
+  return { due, nextDue };
+}
+
+/** `essence` as the record keeps it, for kinds that keep it. */
+export function packedFor(handlers: readonly ChangeHandler[], essence: Essence | undefined): string | undefined {
+  return essence !== undefined && keepsBase(handlers) ? packEssence(essence) : undefined;
+}

@@ -1,0 +1,42 @@
+import { applyMergePatch, type JsonObject } from "@lotse/client/meta";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { combinePatches, emptyPatch, mergePatchOf } from "./patch.ts";
+
+describe("the patch of a handler", () => {
+  it("is nothing when nobody wrote into it", () => {
+    expect(mergePatchOf(emptyPatch())).toBeUndefined();
+  });
+
+  it("carries only what was written", () => {
+    const patch = emptyPatch() as ReturnType<typeof emptyPatch> & { data?: unknown };
+    (patch.status as Record<string, unknown>).rate = 1;
+    patch.metadata.labels.old = null;
+    patch.data = { a: "b" };
+    expect(mergePatchOf(patch)).toEqual({ status: { rate: 1 }, metadata: { labels: { old: null } }, data: { a: "b" } });
+  });
+
+  it("keeps an empty object that somebody wrote on purpose", () => {
+    const patch = emptyPatch();
+    (patch.status as Record<string, unknown>).items = {};
+    expect(mergePatchOf(patch)).toEqual({ status: { items: {} } });
+  });
+
+  it("combines with another into one that does what both do, one after the other", () => {
+    const leaf = fc.oneof(fc.integer(), fc.constant(null));
+    const patch = fc.dictionary(
+      fc.constantFrom("a", "b", "c"),
+      fc.oneof(leaf, fc.dictionary(fc.constantFrom("x", "y"), leaf)),
+    ) as fc.Arbitrary<JsonObject>;
+    // Where the first patch puts a value and the second an object, the second replaces: no patch can say "replace".
+    fc.assert(
+      fc.property(patch, patch, patch, (start, first, second) => {
+        for (const key of Object.keys(second)) fc.pre(typeof first[key] === typeof second[key] || !(key in first));
+        for (const key of Object.keys(second)) fc.pre(first[key] !== null || second[key] === null || !(key in first));
+        const document = applyMergePatch({}, start);
+        const both = applyMergePatch(document, combinePatches(first, second) ?? {});
+        expect(both).toEqual(applyMergePatch(applyMergePatch(document, first), second));
+      }),
+    );
+  });
+});

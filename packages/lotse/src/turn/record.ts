@@ -1,0 +1,135 @@
+/**
+ * The record: what Lotse remembers on an object. It is all that survives a crash, so every promise is a promise about
+ * what it says. Compact, and absent when there is nothing to remember.
+ */
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import type { KubeBody } from "@lotse/client";
+import { isObject } from "@lotse/client/meta";
+import type { Reason } from "../declare/index.ts";
+import { RECORD_FIELD } from "../generate/index.ts";
+import { canonical, type Essence } from "./essence.ts";
+
+/** What is remembered of one handler in an open cycle. Times are ISO 8601. */
+export interface RunRecord {
+  /** Attempts that were made. */
+  readonly attempts: number;
+  /** When the first one began. */
+  readonly started: string;
+  /** Not before this. */
+  readonly due?: string;
+  /** Final. */
+  readonly outcome?: "done" | "failed";
+  /** The last error. */
+  readonly message?: string;
+  /** Digest of the essence that the last attempt saw. */
+  readonly saw?: string;
+}
+
+/** A transition whose handlers are not all finished. */
+export interface OpenCycle {
+  readonly reason: Reason;
+  /** Digest of the essence that it opened with. */
+  readonly digest: string;
+  /** That essence, packed; only for kinds whose handlers can ask for `old`. */
+  readonly essence?: string;
+  /** Only these handlers: the others have seen the essence already. */
+  readonly only?: readonly string[];
+}
+
+/** See the module comment. */
+export interface ObjectRecord {
+  /** The object's. A record with another uid was copied from elsewhere, by a backup or by `kubectl get | apply`. */
+  readonly uid: string;
+  /** Digest of the last closed transition's essence; absent while the creation is open. */
+  readonly handled?: string;
+  /** That essence, packed; only for kinds whose handlers can ask for `old`. */
+  readonly base?: string;
+  readonly open?: OpenCycle;
+  readonly runs?: Readonly<Record<string, RunRecord>>;
+}
+
+/** Where the record of a kind lies. */
+export type RecordPlace = "status" | "annotation";
+
+/** What {@link readRecord} found. */
+export type RecordReading =
+  | { readonly type: "absent" }
+  | { readonly type: "found"; readonly record: ObjectRecord }
+  /** Copied from another object: counts as absent. */
+  | { readonly type: "foreign" }
+  /** Somebody edited it: the object is ours, but what was done for it is unknown. */
+  | { readonly type: "unreadable" };
+
+/** Key of the annotation that holds the record of `operator`. */
+export function recordAnnotation(operator: string): string {
+  return `${operator}.lotse.dev/state`;
+}
+
+/** The raw record in `body`, as it is stored. */
+export function storedRecord(body: KubeBody, place: RecordPlace, operator: string): unknown {
+  if (place === "annotation") return body.metadata?.annotations?.[recordAnnotation(operator)];
+  const records = isObject(body.status) ? body.status[RECORD_FIELD] : undefined;
+  return isObject(records) ? records[operator] : undefined;
+}
+
+/** Reads the record of `operator` in `body`. */
+export function readRecord(body: KubeBody, place: RecordPlace, operator: string): RecordReading {
+  const stored = storedRecord(body, place, operator);
+  if (stored === undefined || stored === null) return { type: "absent" };
+  const record = typeof stored === "string" ? parse(stored) : stored;
+  if (!isRecord(record)) return { type: "unreadable" };
+  return record.uid === body.metadata?.uid ? { type: "found", record } : { type: "foreign" };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is ObjectRecord {
+  if (!isObject(value) || typeof value.uid !== "string") return false;
+  const { handled, base, open, runs } = value;
+  return (
+    (handled === undefined || typeof handled === "string") &&
+    (base === undefined || typeof base === "string") &&
+    (open === undefined || isOpen(open)) &&
+    (runs === undefined || (isObject(runs) && Object.values(runs).every(isRun)))
+  );
+}
+
+function isOpen(value: unknown): value is OpenCycle {
+  if (!isObject(value)) return false;
+  const { reason, digest, only } = value;
+  return typeof reason === "string" && typeof digest === "string" && (only === undefined || Array.isArray(only));
+}
+
+function isRun(value: unknown): value is RunRecord {
+  return isObject(value) && typeof value.attempts === "number" && typeof value.started === "string";
+}
+
+/** Prefixes that tell how an essence is packed: as it is, or deflated. */
+const PLAIN = "j";
+const DEFLATED = "z";
+
+/** An essence as one short string. */
+export function packEssence(essence: Essence): string {
+  const json = canonical(essence);
+  const deflated = deflateRawSync(json, { level: 9 }).toString("base64");
+  return deflated.length < json.length ? DEFLATED + deflated : PLAIN + json;
+}
+
+/** The essence in `packed`; undefined when it is none. */
+export function unpackEssence(packed: string | undefined): Essence | undefined {
+  if (packed === undefined) return undefined;
+  try {
+    const rest = packed.slice(1);
+    const json = packed[0] === DEFLATED ? inflateRawSync(Buffer.from(rest, "base64")).toString() : rest;
+    const essence: unknown = JSON.parse(json);
+    return isObject(essence) ? essence : undefined;
+  } catch {
+    return undefined;
+  }
+}

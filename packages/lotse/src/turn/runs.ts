@@ -1,0 +1,195 @@
+/** Runs the handlers of a turn, one after another, and gathers what they want to change. */
+import type { KubeBody } from "@lotse/client";
+import { formatDuration, type JsonObject } from "@lotse/client/meta";
+import { afterTimerRun, startTimer, timerDueAt } from "../background/index.ts";
+import {
+  type ChangeHandler,
+  type Handler,
+  matchesFilters,
+  PermanentError,
+  type Reason,
+  TemporaryError,
+  type TimerHandler,
+} from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import { type AttemptResult, attempt } from "./attempt.ts";
+import { type ContextParts, changeContext, eventContext, timerContext } from "./context.ts";
+import type { Cycle, Decision } from "./decide.ts";
+import { resultPatch, type TurnKind } from "./kind.ts";
+import type { ObjectMemory, RawEvent } from "./memory.ts";
+import { combinePatches, emptyPatch, mergePatchOf } from "./patch.ts";
+import type { Attempt } from "./settle.ts";
+
+/** One object's turn, while its handlers run. */
+export class Runs {
+  readonly #kind: TurnKind;
+  readonly #memory: ObjectMemory;
+  readonly #body: KubeBody;
+  readonly #logger: Logger;
+  /** What the handlers have wanted to change so far, as one merge patch. */
+  changes: JsonObject | undefined;
+
+  constructor(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
+    this.#kind = kind;
+    this.#memory = memory;
+    this.#body = body;
+    this.#logger = logger;
+  }
+
+  /** Hands raw events to `on.event` handlers: in order, once, whatever comes of it. */
+  async events(events: readonly RawEvent[]): Promise<void> {
+    for (const event of events) {
+      for (const handler of this.#kind.events) {
+        if (!matchesFilters(handler.filters, event.body)) continue;
+        const result = await this.#attempt(handler, event.body, undefined, (parts) =>
+          handler.fn(eventContext(parts, event)),
+        );
+        if (result.error !== undefined && result.outcome.type !== "aborted") {
+          this.#logger.error("event handler failed", { handler: handler.id, ...errorFields(result.error, true) });
+        }
+      }
+    }
+  }
+
+  /** Runs the due handlers of a cycle. */
+  async changing(decision: Decision & { readonly cycle: Cycle }): Promise<Attempt[]> {
+    const { cycle, current } = decision;
+    const attempts: Attempt[] = [];
+    for (const handler of decision.due) {
+      if (this.#kind.stopping.aborted || this.#memory.running?.signal.aborted) break;
+      const run = cycle.runs[handler.id];
+      const startedAt = this.#kind.clock.now();
+      const effortBegan = run ? Date.parse(run.started) : startedAt;
+      const change = { reason: this.#reasonFor(handler, cycle.reason), old: cycle.old, new: current.essence };
+      const { retry } = handler;
+      const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
+      const result = await this.#attempt(handler, this.#body, left, (parts) =>
+        handler.fn(
+          changeContext(
+            parts,
+            { retry: run?.attempts ?? 0, startedAt: effortBegan, now: this.#kind.clock.now() },
+            change,
+          ),
+        ),
+      );
+      const endedAt = this.#kind.clock.now();
+      attempts.push({ handler, outcome: result.outcome, startedAt, endedAt });
+      this.#report(handler, change.reason, result, run?.attempts ?? 0, endedAt - startedAt);
+    }
+    return attempts;
+  }
+
+  /** Runs timers that are due; returns when the next one is (monotonic). */
+  async timers(): Promise<number | undefined> {
+    let next: number | undefined;
+    for (const handler of this.#kind.timers) {
+      const dueAt = await this.#timer(handler);
+      if (dueAt !== undefined) next = Math.min(next ?? dueAt, dueAt);
+    }
+    return next;
+  }
+
+  async #timer(handler: TimerHandler): Promise<number | undefined> {
+    const { clock, random, stopping } = this.#kind;
+    const { timers } = this.#memory;
+    if (!matchesFilters(handler.filters, this.#body)) {
+      // Begins anew when the object matches again.
+      timers.delete(handler.id);
+      return undefined;
+    }
+    const begunAt = clock.monotonic();
+    const state = timers.get(handler.id) ?? startTimer(handler, begunAt);
+    timers.set(handler.id, state);
+    const dueAt = timerDueAt(handler, state, this.#memory.changedAt);
+    const stopped = stopping.aborted || this.#memory.running?.signal.aborted;
+    if (dueAt === undefined || dueAt > begunAt || stopped) return dueAt;
+
+    const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
+    const result = await this.#attempt(handler, this.#body, handler.retry.timeoutMs, (parts) =>
+      handler.fn(timerContext(parts, { retry: state.attempts, startedAt, now: clock.now() })),
+    );
+    const now = clock.monotonic();
+    const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random);
+    timers.set(handler.id, after);
+    const nextAt = timerDueAt(handler, after, this.#memory.changedAt);
+    if (result.error !== undefined && result.outcome.type !== "aborted") {
+      const fields = { handler: handler.id, ...errorFields(result.error, state.attempts === 0) };
+      if (nextAt === undefined) this.#logger.error("timer failed for good", fields);
+      else this.#logger.warn("timer failed, will be tried again", { ...fields, retryIn: formatDuration(nextAt - now) });
+    } else this.#logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });
+    return nextAt;
+  }
+
+  /** One attempt of any handler: its context, its patch, its result. */
+  async #attempt(
+    handler: Handler,
+    body: KubeBody,
+    timeoutMs: number | undefined,
+    call: (parts: ContextParts) => unknown,
+  ): Promise<AttemptResult> {
+    const { kind, kindClass, client, clock, handlerWrote, graceMs, keepsResult } = this.#kind;
+    const patch = emptyPatch();
+    const result = await attempt(
+      (signal) =>
+        call({
+          body,
+          kind,
+          kindClass,
+          client: client.with({
+            ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
+            signal,
+            onWrite: (written, _verb, description) => handlerWrote(written, description),
+          }),
+          signal,
+          logger: this.#logger.with({ handler: handler.id }),
+          memo: this.#memory.memo,
+          param: handler.param,
+          patch,
+        }),
+      {
+        clock,
+        signal: this.#memory.running?.signal ?? this.#kind.stopping,
+        timeoutMs,
+        graceMs,
+        errors: handler.type === "event" ? "ignored" : handler.retry.errors,
+      },
+    );
+    if (result.abandoned) {
+      this.#logger.error("handler ignores its signal and was abandoned", {
+        handler: handler.id,
+        hint: "end the work when context.signal aborts; what it does from now on is refused",
+      });
+      return result;
+    }
+    if (result.outcome.type === "aborted") return result;
+    this.changes = combinePatches(this.changes, mergePatchOf(patch));
+    if (result.outcome.type === "done" && result.outcome.result !== undefined) {
+      if (keepsResult(handler.id))
+        this.changes = combinePatches(this.changes, resultPatch(handler.id, result.outcome.result));
+      else this.#logger.debug("the kind's status has no field for the handler's result", { handler: handler.id });
+    }
+    return result;
+  }
+
+  /** A resume handler that is mixed into an update is told that it is one. */
+  #reasonFor(handler: ChangeHandler, reason: Reason): Reason {
+    return handler.reasons.has(reason) ? reason : "resume";
+  }
+
+  #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, before: number, tookMs: number): void {
+    const fields = { handler: handler.id, reason, took: formatDuration(tookMs) };
+    if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
+    else if (result.outcome.type === "done") {
+      this.#logger.warn("handler failed, which is ignored", { ...fields, ...errorFields(result.error, true) });
+    } else if (result.outcome.type === "aborted") {
+      this.#logger.info("handler was stopped", { ...fields, why: (result.error as { why?: string } | undefined)?.why });
+    } else this.#logger.debug("handler failed", { ...fields, ...errorFields(result.error, before === 0) });
+  }
+}
+
+/** An error as log fields: with its stack the first time, if it was not thrown on purpose. */
+export function errorFields(error: unknown, first: boolean): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) };
+  const onPurpose = error instanceof TemporaryError || error instanceof PermanentError;
+  return { error: error.message || error.name, ...(first && !onPurpose && { stack: error.stack }) };
+}

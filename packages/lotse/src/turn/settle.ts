@@ -1,0 +1,168 @@
+/**
+ * What follows from the attempts of a turn: the new record, and when to look again. Pure.
+ *
+ * A cycle that closes takes the essence it *opened* with as handled, not the newest one: if the object moved on
+ * meanwhile, the rest of the way opens at once as an update, for the handlers that have not seen it already. The same
+ * for a handler that saw a state which somebody has taken back since. So no change is lost, and no handler runs twice
+ * for what it has seen.
+ */
+import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
+import { type Cycle, type Decision, packedFor } from "./decide.ts";
+import type { ObjectRecord, OpenCycle, RunRecord } from "./record.ts";
+
+/** How one attempt ended. */
+export type Outcome =
+  | { readonly type: "done"; readonly result: unknown }
+  | { readonly type: "temporary"; readonly message: string; readonly delayMs: number | undefined }
+  | { readonly type: "failed"; readonly message: string }
+  /** Ended by us before it could say anything: the attempt does not count. */
+  | { readonly type: "aborted" };
+
+/** One attempt that was made. */
+export interface Attempt {
+  readonly handler: ChangeHandler;
+  readonly outcome: Outcome;
+  /** Wall-clock milliseconds. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
+
+/** What {@link settle} found. */
+export interface Settlement {
+  /** The record to keep; undefined leaves the one that is there. */
+  readonly record: ObjectRecord | undefined;
+  /** The cycle is over, as it was opened. */
+  readonly closed: boolean;
+  /** Deletion is handled: the finalizer can go. */
+  readonly release: boolean;
+  /** Look again at this time (wall-clock milliseconds); now, when it is in the past. */
+  readonly nextDue: number | undefined;
+  /** Handlers whose attempt failed for good or will be tried again, for the log. */
+  readonly failures: readonly Failure[];
+}
+
+/** A failed attempt and what follows from it. */
+export interface Failure {
+  readonly handler: ChangeHandler;
+  readonly attempts: number;
+  readonly message: string;
+  /** When it is tried again; undefined when it is given up. */
+  readonly retryAt: number | undefined;
+  /** Why it is given up, when a limit did that. */
+  readonly limit?: "retries" | "timeout";
+}
+
+/** See the module comment. `random` is in [0, 1). */
+export function settle(
+  uid: string,
+  decision: Decision & { readonly cycle: Cycle },
+  attempts: readonly Attempt[],
+  handlers: readonly ChangeHandler[],
+  previous: ObjectRecord | undefined,
+  random: () => number,
+): Settlement {
+  const { cycle, current } = decision;
+  const runs: Record<string, RunRecord> = { ...cycle.runs };
+  const failures: Failure[] = [];
+  for (const attempt of attempts) {
+    const next = afterAttempt(runs[attempt.handler.id], attempt, current.digest, random);
+    if (next) runs[attempt.handler.id] = next.run;
+    if (next?.failure) failures.push(next.failure);
+  }
+
+  if (attempts.length > 0 && attempts.every(({ outcome }) => outcome.type === "aborted")) {
+    return { record: undefined, closed: false, release: false, nextDue: undefined, failures };
+  }
+  const selected = cycle.selected.map((handler) => handler.id);
+  const closed = selected.every((id) => runs[id]?.outcome !== undefined);
+  if (!closed) {
+    const essence = packedFor(handlers, cycle.opened.essence);
+    const only = previous?.open?.reason === cycle.reason ? previous.open.only : undefined;
+    const open: OpenCycle = {
+      reason: cycle.reason,
+      digest: cycle.opened.digest,
+      ...(essence && { essence }),
+      ...(only && { only }),
+    };
+    const record = { ...keptOf(uid, previous), open, runs: pick(runs, selected) };
+    return { record, closed, release: false, nextDue: earliestDue(record.runs, selected), failures };
+  }
+  if (cycle.reason === "delete") return { record: undefined, closed, release: true, nextDue: undefined, failures };
+  return { ...close(uid, decision, runs, handlers, previous), closed, release: false, failures };
+}
+
+function close(
+  uid: string,
+  { cycle, current, matching }: Decision & { readonly cycle: Cycle },
+  runs: Readonly<Record<string, RunRecord>>,
+  handlers: readonly ChangeHandler[],
+  previous: ObjectRecord | undefined,
+): Pick<Settlement, "record" | "nextDue"> {
+  const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
+    const packed = packedFor(handlers, essence);
+    // The same essence packed by another version of zlib would be another string, and a write for nothing.
+    const base = packed !== undefined && previous?.handled === digest ? (previous.base ?? packed) : packed;
+    return { uid, handled: digest, ...(base && { base }) };
+  };
+  const moved = current.digest !== cycle.opened.digest;
+  const unseen = matching
+    .filter(({ id, reasons }) => {
+      const saw = runs[id]?.saw;
+      return reasons.has("update") && saw !== current.digest && (moved || saw !== undefined);
+    })
+    .map(({ id }) => id);
+  if (unseen.length === 0) return { record: handled(current.digest, current.essence), nextDue: undefined };
+  const essence = packedFor(handlers, current.essence);
+  const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
+  return { record: { ...handled(cycle.opened.digest, cycle.opened.essence), open }, nextDue: 0 };
+}
+
+/** The new run record after an attempt; undefined when the attempt does not count. */
+function afterAttempt(
+  before: RunRecord | undefined,
+  { handler, outcome, startedAt, endedAt }: Attempt,
+  saw: string,
+  random: () => number,
+): { run: RunRecord; failure?: Failure } | undefined {
+  if (outcome.type === "aborted") return undefined;
+  const started = before?.started ?? new Date(startedAt).toISOString();
+  const attempts = (before?.attempts ?? 0) + 1;
+  if (outcome.type === "done") return { run: { attempts, started, outcome: "done", saw } };
+
+  const { message } = outcome;
+  const retryAt =
+    outcome.type === "temporary" ? endedAt + delayOf(handler.retry, outcome.delayMs, attempts, random) : undefined;
+  const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, Date.parse(started), retryAt);
+  if (retryAt === undefined || limit) {
+    const failure: Failure = { handler, attempts, message, retryAt: undefined, ...(limit && { limit }) };
+    return { run: { attempts, started, outcome: "failed", message, saw }, failure };
+  }
+  const run = { attempts, started, due: new Date(retryAt).toISOString(), message, saw };
+  return { run, failure: { handler, attempts, message, retryAt } };
+}
+
+function delayOf(plan: RetryPlan, exact: number | undefined, attempts: number, random: () => number): number {
+  return exact ?? backoffMs(plan.backoff, attempts, random());
+}
+
+/** Looks ahead: an attempt that could not be made any more is not waited for. */
+function limitReached(plan: RetryPlan, attempts: number, startedAt: number, retryAt: number): Failure["limit"] {
+  if (plan.retries !== undefined && attempts >= plan.retries) return "retries";
+  if (plan.timeoutMs !== undefined && retryAt - startedAt >= plan.timeoutMs) return "timeout";
+  return undefined;
+}
+
+function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {
+  const { handled, base } = previous ?? {};
+  return { uid, ...(handled !== undefined && { handled }), ...(base !== undefined && { base }) };
+}
+
+function pick(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): Record<string, RunRecord> {
+  return Object.fromEntries(ids.flatMap((id) => (runs[id] ? [[id, runs[id]]] : [])));
+}
+
+/** Handlers without a run record are due at once. */
+function earliestDue(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): number | undefined {
+  const waiting = ids.filter((id) => runs[id]?.outcome === undefined);
+  return waiting.length === 0 ? undefined : Math.min(...waiting.map((id) => Date.parse(runs[id]?.due ?? "") || 0));
+}

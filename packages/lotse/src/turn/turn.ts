@@ -1,0 +1,233 @@
+/**
+ * A turn: one look at one object. Decide, run what is due, settle, write once. Decisions are pure and live in
+ * `decide` and `settle`; this is the I/O around them.
+ */
+import { apiVersionOf, type KubeBody } from "@lotse/client";
+import { formatDuration, isObject } from "@lotse/client/meta";
+import { Aborted, matchesFilters } from "../declare/index.ts";
+import { RECORD_FIELD } from "../generate/index.ts";
+import type { Logger } from "../report/index.ts";
+import { type Cycle, type Decision, decide, isDeleting } from "./decide.ts";
+import { digestOf, essenceOf } from "./essence.ts";
+import type { TurnKind } from "./kind.ts";
+import type { ObjectMemory } from "./memory.ts";
+import { readRecord } from "./record.ts";
+import { errorFields, Runs } from "./runs.ts";
+import { type Failure, type Settlement, settle } from "./settle.ts";
+import { type WritePlan, write } from "./write.ts";
+
+/** What follows from a turn. */
+export type TurnEnd =
+  /** Nothing to do until something happens. */
+  | { readonly type: "quiet" }
+  /** Something is due already. */
+  | { readonly type: "again" }
+  /** Something is due at this time (monotonic milliseconds). */
+  | { readonly type: "later"; readonly at: number }
+  /** The object is gone and nothing names it any more. */
+  | { readonly type: "forget" };
+
+/** Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time. */
+const ERROR_PAUSE = { firstMs: 1_000, factor: 2, longestMs: 10 * 60_000 };
+
+/** Takes the turn of the object `key`. Never rejects: what goes wrong is logged and tried again later. */
+export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory): Promise<TurnEnd> {
+  const body = memory.gone ?? kind.newest(key);
+  if (!body || body.metadata?.uid !== memory.uid) return { type: "quiet" };
+  const logger = kind.logger.about({
+    apiVersion: apiVersionOf(kind.kind),
+    kind: kind.kind.kind,
+    namespace: body.metadata.namespace,
+    name: body.metadata.name ?? "",
+    uid: memory.uid,
+  });
+  memory.running = new AbortController();
+  const stop = () => memory.running?.abort(new Aborted("shutdown", "the operator stops"));
+  kind.stopping.addEventListener("abort", stop, { once: true });
+  try {
+    const end = memory.gone
+      ? await afterTheFact(kind, memory, body, logger)
+      : await look(kind, key, memory, body, logger);
+    memory.errors = 0;
+    return end;
+  } catch (error) {
+    const pause = Math.min(ERROR_PAUSE.longestMs, ERROR_PAUSE.firstMs * ERROR_PAUSE.factor ** memory.errors++);
+    logger.error("could not work on the object, will be tried again", {
+      retryIn: formatDuration(pause),
+      ...errorFields(error, memory.errors === 1),
+      hint: (error as { hint?: string } | undefined)?.hint,
+    });
+    return { type: "later", at: kind.clock.monotonic() + pause };
+  } finally {
+    kind.stopping.removeEventListener("abort", stop);
+    memory.running = undefined;
+  }
+}
+
+async function look(
+  kind: TurnKind,
+  key: string,
+  memory: ObjectMemory,
+  first: KubeBody,
+  logger: Logger,
+): Promise<TurnEnd> {
+  let body = first;
+  const send = async (plan: WritePlan) => {
+    // Kept until it is done: a result whose write failed is written later, its handler is not called again.
+    memory.pending = plan;
+    const result = await write(kind.client, kind.newest(key) ?? body, plan, kind.target, kind.wrote);
+    memory.pending = undefined;
+    if (plan.record) memory.record = plan.record;
+    if (result.type === "written") {
+      body = result.body;
+      if (result.dropped) reportDropped(kind, result.dropped, logger);
+      if (plan.finalizer === "drop" && isDeleting(body)) memory.released = true;
+    } else if (result.type === "gone") memory.released = true;
+    return result;
+  };
+
+  if (memory.pending) await send(memory.pending);
+  const runs = new Runs(kind, memory, body, logger);
+  await runs.events(memory.events.splice(0));
+  if (memory.released) return { type: "quiet" };
+
+  let situation = situationOf(kind, memory, body, logger);
+  let decision = decide(situation);
+  if (decision.finalizer === "add") {
+    const result = await send({ changes: undefined, record: undefined, finalizer: "add" });
+    if (result.type === "gone") return { type: "quiet" };
+    situation = situationOf(kind, memory, body, logger);
+    decision = decide(situation);
+  }
+  noteEssence(memory, decision.current.digest, kind.clock.monotonic());
+
+  const working = new Runs(kind, memory, body, logger);
+  working.changes = runs.changes;
+  const settlement = await runCycle(kind, memory, decision, situation.record, working, logger);
+  const timerAt = isDeleting(body) ? undefined : await working.timers();
+  const release = decision.finalizer === "drop" || settlement?.release === true;
+  if (settlement?.release) memory.deletionHandled = true;
+  const record = settlement?.record ?? (situation.restore && !isDeleting(body) ? situation.record : undefined);
+  await send({ changes: working.changes, record, finalizer: release ? "drop" : "keep" });
+
+  if (!decision.cycle || settlement?.closed) memory.firstSight = false;
+  if (memory.released || kind.stopping.aborted) return { type: "quiet" };
+  if (digestOf(essenceOf(kind.newest(key) ?? body)) !== decision.current.digest) return { type: "again" };
+  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, timerAt);
+}
+
+async function runCycle(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  decision: Decision,
+  record: ReturnType<typeof situationOf>["record"],
+  runs: Runs,
+  logger: Logger,
+): Promise<Settlement | undefined> {
+  const { cycle } = decision;
+  if (!cycle) return undefined;
+  const finished = cycle.selected.every((handler) => cycle.runs[handler.id]?.outcome !== undefined);
+  if (decision.due.length === 0 && !finished) return undefined;
+  const decided = decision as Decision & { readonly cycle: Cycle };
+  const attempts = await runs.changing(decided);
+  if (attempts.length === 0 && !finished) return undefined;
+  const settlement = settle(memory.uid, decided, attempts, kind.changes, record, kind.random);
+  for (const failure of settlement.failures) reportFailure(failure, cycle, kind.clock.now(), logger);
+  return settlement;
+}
+
+/** The situation of an object, and whether its record has to be put back because somebody wiped it. */
+function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
+  const reading = readRecord(body, kind.target.place, kind.operator);
+  if (reading.type === "found") memory.record = reading.record;
+  if (reading.type === "unreadable" && !memory.record) {
+    logger.warn("the record on the object cannot be read, it counts as handled before", {
+      hint: "somebody edited it; it is written anew",
+    });
+  }
+  return {
+    body,
+    record: memory.record,
+    restore: reading.type !== "found" && memory.record !== undefined,
+    unreadable: reading.type === "unreadable" && memory.record === undefined,
+    firstSight: memory.firstSight,
+    handlers: kind.changes,
+    finalizer: kind.target.finalizer,
+    now: kind.clock.now(),
+  };
+}
+
+function noteEssence(memory: ObjectMemory, digest: string, now: number): void {
+  if (memory.digest === digest) return;
+  memory.digest = digest;
+  memory.changedAt = now;
+}
+
+function earliest(kind: TurnKind, retryAtWall: number | undefined, timerAt: number | undefined): TurnEnd {
+  const now = kind.clock.monotonic();
+  const retryAt = retryAtWall === undefined ? undefined : now + Math.max(0, retryAtWall - kind.clock.now());
+  if (retryAt === undefined && timerAt === undefined) return { type: "quiet" };
+  const at = Math.min(retryAt ?? Number.POSITIVE_INFINITY, timerAt ?? Number.POSITIVE_INFINITY);
+  return at <= now ? { type: "again" } : { type: "later", at };
+}
+
+/** The object is gone: raw events, and optional delete handlers with the last known body, once, best effort. */
+async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
+  memory.running = new AbortController();
+  const runs = new Runs(kind, memory, body, logger);
+  await runs.events(memory.events.splice(0));
+  const handlers = kind.changes.filter(
+    (handler) => handler.reasons.has("delete") && handler.optional && matchesFilters(handler.filters, body),
+  );
+  if (handlers.length > 0 && !memory.deletionHandled) {
+    memory.deletionHandled = true;
+    const essence = essenceOf(body);
+    const current = { essence, digest: digestOf(essence) };
+    const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
+    const attempts = await runs.changing({
+      finalizer: "keep",
+      cycle,
+      due: handlers,
+      nextDue: undefined,
+      matching: handlers,
+      current,
+    });
+    for (const { handler, outcome } of attempts) {
+      if (outcome.type === "done") continue;
+      logger.error("delete handler failed after the object was gone, it is not tried again", {
+        handler: handler.id,
+        error: "message" in outcome ? outcome.message : outcome.type,
+        hint: "without { optional: true } the object waits for the handler",
+      });
+    }
+  }
+  return { type: "forget" };
+}
+
+function reportFailure(failure: Failure, cycle: Cycle, now: number, logger: Logger): void {
+  const fields = {
+    handler: failure.handler.id,
+    reason: cycle.reason,
+    error: failure.message,
+    attempt: failure.attempts,
+  };
+  if (failure.retryAt === undefined) logger.error("handler failed for good", { ...fields, limit: failure.limit });
+  else {
+    const retryIn = formatDuration(Math.max(0, failure.retryAt - now));
+    logger.warn("handler failed, will be tried again", { ...fields, retryIn });
+  }
+}
+
+function reportDropped(kind: TurnKind, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
+  if (kind.target.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
+    kind.recordNotKept();
+  logger.warn("the server did not keep some fields of the patch", {
+    fields: leaves(dropped).join(", "),
+    hint: "they are not in the kind's schema, or they cannot be changed",
+  });
+}
+
+function leaves(value: unknown, path = ""): string[] {
+  if (!isObject(value) || Object.keys(value).length === 0) return [path];
+  return Object.entries(value).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key));
+}

@@ -1,0 +1,159 @@
+/**
+ * One turn, one write. Composes what a turn wants to change into as few requests as Kubernetes allows, and sends them
+ * so that neither a lost answer nor somebody else's write in between does harm.
+ */
+import {
+  ApiError,
+  type Client,
+  ConflictError,
+  type KindDescription,
+  type KubeBody,
+  NotFoundError,
+} from "@lotse/client";
+import { applyMergePatch, createMergePatch, type JsonObject } from "@lotse/client/meta";
+import { RECORD_FIELD } from "../generate/index.ts";
+import { type ObjectRecord, type RecordPlace, recordAnnotation } from "./record.ts";
+
+/** What a turn wants to change. */
+export interface WritePlan {
+  /** Changes by handlers, as a merge patch. */
+  readonly changes: JsonObject | undefined;
+  /** The new record; undefined leaves the one that is there. */
+  readonly record: ObjectRecord | undefined;
+  readonly finalizer: "keep" | "add" | "drop";
+}
+
+/** What has to be known of a kind to write its objects. */
+export interface WriteTarget {
+  readonly operator: string;
+  readonly description: KindDescription;
+  readonly place: RecordPlace;
+  readonly hasStatus: boolean;
+  readonly finalizer: string;
+}
+
+/** One PATCH. */
+export interface PatchRequest {
+  readonly subresource: "status" | undefined;
+  readonly patch: JsonObject;
+}
+
+/**
+ * The requests that turn `body` into what `plan` wants: none when it is so already, one in most cases, two where
+ * metadata or spec change and the kind has its status apart.
+ *
+ * The request that carries the record comes last: if the process dies between the two, the handlers run again, and
+ * nothing that they wanted is lost.
+ */
+export function requestsFor(body: KubeBody, plan: WritePlan, target: WriteTarget): PatchRequest[] {
+  const desired = desiredBody(body, plan, target);
+  const patch = createMergePatch(body, desired) as JsonObject | undefined;
+  if (!patch) return [];
+  const { status, ...rest } = patch;
+  if (status === undefined || !target.hasStatus) return [{ subresource: undefined, patch }];
+  const requests: PatchRequest[] = [{ subresource: "status", patch: { status } }];
+  if (Object.keys(rest).length > 0) {
+    const main = { subresource: undefined, patch: rest };
+    // Dropping the finalizer may end the object: nothing can follow it.
+    if (target.place === "status" && plan.finalizer !== "drop") requests.unshift(main);
+    else requests.push(main);
+  }
+  return requests;
+}
+
+function desiredBody(body: KubeBody, plan: WritePlan, target: WriteTarget): KubeBody {
+  let desired = (plan.changes ? applyMergePatch(body, plan.changes) : body) as KubeBody;
+  if (plan.record) desired = withRecord(desired, plan.record, target);
+  if (plan.finalizer !== "keep") {
+    const others = (body.metadata?.finalizers ?? []).filter((name) => name !== target.finalizer);
+    const finalizers = plan.finalizer === "add" ? [...others, target.finalizer] : others;
+    desired = { ...desired, metadata: { ...desired.metadata, finalizers } };
+  }
+  return desired;
+}
+
+function withRecord(body: KubeBody, record: ObjectRecord, { place, operator }: WriteTarget): KubeBody {
+  if (place === "annotation") {
+    const annotations = { ...body.metadata?.annotations, [recordAnnotation(operator)]: JSON.stringify(record) };
+    return { ...body, metadata: { ...body.metadata, annotations } };
+  }
+  const status = (body.status ?? {}) as Record<string, unknown>;
+  const records = (status[RECORD_FIELD] ?? {}) as Record<string, unknown>;
+  return { ...body, status: { ...status, [RECORD_FIELD]: { ...records, [operator]: record } } };
+}
+
+/** How a write ended. */
+export type WriteResult =
+  | {
+      readonly type: "written";
+      readonly body: KubeBody;
+      readonly requests: number;
+      /** What the server took and did not keep: fields that its schema prunes. */
+      readonly dropped: JsonObject | undefined;
+    }
+  | { readonly type: "unchanged" }
+  /** The object, or the one with this uid, is no more. */
+  | { readonly type: "gone" };
+
+/** Somebody who writes to the object all the time must not keep us from it for ever. */
+const TESTED_ROUNDS = 5;
+const ROUNDS = 10;
+
+/**
+ * Sends what `plan` needs. Each PATCH carries the version that it was computed from: when the object has moved on, or
+ * when an answer was lost and the write may or may not have landed, the object is read and the difference is computed
+ * anew, so that a write is never guessed and never lands on another object of the same name.
+ */
+export async function write(
+  client: Client,
+  newest: KubeBody,
+  plan: WritePlan,
+  target: WriteTarget,
+  onWritten: (body: KubeBody) => void,
+): Promise<WriteResult> {
+  const { name, namespace, uid } = newest.metadata ?? {};
+  if (!name || !uid) throw new TypeError("an object without a name or a uid cannot be written");
+  const place = namespace === undefined ? {} : { namespace };
+  const answered = new Set<PatchRequest["subresource"]>();
+  let body = newest;
+  for (let round = 1; ; round++) {
+    const open = requestsFor(body, plan, target);
+    const request = open.find(({ subresource }) => !answered.has(subresource));
+    if (!request) {
+      if (answered.size === 0) return { type: "unchanged" };
+      return { type: "written", body, requests: answered.size, dropped: open[0]?.patch };
+    }
+    const tested = round <= TESTED_ROUNDS ? { uid, resourceVersion: body.metadata?.resourceVersion } : { uid };
+    const patch = { ...request.patch, metadata: { ...(request.patch.metadata as JsonObject | undefined), ...tested } };
+    try {
+      const answer = await client.patch(target.description, name, patch as JsonObject, {
+        type: "merge",
+        ...place,
+        ...(request.subresource && { subresource: request.subresource }),
+      });
+      body = answer.body as KubeBody;
+      answered.add(request.subresource);
+    } catch (error) {
+      if (error instanceof NotFoundError) return { type: "gone" };
+      if (!isUncertain(error) || round >= ROUNDS) throw error;
+      const fresh = await read(client, target.description, name, namespace);
+      if (fresh?.metadata?.uid !== uid) return { type: "gone" };
+      body = fresh;
+    }
+    onWritten(body);
+  }
+}
+
+/** Whether the object has to be read to know what happened: a conflict, or no answer at all. */
+function isUncertain(error: unknown): boolean {
+  return error instanceof ConflictError || !(error instanceof ApiError) || error.status >= 500;
+}
+
+async function read(client: Client, kind: KindDescription, name: string, namespace: string | undefined) {
+  try {
+    return (await client.get(kind, name, namespace === undefined ? {} : { namespace })).body as KubeBody;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
