@@ -8,7 +8,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since some fixed instant; never goes back. */
   monotonic(): number;
-  /** Calls `fn` once after `ms`; the returned function cancels it. A pending call does not keep the process alive. */
+  /** Calls `fn` once after `ms`; the returned function cancels it. A pending call keeps the process alive: somebody awaits it. */
   after(ms: number, fn: () => void): () => void;
 }
 
@@ -27,7 +27,6 @@ export const systemClock: Clock = {
       return () => cancel();
     }
     const timer = setTimeout(fn, Math.max(0, ms));
-    if (typeof timer === "object") timer.unref?.();
     return () => clearTimeout(timer);
   },
 };

@@ -5,10 +5,12 @@ export interface KubeErrorOptions {
   cause?: unknown;
 }
 
+/** On the prototype, so that all subclasses inherit it and a copy of this package in another place recognises it. */
 const BRAND = Symbol.for("lotse.KubeError");
 
 /**
- * The root of all errors of the client. Branded, so that `instanceof` works across two copies of the package.
+ * The root of all errors of the client. `instanceof` also holds across two copies of the package: there it goes by the
+ * names of the classes.
  *
  * @example
  * ```ts
@@ -25,29 +27,23 @@ export class KubeError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.name;
     this.hint = options.hint;
-    brand(this, new.target);
+  }
+
+  get [BRAND](): true {
+    return true;
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== "object" || value === null) return false;
-    const names = (value as { [BRAND]?: readonly string[] })[BRAND];
-    return names?.includes(brandOf(this)) ?? false;
+    // biome-ignore lint/complexity/noThisInStatic: subclasses inherit this and must be asked about themselves
+    const asked = this as { readonly name: string; readonly prototype: object };
+    if (Object.prototype.isPrototypeOf.call(asked.prototype, value)) return true;
+    if ((value as { [BRAND]?: true })[BRAND] !== true) return false;
+    for (let type = Object.getPrototypeOf(value); type !== null; type = Object.getPrototypeOf(type)) {
+      if (type.constructor?.name === asked.name && type[BRAND] === true) return true;
+    }
+    return false;
   }
-}
-
-/** The names of a class and of all its parents up to KubeError: what `instanceof` looks at. */
-function brand(error: KubeError, target: unknown): void {
-  const names: string[] = [];
-  for (let type = target; typeof type === "function" && type !== Error; type = Object.getPrototypeOf(type)) {
-    names.push(brandOf(type));
-  }
-  Object.defineProperty(error, BRAND, { value: names });
-}
-
-// `className` and not `name`: a bundler that minifies renames classes, not strings.
-function brandOf(type: unknown): string {
-  const named = type as { className?: string; name: string };
-  return Object.hasOwn(named, "className") ? (named.className as string) : named.name;
 }
 
 /** Something in the configuration or in a call's arguments is wrong; nothing was sent. */

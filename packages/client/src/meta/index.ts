@@ -1,5 +1,49 @@
 export { type Clock, sleep, systemClock } from "./clock.ts";
+export { type Diff, type DiffItem, diff } from "./diff.ts";
 export { type Duration, durationMs, formatDuration } from "./duration.ts";
+export { deepClone, deepEqual, setKey } from "./equality.ts";
 export { ConfigError, KubeError, type KubeErrorOptions } from "./errors.ts";
+export {
+  type FieldRequirement,
+  type FieldSelector,
+  type FieldSelectorInput,
+  formatFieldSelector,
+  matchesFields,
+  parseFieldSelector,
+} from "./field-selectors.ts";
 export { isObject, type Json, type JsonObject } from "./json.ts";
+export {
+  applyJsonPatch,
+  createJsonPatch,
+  formatJsonPointer,
+  JsonPatchError,
+  type JsonPatchOperation,
+  parseJsonPointer,
+} from "./json-patch.ts";
+export { compileJsonPath, type JsonPath, JsonPathError } from "./jsonpath.ts";
+export {
+  byteLength,
+  dns1035LabelErrors,
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  isDns1123Label,
+  isDns1123Subdomain,
+  isLabelValue,
+  isQualifiedName,
+  labelValueErrors,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from "./labels.ts";
+export { applyMergePatch, createMergePatch } from "./merge-patch.ts";
+export { compareQuantities, parseQuantity, type Quantity, QuantityError } from "./quantity.ts";
+export {
+  formatLabelSelector,
+  type LabelOperator,
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorInput,
+  matchesLabels,
+  parseLabelSelector,
+  SelectorError,
+} from "./selectors.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -1,0 +1,70 @@
+import type { Clock } from "../meta/index.ts";
+import type { Kubeconfig } from "./kubeconfig.ts";
+
+/** Where a kubeconfig comes from: a path (or several, merged as kubectl does), a file URL, its text, or the parsed object. */
+export type KubeconfigSource = string | URL | readonly string[] | { readonly text: string } | Kubeconfig;
+
+/** How to find the server and who to be there. */
+export interface AccessOptions {
+  /** Default: `$KUBECONFIG`, else `~/.kube/config`, else the service account of the pod. */
+  readonly kubeconfig?: KubeconfigSource | undefined;
+  /** Default: the kubeconfig's current context. */
+  readonly context?: string | undefined;
+  /** Default: the context's, else the service account's, else `default`. */
+  readonly namespace?: string | undefined;
+  /**
+   * The server's address. Alone it is used with nothing but the options below, so that the credentials of some kubeconfig
+   * are never sent to another server; beside `kubeconfig` or `context` it only replaces the address.
+   */
+  readonly url?: string | undefined;
+  readonly token?: string | undefined;
+  /** PEM. */
+  readonly ca?: string | Uint8Array | undefined;
+  /** Client certificate, PEM. */
+  readonly cert?: string | Uint8Array | undefined;
+  /** Its key, PEM. */
+  readonly key?: string | Uint8Array | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
+  /** The folder of the service account's files. Default `/var/run/secrets/kubernetes.io/serviceaccount`. */
+  readonly serviceAccount?: string | undefined;
+  /** Default `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly clock?: Clock | undefined;
+  /** Hears what the configuration leaves doubtful, and the server's `Warning` headers. Default: nobody. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Certificates and host check of a connection. Equal content means the very same value, so that it can be compared. */
+export interface TlsMaterial {
+  readonly ca?: string | Buffer | undefined;
+  readonly cert?: string | Buffer | undefined;
+  readonly key?: string | Buffer | undefined;
+  readonly servername?: string | undefined;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** Who the next request comes from. */
+export interface Identity {
+  readonly token?: string | undefined;
+  readonly tls: TlsMaterial;
+}
+
+/** Knows the identity, and how to get a new one. */
+export interface Credentials {
+  current(): Promise<Identity>;
+  /** After a 401 with `rejected`: whether there is another identity to try now. */
+  renew(rejected: Identity): Promise<boolean>;
+}
+
+/** Everything that is needed to talk to one server. */
+export interface Access {
+  /** Without a slash at its end. */
+  readonly server: string;
+  readonly context?: string | undefined;
+  readonly namespace: string;
+  readonly source: "kubeconfig" | "in-cluster" | "url";
+  readonly credentials: Credentials;
+  /** Sent with each request: impersonation. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly proxyUrl?: string | undefined;
+}

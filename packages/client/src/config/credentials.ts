@@ -1,0 +1,72 @@
+import { Buffer } from "node:buffer";
+import type { Credentials, Identity, TlsMaterial } from "./contract.ts";
+import type { ExecPlugin } from "./exec-plugin.ts";
+import type { RenewedFile } from "./files.ts";
+
+/** Text or bytes that are there already, or a file that is read again. */
+export type Material = string | Buffer | RenewedFile | undefined;
+
+/** What an identity is made of. */
+export interface IdentityParts {
+  readonly ca?: Material;
+  readonly cert?: Material;
+  readonly key?: Material;
+  readonly token?: Material;
+  readonly servername?: string | undefined;
+  readonly rejectUnauthorized: boolean;
+  readonly exec?: ExecPlugin | undefined;
+}
+
+/**
+ * Puts the identity together anew for each request, out of parts that are cached where they lie. As long as no part has
+ * changed the identity is the same value: that is how a late 401 is told from one about the present credentials.
+ */
+export class PartsCredentials implements Credentials {
+  readonly #parts: IdentityParts;
+  #last: Identity | undefined;
+  #renewing: Promise<Identity> | undefined;
+
+  constructor(parts: IdentityParts) {
+    this.#parts = parts;
+  }
+
+  current(): Promise<Identity> {
+    return this.#assemble({ now: false });
+  }
+
+  /** Concurrent calls cause one renewal. */
+  async renew(rejected: Identity): Promise<boolean> {
+    if (this.#last !== rejected) return true;
+    this.#renewing ??= this.#assemble({ now: true }).finally(() => {
+      this.#renewing = undefined;
+    });
+    return (await this.#renewing) !== rejected;
+  }
+
+  async #assemble(o: { now: boolean }): Promise<Identity> {
+    const { exec, servername, rejectUnauthorized } = this.#parts;
+    const given = exec ? await (o.now ? exec.renew() : exec.get()) : undefined;
+    const read = (part: Material) => (typeof part === "object" && "read" in part ? part.read(o) : part);
+    const [ca, cert, key, token] = await Promise.all(
+      [
+        this.#parts.ca,
+        given?.cert ?? this.#parts.cert,
+        given?.key ?? this.#parts.key,
+        given?.token ?? this.#parts.token,
+      ].map(read),
+    );
+    const tls: TlsMaterial = { ca, cert, key, servername, rejectUnauthorized };
+    const text = token === undefined ? undefined : token.toString().trim();
+    const last = this.#last;
+    const sameTls = last !== undefined && last.tls.ca === ca && last.tls.cert === cert && last.tls.key === key;
+    if (last && sameTls && last.token === text) return last;
+    this.#last = { tls: last && sameTls ? last.tls : tls, ...(text ? { token: text } : {}) };
+    return this.#last;
+  }
+}
+
+/** PEM out of base64 with or without line breaks; PEM that was not encoded is taken as it is. */
+export function readPem(data: string): string {
+  if (data.includes("-----BEGIN")) return data;
+  return Buffer.from(data.replace(/\s+/g, ""), "base64").toString("utf8");
+}

@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../meta/index.ts";
+import { AuthError } from "./errors.ts";
+
+/** Kubernetes swaps tokens and certificates about hourly, long before they expire: a minute of delay harms nobody. */
+const REREAD_MS = 60_000;
+
+/** The content of a file that somebody else renews. Read again at most once a minute, or when it is asked for. */
+export class RenewedFile {
+  readonly path: string;
+  readonly #what: string;
+  readonly #clock: Clock;
+  #content: Buffer | undefined;
+  #readAt = 0;
+
+  constructor(path: string, what: string, clock: Clock) {
+    this.path = path;
+    this.#what = what;
+    this.#clock = clock;
+  }
+
+  /** The same Buffer as long as the content is the same. */
+  async read(o: { now?: boolean } = {}): Promise<Buffer> {
+    const fresh = this.#clock.monotonic() - this.#readAt < REREAD_MS;
+    if (this.#content && fresh && !o.now) return this.#content;
+    let bytes: Buffer;
+    try {
+      bytes = await readFile(this.path);
+    } catch (cause) {
+      // While the file is being replaced the last content is still the best guess.
+      if (this.#content && !o.now) return this.#content;
+      throw new AuthError(`cannot read the ${this.#what} ${this.path}: ${(cause as Error).message}`, {
+        cause,
+        hint: "check the path in the kubeconfig and the file's permissions",
+      });
+    }
+    this.#readAt = this.#clock.monotonic();
+    if (!this.#content?.equals(bytes)) this.#content = bytes;
+    return this.#content as Buffer;
+  }
+}

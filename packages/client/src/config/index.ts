@@ -1,0 +1,4 @@
+export { openAccess } from "./access.ts";
+export type { Access, AccessOptions, Credentials, Identity, KubeconfigSource, TlsMaterial } from "./contract.ts";
+export { AuthError } from "./errors.ts";
+export type { ExecConfig, Kubeconfig, KubeconfigCluster, KubeconfigContext, KubeconfigUser } from "./kubeconfig.ts";

@@ -1,0 +1,19 @@
+export type { KubeBody, ManagedFieldsEntry, ObjectBody, ObjectMeta, OwnerReference } from "./body.ts";
+export { builtinDescription } from "./builtin.ts";
+export {
+  allNamespaces,
+  apiVersionOf,
+  describeKind,
+  type KindDescription,
+  type KindSketch,
+  parseApiVersion,
+  pathOf,
+} from "./description.ts";
+export {
+  type Discovery,
+  type DiscoveryFailure,
+  discoverKinds,
+} from "./discovery.ts";
+export { findKinds, findManifestKind, nearestNames, UnknownKindError } from "./names.ts";
+export { KindRegistry } from "./registry.ts";
+export type * from "./tables/index.ts";

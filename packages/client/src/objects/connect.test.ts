@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
+import * as https from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Kubeconfig } from "../config/index.ts";
+import {
+  answer,
+  type Handler,
+  TEST_CA,
+  TEST_CLIENT_CERT,
+  TEST_CLIENT_KEY,
+  TEST_SERVER_CERT,
+  TEST_SERVER_KEY,
+  TestServer,
+} from "../fixtures/index.ts";
+import { Pod } from "./builtin.ts";
+import { Client } from "./client.ts";
+import type { ConnectOptions } from "./connect.ts";
+
+async function serve(handler: Handler, create?: Parameters<typeof TestServer.start>[1]): Promise<TestServer> {
+  const server = await TestServer.start(handler, create);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+async function connect(o: ConnectOptions): Promise<Client> {
+  const client = await Client.connect(o);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const kubeconfig = (server: string, user: object, cluster: object = {}): Kubeconfig => ({
+  "current-context": "test",
+  clusters: [{ name: "c", cluster: { server, ...cluster } }],
+  users: [{ name: "u", user }],
+  contexts: [{ name: "test", context: { cluster: "c", user: "u" } }],
+});
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+describe("a client over the network", () => {
+  it("authenticates with the certificate of a kubeconfig", async () => {
+    const { port } = await serve(
+      (_, response) => {
+        const { subject } = (response.socket as import("node:tls").TLSSocket).getPeerCertificate();
+        answer(response, 200, { gitVersion: subject.CN });
+      },
+      (listener) =>
+        https.createServer({ cert: TEST_SERVER_CERT, key: TEST_SERVER_KEY, ca: TEST_CA, requestCert: true }, listener),
+    );
+    const user = { "client-certificate-data": base64(TEST_CLIENT_CERT), "client-key-data": base64(TEST_CLIENT_KEY) };
+    const cluster = { "certificate-authority-data": base64(TEST_CA), "tls-server-name": "kubernetes.example" };
+    const client = await connect({ kubeconfig: kubeconfig(`https://127.0.0.1:${port}`, user, cluster) });
+    expect(await client.version()).toEqual({ gitVersion: "jane" });
+  });
+
+  it("reads a renewed token file once when many requests are refused at the same time", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lotse-token-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const tokenFile = join(folder, "token");
+    await writeFile(tokenFile, "old");
+    let valid = "old";
+    const server = await serve(({ headers }, response) => {
+      const known = headers.authorization === `Bearer ${valid}`;
+      answer(response, known ? 200 : 401, known ? {} : { reason: "Unauthorized", message: "Unauthorized" });
+    });
+    const client = await connect({ kubeconfig: kubeconfig(server.url, { tokenFile }) });
+    await client.version();
+    valid = "new";
+    await writeFile(tokenFile, "new");
+    await Promise.all([client.version(), client.version(), client.version()]);
+    expect(server.seen.filter(({ headers }) => headers.authorization === "Bearer new")).toHaveLength(3);
+  });
+
+  it("watches, and closes the socket when the loop is left", async () => {
+    let watching: ServerResponse | undefined;
+    const server = await serve(({ url }, response) => {
+      if (!url.includes("watch=true")) return answer(response, 200, { metadata: { resourceVersion: "7" }, items: [] });
+      watching = response;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(
+        `${JSON.stringify({ type: "ADDED", object: { metadata: { name: "web", resourceVersion: "8" } } })}\n`,
+      );
+    });
+    const client = await connect({ url: server.url });
+    for await (const { type, object } of client.watch(Pod)) {
+      expect(`${type} ${object.name}`).toBe("ADDED web");
+      break;
+    }
+    if (!watching?.closed) await once(watching as ServerResponse, "close");
+    expect(server.seen.at(-1)?.url).toContain("allowWatchBookmarks=true");
+    expect(server.seen.at(-1)?.url).toContain("resourceVersion=7");
+  });
+
+  it("reconnects a watch that the network cut, from the last version", async () => {
+    let watches = 0;
+    const server = await serve(({ url }, response) => {
+      if (!url.includes("watch=true")) return answer(response, 200, { metadata: { resourceVersion: "7" }, items: [] });
+      watches++;
+      response.writeHead(200);
+      const object = { metadata: { name: `pod-${watches}`, resourceVersion: String(7 + watches) } };
+      response.write(`${JSON.stringify({ type: "ADDED", object })}\n{"type":"ADD`, () => {
+        if (watches === 1) response.socket?.destroy();
+      });
+    });
+    const client = await connect({ url: server.url });
+    const names: string[] = [];
+    for await (const { object } of client.watch(Pod)) {
+      names.push(object.name);
+      if (names.length === 2) break;
+    }
+    expect(names).toEqual(["pod-1", "pod-2"]);
+    expect(server.seen.at(-1)?.url).toContain("resourceVersion=8");
+  });
+
+  it("passes any request through raw, also a streamed one", async () => {
+    const server = await serve(({ url }, response) => {
+      response.writeHead(200, { "content-type": "text/plain" });
+      response.end(`you asked for ${url}`);
+    });
+    const client = await connect({ url: server.url, userAgent: "my-tool/1" });
+    const response = await client.raw({ method: "GET", path: "/readyz", query: { verbose: true } });
+    expect(response.headers["content-type"]).toBe("text/plain");
+    expect(await response.text()).toBe("you asked for /readyz?verbose=true");
+    const chunks: Buffer[] = [];
+    const streamed = await client.raw({ method: "GET", path: "/logs", stream: true });
+    for await (const chunk of streamed.body) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).toString()).toBe("you asked for /logs");
+    expect(server.seen[0]?.headers["user-agent"]).toBe("my-tool/1");
+  });
+});

@@ -1,0 +1,41 @@
+import { type AccessOptions, openAccess } from "../config/index.ts";
+import { KindRegistry } from "../kinds/index.ts";
+import { type Duration, durationMs, systemClock } from "../meta/index.ts";
+import { HttpTransport, type Transport } from "../transport/index.ts";
+import type { ClientCore } from "./view.ts";
+
+/** How to connect; everything has a default. */
+export interface ConnectOptions extends AccessOptions {
+  /** Default `lotse-client/<version> node/<version> (<platform>)`. */
+  readonly userAgent?: string | undefined;
+  /** For each call, retries included; streams are only limited while they connect. Default 30 s. */
+  readonly timeout?: Duration | undefined;
+  /** The name under which the server remembers who wrote a field. Default `lotse-client`. */
+  readonly fieldManager?: string | undefined;
+  readonly random?: (() => number) | undefined;
+  /** Carries the requests instead of HTTP; for tests, and for servers in the same process. Needs `url` for its name. */
+  readonly transport?: Transport | undefined;
+}
+
+const DEFAULT_TIMEOUT = "30s";
+
+/** Reads the configuration and sets up what a client and its views share. */
+export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; fieldManager: string }> {
+  const clock = o.clock ?? systemClock;
+  const random = o.random ?? Math.random;
+  const { credentials, headers, ...access } = await openAccess(o);
+  const transport =
+    o.transport ??
+    new HttpTransport(
+      { ...access, credentials, headers },
+      {
+        clock,
+        random,
+        timeoutMs: durationMs(o.timeout ?? DEFAULT_TIMEOUT),
+        userAgent: o.userAgent,
+        onWarning: o.onWarning,
+      },
+    );
+  const registry = new KindRegistry((request) => transport.request(request), clock);
+  return { core: { access, transport, registry, clock, random }, fieldManager: o.fieldManager ?? "lotse-client" };
+}

@@ -1,0 +1,87 @@
+import type { Duration, FieldSelectorInput, LabelSelectorInput } from "../meta/index.ts";
+import type { RequestOptions } from "../transport/index.ts";
+
+/** Where to look for a namespaced object. Default: the client's namespace. */
+export interface NamespaceOption {
+  readonly namespace?: string | undefined;
+}
+
+export interface GetOptions extends RequestOptions, NamespaceOption {
+  /** `"status"`, `"scale"`, … */
+  readonly subresource?: string | undefined;
+}
+
+export interface ListOptions extends RequestOptions, NamespaceOption {
+  /** `"app=web,tier!=db"`, `{ app: "web" }`, or a selector with `matchLabels` and `matchExpressions`. */
+  readonly labelSelector?: LabelSelectorInput | undefined;
+  readonly fieldSelector?: FieldSelectorInput | undefined;
+  /** Objects in one request. Default 500. */
+  readonly pageSize?: number | undefined;
+  /** `"0"` accepts what the server has in its cache. Default: the newest. */
+  readonly resourceVersion?: string | undefined;
+}
+
+export interface WatchOptions extends NamespaceOption {
+  readonly labelSelector?: LabelSelectorInput | undefined;
+  readonly fieldSelector?: FieldSelectorInput | undefined;
+  /** Ends the watch with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** `"list"` (default) starts with an ADDED for each object that exists; `"none"` starts with the first change. */
+  readonly initial?: "list" | "none" | undefined;
+  /** Silence that is taken for a dead connection. Default 90 s. */
+  readonly inactivity?: Duration | undefined;
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** The server checks and answers, and stores nothing. */
+  readonly dryRun?: boolean | undefined;
+  readonly fieldManager?: string | undefined;
+  readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
+}
+
+export interface CreateOptions extends WriteOptions, NamespaceOption {}
+
+export interface CreateManyOptions extends CreateOptions {
+  /** How many at a time. Default 8. */
+  readonly concurrency?: number | undefined;
+}
+
+export type PatchType = "merge" | "json" | "strategic";
+
+export interface PatchOptions extends WriteOptions, NamespaceOption {
+  /** Default: `json` for an array of operations, else `merge`. */
+  readonly type?: PatchType | undefined;
+  readonly subresource?: string | undefined;
+}
+
+export interface ApplyOptions extends WriteOptions, NamespaceOption {
+  /** Takes fields from other managers instead of failing with a ConflictError. */
+  readonly force?: boolean | undefined;
+  readonly subresource?: string | undefined;
+}
+
+export interface ReplaceOptions extends WriteOptions, NamespaceOption {
+  readonly subresource?: string | undefined;
+}
+
+export interface DeleteOptions extends RequestOptions, NamespaceOption {
+  readonly propagationPolicy?: "Foreground" | "Background" | "Orphan" | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  /** The same as `gracePeriodSeconds: 0`. */
+  readonly force?: boolean | undefined;
+  readonly preconditions?:
+    | { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined }
+    | undefined;
+  /** An object that is gone already counts as deleted. */
+  readonly ignoreNotFound?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+  /** Resolves only when the object is gone; a duration limits the patience. */
+  readonly wait?: boolean | Duration | undefined;
+}
+
+/** A merge patch for `T`: any part of it, with `null` to remove a field. */
+export type MergePatch<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { [K in keyof T]?: MergePatch<T[K]> | null | undefined }
+    : T;

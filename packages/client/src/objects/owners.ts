@@ -1,0 +1,77 @@
+import { apiVersionOf, type ObjectBody, type OwnerReference } from "../kinds/index.ts";
+import { ConfigError } from "../meta/index.ts";
+import type { KubeObject } from "./object.ts";
+
+export interface OwnerOptions {
+  /** The owner that manages the object; there can be one. Default `true`. */
+  readonly controller?: boolean | undefined;
+  /** The owner's foreground deletion waits for this object. Default `true`. */
+  readonly blockOwnerDeletion?: boolean | undefined;
+}
+
+/**
+ * The body of `child` with `owner` among its owners. Refuses what the garbage collector would punish: an owner in
+ * another namespace counts as absent, and the child is deleted.
+ */
+export function withOwner<B extends ObjectBody>(
+  child: KubeObject<B>,
+  owner: KubeObject<ObjectBody>,
+  o: OwnerOptions = {},
+): B {
+  const reference = referenceTo(owner, o);
+  const ownerNamespace = owner.description.namespaced ? owner.namespace : undefined;
+  if (ownerNamespace !== undefined) {
+    if (!child.description.namespaced) {
+      throw new ConfigError(
+        `${titleOf(owner)} lives in a namespace and cannot own the cluster-wide ${titleOf(child)}`,
+        {
+          hint: "use a finalizer and delete the object yourself, or make the owner cluster-scoped",
+        },
+      );
+    }
+    const childNamespace = child.metadata.namespace ?? ownerNamespace;
+    if (childNamespace !== ownerNamespace) {
+      throw new ConfigError(`${titleOf(owner)} cannot own ${titleOf(child)}: an owner must be in the same namespace`, {
+        hint: "the garbage collector would delete the object; use labels and a finalizer instead",
+      });
+    }
+  }
+  const others = (child.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
+  const rival = reference.controller ? others.find(({ controller }) => controller) : undefined;
+  if (rival) {
+    throw new ConfigError(`${titleOf(child)} is controlled by ${rival.kind} ${rival.name} already`, {
+      hint: "pass { controller: false } to become a second owner",
+    });
+  }
+  return {
+    ...child.body,
+    metadata: {
+      ...child.metadata,
+      ...(ownerNamespace === undefined ? {} : { namespace: ownerNamespace }),
+      ownerReferences: [...others, reference],
+    },
+  };
+}
+
+/** The reference that names `owner`. */
+export function referenceTo(owner: KubeObject<ObjectBody>, o: OwnerOptions = {}): OwnerReference {
+  if (owner.uid === undefined) {
+    throw new ConfigError(`${titleOf(owner)} has no uid yet and cannot own anything`, {
+      hint: "create it first, or read it from the server",
+    });
+  }
+  return {
+    apiVersion: apiVersionOf(owner.description),
+    kind: owner.description.kind,
+    name: owner.name,
+    uid: owner.uid,
+    controller: o.controller ?? true,
+    blockOwnerDeletion: o.blockOwnerDeletion ?? true,
+  };
+}
+
+function titleOf(object: KubeObject<ObjectBody>): string {
+  const { name, generateName } = object.metadata;
+  const namespace = object.metadata.namespace ? `${object.metadata.namespace}/` : "";
+  return `${object.description.kind} ${namespace}${name ?? `${generateName ?? ""}*`}`;
+}

@@ -1,0 +1,40 @@
+import type { Access } from "../config/index.ts";
+import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
+import type { Clock } from "../meta/index.ts";
+import type { Transport } from "../transport/index.ts";
+import type { KindClass, KubeObject } from "./object.ts";
+
+/** A kind as callers name it: a class, a description, or a text in any of kubectl's spellings. */
+export type KindLike = KindClass<KubeObject<ObjectBody>> | KindDescription | string;
+
+/** What was done to an object. */
+export type WriteVerb = "create" | "patch" | "apply" | "replace" | "delete";
+
+/** Hears the body that the server answered a successful write with. */
+export type WriteListener = (body: KubeBody, verb: WriteVerb, description: KindDescription) => void;
+
+/** What a view of a client may do differently. */
+export interface ViewOptions {
+  readonly namespace?: string | undefined;
+  /** Aborts every request made through the view. */
+  readonly signal?: AbortSignal | undefined;
+  readonly fieldManager?: string | undefined;
+  readonly onWrite?: WriteListener | undefined;
+}
+
+/** Shared by a client and all of its views. */
+export interface ClientCore {
+  readonly access: Omit<Access, "credentials" | "headers">;
+  readonly transport: Transport;
+  readonly registry: KindRegistry;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** What a view does by itself. */
+export interface View {
+  readonly namespace: string;
+  readonly fieldManager: string;
+  readonly signals: readonly AbortSignal[];
+  readonly listeners: readonly WriteListener[];
+}

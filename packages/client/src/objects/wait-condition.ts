@@ -1,0 +1,98 @@
+import type { ObjectBody } from "../kinds/index.ts";
+import { ConfigError, compileJsonPath } from "../meta/index.ts";
+import type { KubeObject } from "./object.ts";
+
+/**
+ * What to wait for: `"condition=Ready"`, `"condition=Ready=False"`, `"jsonpath={.status.phase}=Running"`,
+ * `"jsonpath={.status.podIP}"` (any value), `"create"`, `"delete"`, or a predicate over the object.
+ */
+export type WaitCondition<T extends KubeObject<ObjectBody> = KubeObject> = string | ((object: T) => boolean);
+
+/** A condition in a form that can be asked: `object` is `undefined` while there is none. */
+export interface Check<T> {
+  readonly text: string;
+  /** Whether waiting makes sense while the object does not exist. */
+  readonly toleratesAbsence: boolean;
+  holds(object: T | undefined): boolean;
+}
+
+/** Reads a condition as kubectl does, with and without quotes around the path and the value. */
+export function parseCondition<T extends KubeObject<ObjectBody>>(condition: WaitCondition<T>): Check<T> {
+  if (typeof condition === "function") {
+    return {
+      text: condition.name === "" ? "the predicate" : condition.name,
+      toleratesAbsence: false,
+      holds: (object) => object !== undefined && condition(object),
+    };
+  }
+  const text = condition.trim();
+  if (text === "delete") return { text, toleratesAbsence: true, holds: (object) => object === undefined };
+  if (text === "create") return { text, toleratesAbsence: true, holds: (object) => object !== undefined };
+  const equals = text.indexOf("=");
+  const word = equals < 0 ? text : text.slice(0, equals);
+  const rest = equals < 0 ? "" : text.slice(equals + 1);
+  if (word === "condition" && rest !== "") return conditionCheck(text, rest);
+  if (word === "jsonpath" && rest !== "") return jsonPathCheck(text, rest);
+  throw new ConfigError(`"${condition}" is not a condition to wait for`, {
+    hint: 'write "condition=Ready", "jsonpath={.status.phase}=Running", "create", "delete" or a function',
+  });
+}
+
+function conditionCheck<T extends KubeObject<ObjectBody>>(text: string, rest: string): Check<T> {
+  const [type = "", wanted = "true"] = rest.split("=", 2).map(unquote);
+  return {
+    text,
+    toleratesAbsence: false,
+    holds: (object) => {
+      const status = object?.status as { conditions?: unknown; observedGeneration?: unknown } | undefined;
+      if (!Array.isArray(status?.conditions)) return false;
+      const found = status.conditions.find((c) => same(String(c?.type), type));
+      if (!found || !same(String(found.status), wanted)) return false;
+      // A condition that is about an older spec says nothing yet; kubectl ignores it too.
+      const generation = object?.metadata.generation;
+      const observed = found.observedGeneration ?? status.observedGeneration;
+      return typeof observed !== "number" || generation === undefined || observed >= generation;
+    },
+  };
+}
+
+function jsonPathCheck<T extends KubeObject<ObjectBody>>(text: string, rest: string): Check<T> {
+  const { path, value } = splitPath(rest);
+  const compiled = compileJsonPath(path);
+  return {
+    text,
+    toleratesAbsence: false,
+    holds: (object) => {
+      if (object === undefined) return false;
+      const results = compiled.evaluate(object.body).filter((found) => found !== undefined && found !== null);
+      if (value === undefined) return results.length > 0;
+      return results.length === 1 && printed(results[0]) === value;
+    },
+  };
+}
+
+/** `'{.a.b}'=x`, `{.a}=x`, `.a=x`: the equals sign that counts is the first one outside the braces. */
+function splitPath(rest: string): { path: string; value: string | undefined } {
+  let depth = 0;
+  let quote = "";
+  for (let i = 0; i < rest.length; i++) {
+    const char = rest[i] as string;
+    if (depth > 0 && quote !== "") {
+      if (char === quote) quote = "";
+    } else if (depth > 0 && (char === '"' || char === "'")) quote = char;
+    else if (char === "{" || char === "[") depth++;
+    else if (char === "}" || char === "]") depth--;
+    else if (char === "=" && depth === 0) {
+      return { path: braced(unquote(rest.slice(0, i))), value: unquote(rest.slice(i + 1)) };
+    }
+  }
+  return { path: braced(unquote(rest)), value: undefined };
+}
+
+const braced = (path: string): string => (path.startsWith("{") ? path : `{${path.startsWith(".") ? "" : "."}${path}}`);
+
+const unquote = (text: string): string => text.replace(/^(['"])(.*)\1$/s, "$2");
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const printed = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { apiErrorFrom } from "../transport/index.ts";
+import { backoffMs, begin, type Input, next, type State, type Step, type World } from "./machine.ts";
+
+type Body = { metadata: { name?: string; resourceVersion: string } };
+
+const world = (now = 0): World => ({ now, random: () => 0 });
+const body = (resourceVersion: string): Body => ({ metadata: { resourceVersion } });
+const failure = (code: number, extra: object = {}) => apiErrorFrom(code, extra, { method: "GET", path: "/x" });
+const watching = (o: Partial<Extract<State<Body>, { at: "watching" }>> = {}): State<Body> => ({
+  at: "watching",
+  version: "7",
+  openedAt: 0,
+  alive: false,
+  failures: 0,
+  ...o,
+});
+
+describe("a stream that lists", () => {
+  it("begins with the first page", () => {
+    expect(begin()).toEqual({
+      state: { at: "listing", items: [], version: undefined, failures: 0 },
+      task: { run: "list", token: undefined },
+    });
+  });
+
+  it("collects pages, and delivers them together with the first page's version", () => {
+    const first = next(begin<Body>().state, { is: "page", items: [body("1")], version: "10", token: "t" }, world());
+    expect(first.deliver).toBeUndefined();
+    expect(first.task).toEqual({ run: "list", token: "t" });
+
+    const second = next(first.state, { is: "page", items: [body("2")], version: "11", token: undefined }, world());
+    expect(second.deliver).toEqual({ tell: "replace", items: [body("1"), body("2")], version: "10" });
+    expect(second.task).toEqual({ run: "watch", version: "10" });
+  });
+
+  it("starts anew without what it has when the continue token expires, the second time after a wait", () => {
+    const half = next(begin<Body>().state, { is: "page", items: [body("1")], version: "10", token: "t" }, world());
+    const expired = next(half.state, { is: "failed", error: failure(410) }, world());
+    expect(expired).toEqual({
+      state: { at: "listing", items: [], version: undefined, failures: 1 },
+      task: { run: "list", token: undefined },
+    });
+    expect(next(expired.state, { is: "failed", error: failure(410) }, world()).task).toMatchObject({ run: "wait" });
+  });
+
+  it.each([401, 403, 404, 500])("waits after %i, and lists again", (code) => {
+    const error = failure(code);
+    const failed = next(begin<Body>().state, { is: "failed", error }, world());
+    expect(failed.task).toEqual({ run: "wait", ms: 800, error });
+    expect(next(failed.state, { is: "due" }, world()).task).toEqual({ run: "list", token: undefined });
+  });
+
+  it("waits as long as the server asks", () => {
+    const error = failure(429, { details: { retryAfterSeconds: 20 } });
+    expect(next(begin<Body>().state, { is: "failed", error }, world()).task).toMatchObject({ run: "wait", ms: 20_000 });
+  });
+});
+
+describe("a stream that watches", () => {
+  const event = (type: string, object: object): Input<Body> => ({ is: "event", type, object: object as Body });
+
+  it.each(["ADDED", "MODIFIED"] as const)("delivers %s and takes its version", (type) => {
+    const step = next(watching({ failures: 3 }), event(type, body("8")), world());
+    expect(step.deliver).toEqual({ tell: "apply", body: body("8"), type });
+    expect(step.state).toMatchObject({ version: "8", alive: true, failures: 0 });
+    expect(step.task).toBeUndefined();
+  });
+
+  it("delivers deletions and bookmarks, and takes their versions", () => {
+    const removed = next(watching(), event("DELETED", body("8")), world());
+    expect(removed.deliver).toEqual({ tell: "remove", body: body("8") });
+    const marked = next(removed.state, event("BOOKMARK", body("9")), world());
+    expect(marked.deliver).toEqual({ tell: "bookmark", version: "9" });
+    expect(marked.state).toMatchObject({ version: "9" });
+  });
+
+  it("lists at once after a 410, as an answer or as an event; the second time in a row after a wait", () => {
+    const inputs: Input<Body>[] = [
+      { is: "failed", error: failure(410) },
+      event("ERROR", { kind: "Status", code: 410, reason: "Expired" }),
+    ];
+    for (const input of inputs) {
+      expect(next(watching(), input, world()).task).toEqual({ run: "list", token: undefined });
+      expect(next(watching({ failures: 1 }), input, world()).task).toMatchObject({ run: "wait" });
+    }
+  });
+
+  it("resumes from its version after another ERROR event, with a wait", () => {
+    const failed = next(watching(), event("ERROR", { kind: "Status", code: 500, message: "etcd" }), world());
+    expect(failed.deliver).toBeUndefined();
+    expect(failed.task).toMatchObject({ run: "wait", ms: 800, error: { status: 500, message: "etcd" } });
+    expect(next(failed.state, { is: "due" }, world()).task).toEqual({ run: "watch", version: "7" });
+  });
+
+  it("opens again at once when a watch that worked ends or goes silent", () => {
+    for (const is of ["ended", "silent"] as const) {
+      expect(next(watching({ alive: true }), { is }, world(10)).task).toEqual({ run: "watch", version: "7" });
+    }
+    expect(next(watching(), { is: "ended" }, world(1_000)).task).toEqual({ run: "watch", version: "7" });
+  });
+
+  it("backs off when a watch ends as soon as it began, or never says a word", () => {
+    expect(next(watching(), { is: "ended" }, world(999)).task).toMatchObject({ run: "wait", ms: 800 });
+    expect(next(watching(), { is: "silent" }, world(90_000)).task).toMatchObject({ run: "wait", ms: 800 });
+  });
+
+  it.each([401, 403, 404])("lists again after %i: what happens meanwhile is not in the version", (code) => {
+    const failed = next(watching(), { is: "failed", error: failure(code) }, world());
+    expect(next(failed.state, { is: "due" }, world()).task).toEqual({ run: "list", token: undefined });
+  });
+
+  it("doubts its version after five failures in a row", () => {
+    let step: Step<Body> = { state: watching() };
+    const goals: unknown[] = [];
+    for (let i = 0; i < 5; i++) {
+      step = next(step.state, { is: "failed", error: failure(500) }, world());
+      step = next(step.state, { is: "due" }, world());
+      goals.push(step.task?.run);
+    }
+    expect(goals).toEqual(["watch", "watch", "watch", "watch", "list"]);
+  });
+
+  it("does not take a list for a success: lists and failing watches back off ever more", () => {
+    let state: State<Body> = watching();
+    const waits: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      let step = next(state, { is: "failed", error: failure(410) }, world());
+      if (step.task?.run === "wait") {
+        waits.push(step.task.ms);
+        step = next(step.state, { is: "due" }, world());
+      }
+      state = next(step.state, { is: "page", items: [], version: "7", token: undefined }, world()).state;
+    }
+    expect(waits).toEqual([1_600, 3_200, 6_400, 12_800]);
+  });
+});
+
+describe("the back-off", () => {
+  it("stays between 0.8 s and 30 s and never shrinks", () => {
+    fc.assert(
+      fc.property(fc.nat(2_000), fc.double({ min: 0, max: 0.999, noNaN: true }), (failures, random) => {
+        const ms = backoffMs(failures, random);
+        expect(ms).toBeGreaterThanOrEqual(800);
+        expect(ms).toBeLessThanOrEqual(30_000);
+        expect(backoffMs(failures + 1, random)).toBeGreaterThanOrEqual(ms);
+      }),
+    );
+  });
+});
+
+describe("any stream", () => {
+  it("keeps a version that it has delivered, whatever happens", () => {
+    const error = fc
+      .constantFrom(410, 500, 403, 429)
+      .map((code): Input<Body> => ({ is: "failed", error: failure(code) }));
+    const events = fc
+      .constantFrom("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
+      .map((type): Input<Body> => ({ is: "event", type, object: body("0") }));
+    const others = fc.constantFrom<Input<Body>>({ is: "ended" }, { is: "silent" }, { is: "due" }, { is: "opened" });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(error, events, others), { maxLength: 60 }), (inputs) => {
+        let state: State<Body> = begin<Body>().state;
+        let served = 100;
+        let delivered: string | undefined;
+        for (let input of inputs) {
+          // The server's versions grow, and a list is answered at once.
+          if (input.is === "event") input = { ...input, object: body(String(++served)) };
+          if (state.at === "listing") input = { is: "page", items: [], version: String(++served), token: undefined };
+          const step: Step<Body> = next(state, input, world());
+          if (step.deliver?.tell === "replace" || step.deliver?.tell === "bookmark") delivered = step.deliver.version;
+          else if (step.deliver) delivered = step.deliver.body.metadata.resourceVersion;
+          if (step.task?.run === "watch") expect(step.task.version).toBe(delivered);
+          state = step.state;
+        }
+      }),
+    );
+  });
+});

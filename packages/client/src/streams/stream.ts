@@ -1,0 +1,339 @@
+/** Runs the machine of machine.ts against a server: requests, lines, timers, and the sink. */
+import { apiVersionOf, type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
+import { type Clock, formatFieldSelector, formatLabelSelector, sleep, systemClock } from "../meta/index.ts";
+import { LineSplitter, linkSignals, type Query, type RawResponse } from "../transport/index.ts";
+import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
+import { begin, type Delivery, type Input, next, type State, type Task } from "./machine.ts";
+
+const INACTIVITY_MS = 90_000;
+const PAGE_SIZE = 500;
+/** The server ends each watch after five to ten minutes: spread, so that not all come back at the same instant. */
+const WATCH_SECONDS = 300;
+
+/**
+ * One supervised list and watch of a kind, for ever: resolves when `signal` aborts, and rejects only when the sink throws.
+ * Whatever happens to the connection, the sink ends up with what is in the cluster; `state` says what the stream waits for.
+ *
+ * @example
+ * ```ts
+ * const pods = new Map<string, KubeBody>();
+ * await openStream(client, Pod.description, { namespace: "default" }, {
+ *   replace(items) { pods.clear(); for (const pod of items) pods.set(pod.metadata.uid, pod); },
+ *   apply(pod) { pods.set(pod.metadata.uid, pod); },
+ *   remove(pod) { pods.delete(pod.metadata.uid); },
+ * }, signal);
+ * ```
+ */
+export async function openStream<B extends ObjectBody>(
+  client: StreamClient,
+  kind: KindDescription,
+  o: StreamOptions,
+  sink: StreamSink<B>,
+  signal: AbortSignal,
+): Promise<void> {
+  await new Stream(client, kind, o, sink, signal).run();
+}
+
+/** A break of the connection that the stream itself made. */
+const SILENT = new Error("the watch was silent for too long");
+
+class Stream<B extends ObjectBody> {
+  readonly #client: StreamClient;
+  readonly #kind: KindDescription;
+  readonly #o: StreamOptions;
+  readonly #sink: StreamSink<B>;
+  readonly #signal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #path: string;
+  readonly #selectors: Query;
+  #state: State<B>;
+  #version: string | undefined;
+  #lastEventAt: number | undefined;
+
+  constructor(client: StreamClient, kind: KindDescription, o: StreamOptions, sink: StreamSink<B>, signal: AbortSignal) {
+    this.#client = client;
+    this.#kind = kind;
+    this.#o = o;
+    this.#sink = sink;
+    this.#signal = signal;
+    this.#clock = o.clock ?? systemClock;
+    this.#random = o.random ?? Math.random;
+    this.#path = pathOf(kind, { namespace: o.namespace });
+    this.#selectors = {
+      labelSelector: formatLabelSelector(o.labelSelector) || undefined,
+      fieldSelector: formatFieldSelector(o.fieldSelector) || undefined,
+    };
+    this.#state = begin<B>().state;
+  }
+
+  async run(): Promise<void> {
+    let task = begin<B>().task;
+    try {
+      while (!this.#signal.aborted) task = await this.#perform(task);
+    } finally {
+      this.#report({ phase: "closed" });
+    }
+  }
+
+  /** Does one task to its end; gives the next one. */
+  #perform(task: Task): Promise<Task> {
+    switch (task.run) {
+      case "list":
+        return this.#list(task.token);
+      case "watch":
+        return this.#watch(task.version);
+      case "wait":
+        return this.#wait(task);
+    }
+  }
+
+  async #wait({ ms, error }: Extract<Task, { run: "wait" }>): Promise<Task> {
+    this.#report({ phase: "waiting", error, retryAt: this.#clock.monotonic() + ms });
+    await sleep(this.#clock, ms, this.#signal).catch(() => undefined);
+    return this.#settled({ is: "due" });
+  }
+
+  async #list(token: string | undefined): Promise<Task> {
+    if (token === undefined) this.#report({ phase: "listing" });
+    return this.#settled(await this.#askPage(token));
+  }
+
+  async #askPage(token: string | undefined): Promise<Input<B>> {
+    try {
+      const response = await this.#client.raw({
+        method: "GET",
+        path: this.#path,
+        query: { ...this.#selectors, limit: this.#o.pageSize ?? PAGE_SIZE, continue: token },
+        signal: this.#signal,
+        // The machine waits by itself; only a list half read is worth some patience before it starts anew.
+        retry: token !== undefined,
+      });
+      const page = await response.json<{
+        items?: B[] | null;
+        metadata?: { resourceVersion?: string; continue?: string };
+      }>();
+      const items = (page.items ?? []).map((item) => this.#tidy(item));
+      const { resourceVersion = "", continue: rest } = page.metadata ?? {};
+      return { is: "page", items, version: resourceVersion, token: rest || undefined };
+    } catch (error) {
+      return { is: "failed", error };
+    }
+  }
+
+  async #watch(version: string): Promise<Task> {
+    const limit = this.#o.inactivityMs ?? INACTIVITY_MS;
+    const silence = new SilenceTimer(this.#clock, limit);
+    const connection = new AbortController();
+    const { signal, unlink } = linkSignals([this.#signal, connection.signal]);
+    silence.start(() => connection.abort(SILENT));
+    try {
+      const response = await this.#client.raw({
+        method: "GET",
+        path: this.#path,
+        query: {
+          ...this.#selectors,
+          watch: true,
+          allowWatchBookmarks: true,
+          resourceVersion: version,
+          timeoutSeconds: WATCH_SECONDS + Math.floor(this.#random() * WATCH_SECONDS),
+        },
+        signal,
+        stream: true,
+        retry: false,
+      });
+      this.#feed({ is: "opened" });
+      this.#version = version;
+      this.#report({ phase: "watching" });
+      return await this.#read(response, silence, connection.signal);
+    } catch (error) {
+      if (error instanceof SinkFailure) throw error.cause;
+      return this.#settled(connection.signal.aborted ? { is: "silent" } : { is: "failed", error });
+    } finally {
+      silence.stop();
+      unlink();
+      // Closes the socket whichever way it ended.
+      connection.abort(SILENT);
+    }
+  }
+
+  /** Feeds the lines of a watch to the machine until it, the server, the timer or the caller ends the watch. */
+  #read({ body }: RawResponse, silence: SilenceTimer, connection: AbortSignal): Promise<Task> {
+    return new Promise<Task>((resolve, reject) => {
+      let over = false;
+      const finish = (settle: () => void) => {
+        if (over) return;
+        over = true;
+        body.off("data", onData);
+        body.destroy();
+        try {
+          settle();
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const end = (input: Input<B>) => finish(() => resolve(this.#settled(input)));
+      const splitter = new LineSplitter((line) => {
+        if (over) return;
+        const task = this.#feed(this.#parse(line));
+        if (task) finish(() => resolve(task));
+      });
+      const onData = (chunk: Buffer) => {
+        silence.heard();
+        try {
+          splitter.push(chunk);
+        } catch (error) {
+          finish(() => reject(error));
+          return;
+        }
+        const gate = over ? undefined : this.#sink.drained?.();
+        if (!gate) return;
+        body.pause();
+        silence.pause();
+        gate.then(() => {
+          if (over) return;
+          silence.resume();
+          body.resume();
+        }, reject);
+      };
+      // Half a line at the end is dropped: its version was not taken, so that the next watch repeats it.
+      const onEnd = () => end(connection.aborted ? { is: "silent" } : { is: "ended" });
+      body.on("data", onData);
+      body.once("end", onEnd);
+      body.once("close", onEnd);
+      body.on("error", onEnd);
+      this.#signal.addEventListener("abort", onEnd, { once: true });
+      connection.addEventListener("abort", onEnd, { once: true });
+      body.once("close", () => this.#signal.removeEventListener("abort", onEnd));
+      if (this.#signal.aborted || connection.aborted) onEnd();
+    });
+  }
+
+  #parse(line: string): Input<B> {
+    try {
+      const { type, object } = JSON.parse(line) as { type: string; object: B };
+      if (typeof type !== "string" || typeof object !== "object" || object === null) throw new Error("no event");
+      return { is: "event", type, object: this.#tidy(object) };
+    } catch (cause) {
+      return {
+        is: "failed",
+        error: new Error(`the watch sent a line that is no event: ${line.slice(0, 80)}`, { cause }),
+      };
+    }
+  }
+
+  /** Items of a list come without their kind; and what nobody reads is not kept. */
+  #tidy(body: B): B {
+    body.apiVersion ??= apiVersionOf(this.#kind);
+    body.kind ??= this.#kind.kind;
+    if (this.#o.keepManagedFields || body.metadata?.managedFields === undefined) return body;
+    // Copied, because `delete` on a key in the middle would turn the object into a slow and large dictionary.
+    const { managedFields: _, ...metadata } = body.metadata;
+    body.metadata = metadata;
+    return body;
+  }
+
+  /** Tells the machine, and the sink what follows from it. */
+  #feed(input: Input<B>): Task | undefined {
+    const now = this.#clock.monotonic();
+    const step = next(this.#state, input, { now, random: this.#random });
+    this.#state = step.state;
+    if (step.deliver) {
+      if (input.is === "event") this.#lastEventAt = now;
+      try {
+        this.#deliver(step.deliver);
+      } catch (cause) {
+        throw new SinkFailure(cause);
+      }
+    }
+    if (step.state.at === "watching") this.#version = step.state.version;
+    return step.task;
+  }
+
+  /** The same where the machine must have something to do next. */
+  #settled(input: Input<B>): Task {
+    if (this.#signal.aborted) return { run: "wait", ms: 0, error: undefined };
+    try {
+      const task = this.#feed(input);
+      if (task) return task;
+    } catch (error) {
+      throw error instanceof SinkFailure ? error.cause : error;
+    }
+    throw new Error(`a stream that is ${this.#state.at} has nothing to do after "${input.is}"`);
+  }
+
+  #deliver(delivery: Delivery<B>): void {
+    switch (delivery.tell) {
+      case "replace":
+        this.#sink.replace(delivery.items as B[], delivery.version);
+        break;
+      case "apply":
+        this.#sink.apply(delivery.body, delivery.type);
+        break;
+      case "remove":
+        this.#sink.remove(delivery.body);
+        break;
+      case "bookmark":
+        this.#sink.bookmark?.(delivery.version);
+        break;
+    }
+  }
+
+  #report(part: Pick<StreamState, "phase" | "error" | "retryAt">): void {
+    this.#sink.state?.({
+      ...part,
+      since: this.#clock.monotonic(),
+      ...(this.#version === undefined ? {} : { resourceVersion: this.#version }),
+      ...(this.#lastEventAt === undefined ? {} : { lastEventAt: this.#lastEventAt }),
+    });
+  }
+}
+
+/** The sink threw: a defect of the caller, which no retry heals. */
+class SinkFailure extends Error {
+  constructor(cause: unknown) {
+    super("the sink of a stream threw", { cause });
+  }
+}
+
+/** Calls back after `limitMs` without a sign of life. One timer for many signs: it looks again when it fires. */
+class SilenceTimer {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  #heardAt = 0;
+  #paused = false;
+  #cancel: () => void = () => undefined;
+
+  constructor(clock: Clock, limitMs: number) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+  }
+
+  start(onSilence: () => void): void {
+    this.heard();
+    const look = () => {
+      const left = this.#paused ? this.#limitMs : this.#heardAt + this.#limitMs - this.#clock.monotonic();
+      if (left <= 0) onSilence();
+      else this.#cancel = this.#clock.after(left, look);
+    };
+    this.#cancel = this.#clock.after(this.#limitMs, look);
+  }
+
+  heard(): void {
+    this.#heardAt = this.#clock.monotonic();
+  }
+
+  /** While nobody reads, silence says nothing. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.heard();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}

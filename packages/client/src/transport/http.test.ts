@@ -1,0 +1,329 @@
+import { once } from "node:events";
+import type * as http from "node:http";
+import type { AddressInfo } from "node:net";
+import * as net from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { Access, Credentials, Identity } from "../config/index.ts";
+import { answer, type Handler, TestServer } from "../fixtures/index.ts";
+import { type Clock, systemClock } from "../meta/index.ts";
+import { AlreadyExistsError, ConnectionError, NotFoundError, TimeoutError, UnauthorizedError } from "./errors.ts";
+import { HttpTransport, type HttpTransportOptions } from "./http.ts";
+
+const anonymous: Identity = { tls: { rejectUnauthorized: true } };
+
+/** Real time for sockets, none for the waits between attempts; time limits are as they were asked for. */
+function hastyClock(waits: number[] = []): Clock {
+  return {
+    ...systemClock,
+    after: (ms, fn) => {
+      waits.push(ms);
+      return systemClock.after(ms >= 20_000 ? ms : 0, fn);
+    },
+  };
+}
+
+function connect(
+  server: string,
+  o: Partial<HttpTransportOptions> & { credentials?: Credentials; headers?: Access["headers"] } = {},
+) {
+  const { credentials = { current: async () => anonymous, renew: async () => false }, headers = {}, ...options } = o;
+  const transport = new HttpTransport(
+    { server, namespace: "default", source: "url", credentials, headers },
+    { clock: systemClock, random: () => 0, timeoutMs: 30_000, ...options },
+  );
+  onTestFinished(() => transport.close());
+  return transport;
+}
+
+async function serve(handler: Handler): Promise<TestServer> {
+  const server = await TestServer.start(handler);
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+const status = (reason: string, message: string) => ({ kind: "Status", status: "Failure", reason, message });
+
+describe("HttpTransport", () => {
+  it("sends JSON with query, headers, token and user agent, and reads JSON", async () => {
+    const server = await serve((_, response) => answer(response, 201, { ok: true }));
+    const credentials = { current: async () => ({ ...anonymous, token: "secret" }), renew: async () => false };
+    const transport = connect(`${server.url}/prefix/`, { credentials, headers: { "impersonate-user": "jane" } });
+    const response = await transport.request({
+      method: "POST",
+      path: "/api/v1/pods",
+      query: { limit: 5, watch: true, none: undefined, labelSelector: "a=b,c!=d" },
+      body: { kind: "Pod", name: "größe" },
+    });
+    expect(response.status).toBe(201);
+    expect(await response.json()).toEqual({ ok: true });
+    expect(server.seen[0]).toMatchObject({
+      method: "POST",
+      url: "/prefix/api/v1/pods?limit=5&watch=true&labelSelector=a%3Db%2Cc%21%3Dd",
+      body: '{"kind":"Pod","name":"größe"}',
+      headers: {
+        authorization: "Bearer secret",
+        "content-type": "application/json",
+        "impersonate-user": "jane",
+        "user-agent": expect.stringMatching(/^lotse-client\/\d+\.\d+\.\d+ node\/\d+/),
+      },
+    });
+  });
+
+  it("uses one connection for requests after one another", async () => {
+    const ports = new Set<number | undefined>();
+    const server = await serve((_, response) => {
+      ports.add(response.socket?.remotePort);
+      answer(response, 200, {});
+    });
+    const transport = connect(server.url);
+    for (let i = 0; i < 3; i++) await transport.request({ method: "GET", path: "/" });
+    expect(ports.size).toBe(1);
+  });
+
+  it("throws typed errors that carry the server's sentence and the request", async () => {
+    const server = await serve(({ url }, response) => {
+      if (url === "/missing") answer(response, 404, status("NotFound", 'pods "x" not found'));
+      else if (url === "/twice") answer(response, 409, status("AlreadyExists", 'pods "x" already exists'));
+      else {
+        response.writeHead(403, { "content-type": "text/html" });
+        response.end("<h1>Forbidden by the proxy</h1>\n<p>…</p>");
+      }
+    });
+    const transport = connect(server.url);
+    const missing = await transport.request({ method: "GET", path: "/missing" }).catch((error) => error);
+    expect(missing).toBeInstanceOf(NotFoundError);
+    expect(missing).toMatchObject({
+      message: 'pods "x" not found',
+      status: 404,
+      reason: "NotFound",
+      code: "LOTSE_NOT_FOUND",
+      request: { method: "GET", path: "/missing" },
+    });
+    await expect(transport.request({ method: "POST", path: "/twice" })).rejects.toBeInstanceOf(AlreadyExistsError);
+    await expect(transport.request({ method: "GET", path: "/proxy" })).rejects.toMatchObject({
+      reason: "Forbidden",
+      message: "GET /proxy: the server answered 403 (<h1>Forbidden by the proxy</h1>)",
+    });
+  });
+
+  it("retries idempotent verbs on 429 and 5xx, and waits as Retry-After says", async () => {
+    const waits: number[] = [];
+    const server = await serve((_, response, count) => {
+      if (count === 1) answer(response, 503, status("ServiceUnavailable", "busy"));
+      else if (count === 2) answer(response, 429, status("TooManyRequests", "slow down"), { "retry-after": "3" });
+      else answer(response, 200, {});
+    });
+    await connect(server.url, { clock: hastyClock(waits) }).request({ method: "GET", path: "/" });
+    expect(server.seen).toHaveLength(3);
+    expect(waits.filter((ms) => ms < 20_000)).toEqual([50, 3_000]);
+  });
+
+  it("does not retry when Retry-After is longer than the time that is left", async () => {
+    const server = await serve((_, response) =>
+      answer(response, 429, status("TooManyRequests", "later"), { "retry-after": "60" }),
+    );
+    await expect(connect(server.url).request({ method: "GET", path: "/" })).rejects.toMatchObject({
+      retryAfterMs: 60_000,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it("gives up after five attempts", async () => {
+    const server = await serve((_, response) => answer(response, 500, status("InternalError", "broken")));
+    const transport = connect(server.url, { clock: hastyClock() });
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toThrow("broken");
+    expect(server.seen).toHaveLength(5);
+  });
+
+  it("repeats a POST on 429 only, and nothing with retry: false", async () => {
+    const server = await serve(({ url }, response, count) => {
+      if (url === "/busy" && count === 1) answer(response, 429, status("TooManyRequests", "busy"));
+      else if (url === "/busy") answer(response, 201, {});
+      else answer(response, 503, status("ServiceUnavailable", "away"));
+    });
+    const transport = connect(server.url, { clock: hastyClock() });
+    await transport.request({ method: "POST", path: "/busy" });
+    expect(server.seen).toHaveLength(2);
+    await expect(transport.request({ method: "POST", path: "/away" })).rejects.toThrow("away");
+    expect(server.seen).toHaveLength(3);
+    await expect(transport.request({ method: "GET", path: "/away", retry: false })).rejects.toThrow("away");
+    expect(server.seen).toHaveLength(4);
+  });
+
+  it("repeats a GET and a merge patch, but no POST and no JSON patch, when the connection breaks", async () => {
+    const broken = new Set<string>();
+    const server = await serve(({ method, headers }, response) => {
+      const key = `${method} ${headers["content-type"]}`;
+      if (broken.has(key)) return answer(response, 200, {});
+      broken.add(key);
+      response.socket?.destroy();
+    });
+    const transport = connect(server.url, { clock: hastyClock() });
+    const patch = (type: string) => ({ method: "PATCH", path: "/", headers: { "content-type": type }, body: "{}" });
+    await transport.request({ method: "GET", path: "/" });
+    await transport.request(patch("application/merge-patch+json"));
+    for (const request of [{ method: "POST", path: "/" }, patch("application/json-patch+json")]) {
+      const error = await transport.request(request).catch((reason) => reason);
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error).toMatchObject({ sent: true, message: expect.stringContaining("lost the connection") });
+    }
+  });
+
+  it("repeats even a POST when the connection was refused, then says who cannot be reached and what to try", async () => {
+    const listener = net.createServer().listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const { port } = listener.address() as AddressInfo;
+    await new Promise((resolve) => listener.close(resolve));
+    const waits: number[] = [];
+    const transport = connect(`https://127.0.0.1:${port}`, { clock: hastyClock(waits) });
+    const error = await transport.request({ method: "POST", path: "/api" }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({
+      message: `cannot reach https://127.0.0.1:${port}: connection refused`,
+      hint: "is the cluster running, and is this the right context?",
+      sent: false,
+    });
+    expect(waits.filter((ms) => ms < 20_000)).toEqual([50, 100, 200, 400]);
+  });
+
+  it("renews the credentials once after a 401 and sends the request again, a POST too", async () => {
+    const server = await serve(({ headers }, response) => {
+      if (headers.authorization === "Bearer new") answer(response, 201, {});
+      else answer(response, 401, status("Unauthorized", "Unauthorized"));
+    });
+    let identity: Identity = { ...anonymous, token: "old" };
+    const credentials: Credentials = {
+      current: async () => identity,
+      renew: async () => {
+        identity = { ...anonymous, token: "new" };
+        return true;
+      },
+    };
+    await connect(server.url, { credentials }).request({ method: "POST", path: "/" });
+    expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer old", "Bearer new"]);
+  });
+
+  it("gives up when the renewed credentials are refused too", async () => {
+    const server = await serve((_, response) => answer(response, 401, status("Unauthorized", "Unauthorized")));
+    const credentials: Credentials = { current: async () => anonymous, renew: async () => true };
+    const request = connect(server.url, { credentials }).request({ method: "GET", path: "/" });
+    await expect(request).rejects.toBeInstanceOf(UnauthorizedError);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it("says in which phase the time was over", async () => {
+    const server = await serve(({ url }, response) => {
+      if (url === "/body") {
+        response.writeHead(200);
+        response.write("{");
+      }
+    });
+    const transport = connect(server.url);
+    for (const phase of ["headers", "body"]) {
+      const error = await transport
+        .request({ method: "GET", path: `/${phase}`, timeout: 50 })
+        .catch((reason) => reason);
+      expect(error).toBeInstanceOf(TimeoutError);
+      expect(error).toMatchObject({ phase, code: "LOTSE_TIMEOUT", request: { path: `/${phase}` } });
+    }
+  });
+
+  it("limits connecting, also for streams", async () => {
+    // Accepts the connection, and never answers the TLS handshake.
+    const mute = net.createServer().listen(0, "127.0.0.1");
+    const sockets: net.Socket[] = [];
+    mute.on("connection", (socket) => sockets.push(socket));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      mute.close();
+    });
+    await once(mute, "listening");
+    const transport = connect(`https://127.0.0.1:${(mute.address() as AddressInfo).port}`, { timeoutMs: 50 });
+    const request = transport.request({ method: "GET", path: "/", stream: true });
+    await expect(request).rejects.toMatchObject({ phase: "connect" });
+  });
+
+  it("lets a stream live longer than the time limit", async () => {
+    const server = await serve((_, response) => {
+      response.writeHead(200);
+      response.write("one\n");
+      setTimeout(() => response.end("two\n"), 120);
+    });
+    const response = await connect(server.url, { timeoutMs: 40 }).request({ method: "GET", path: "/", stream: true });
+    expect(await response.text()).toBe("one\ntwo\n");
+  });
+
+  it("rejects with the signal's reason and closes the socket when it is aborted", async () => {
+    let closed: Promise<unknown> | undefined;
+    const arrived = new Promise<void>((resolve) => {
+      void serveHanging((response) => {
+        closed = once(response, "close");
+        resolve();
+      }).then(({ url }) => {
+        request = connect(url).request({ method: "GET", path: "/", signal: stop.signal });
+        request.catch(() => undefined);
+      });
+    });
+    const stop = new AbortController();
+    let request: Promise<unknown> | undefined;
+    await arrived;
+    stop.abort(new Error("enough"));
+    await expect(request).rejects.toThrow("enough");
+    await closed;
+  });
+
+  it("closes a stream's socket when it is aborted", async () => {
+    let closed: Promise<unknown> | undefined;
+    const { url } = await serveHanging((response) => {
+      closed = once(response, "close");
+      response.writeHead(200);
+      response.write("one\n");
+    });
+    const stop = new AbortController();
+    const response = await connect(url).request({ method: "GET", path: "/", stream: true, signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(response.text()).rejects.toThrow("enough");
+    await closed;
+  });
+
+  it("leaves no listener on a signal that outlives its requests", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)];
+    signal.addEventListener = (...args: Parameters<typeof add>) => {
+      listeners++;
+      add(...args);
+    };
+    signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+      listeners--;
+      remove(...args);
+    };
+    await connect(server.url).request({ method: "GET", path: "/", signal });
+    expect(listeners).toBe(0);
+  });
+
+  it("hands the server's warnings to the callback", async () => {
+    const warnings: string[] = [];
+    const server = await serve((_, response) =>
+      answer(response, 200, {}, { warning: '299 - "v1 Old is deprecated", 299 - "say \\"hi\\", twice"' }),
+    );
+    await connect(server.url, { onWarning: (text) => warnings.push(text) }).request({ method: "GET", path: "/" });
+    expect(warnings).toEqual(["v1 Old is deprecated", 'say "hi", twice']);
+  });
+
+  it("refuses requests after it was closed, and lets the idle connections go", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    const transport = connect(server.url);
+    await transport.request({ method: "GET", path: "/" });
+    expect(await server.connections()).toBe(1);
+    await transport.close();
+    while ((await server.connections()) > 0) await pause(1);
+    await expect(transport.request({ method: "GET", path: "/" })).rejects.toThrow("this client is closed");
+  });
+});
+
+async function serveHanging(onRequest: (response: http.ServerResponse) => void): Promise<TestServer> {
+  return serve((_, response) => onRequest(response));
+}

@@ -1,0 +1,43 @@
+/** `lotse cluster`: nothing but the embedded cluster. Imports only what that needs: it has to be up at once. */
+import { wantsColours } from "./colours.ts";
+import { writeFacts } from "./facts.ts";
+import type { Io } from "./io.ts";
+import { type LocalClusterOptions, shellWord, startLocalCluster } from "./local-cluster.ts";
+import { stopOnSignal } from "./signals.ts";
+
+/** The flags of `lotse cluster`. */
+export interface ClusterOptions extends LocalClusterOptions {
+  readonly output?: "json" | undefined;
+}
+
+/** Runs a cluster until somebody asks it to stop. */
+export async function cluster(options: ClusterOptions, io: Io): Promise<number> {
+  const stop = stopOnSignal(io);
+  try {
+    const { cluster, kubeconfig } = await startLocalCluster(options, io);
+    try {
+      const milliseconds = Math.round(io.uptime());
+      if (options.output === "json") {
+        io.stdout.write(`${JSON.stringify({ url: cluster.url, port: cluster.port, kubeconfig, milliseconds })}\n`);
+      } else {
+        writeFacts(
+          io.stdout,
+          `Kubernetes is ready after ${milliseconds} ms`,
+          [
+            ["server", cluster.url],
+            ["use it", `export KUBECONFIG=${shellWord(kubeconfig)}`],
+            ["try it", "kubectl get namespaces"],
+            ["end it", "Ctrl-C; its data is kept in memory and goes with it"],
+          ],
+          wantsColours(io.stdout, io.env),
+        );
+      }
+      await stop.requested;
+    } finally {
+      await cluster.stop();
+    }
+  } finally {
+    stop[Symbol.dispose]();
+  }
+  return 0;
+}

@@ -1,0 +1,92 @@
+/** Starts the embedded cluster for a command and tells kubectl how to reach it. */
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Io } from "./io.ts";
+import { type EmbeddedCluster, type ImportPackage, importCluster } from "./optional.ts";
+import { Problem } from "./problem.ts";
+
+/** Where the kubeconfig lies unless somebody says otherwise, below the working directory. */
+export const DEFAULT_KUBECONFIG = path.join(".lotse", "kubeconfig");
+
+/** How to start it. */
+export interface LocalClusterOptions {
+  readonly port?: number | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly plainHttp?: boolean | undefined;
+}
+
+/** A cluster and its kubeconfig. */
+export interface LocalCluster {
+  readonly cluster: EmbeddedCluster;
+  /** Absolute path. */
+  readonly kubeconfig: string;
+}
+
+/** Starts a cluster and writes its kubeconfig, readable for its owner alone: it carries an admin's key. */
+export async function startLocalCluster(
+  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp }: LocalClusterOptions,
+  io: Io,
+  load?: ImportPackage,
+): Promise<LocalCluster> {
+  const { Cluster } = await importCluster(load);
+  const cluster = await Cluster.start({ ...(port !== undefined && { port }), ...(plainHttp && { tls: false }) }).catch(
+    (error: unknown) => {
+      throw problemOf(error, port);
+    },
+  );
+  try {
+    const file = path.resolve(io.cwd, kubeconfig);
+    await writeKubeconfig(cluster, file);
+    return { cluster, kubeconfig: file };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+}
+
+async function writeKubeconfig(cluster: EmbeddedCluster, file: string): Promise<void> {
+  const folder = path.dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true });
+    // The folder is ours: it must not find its way into anybody's repository.
+    const ignore = path.join(folder, ".gitignore");
+    if (path.basename(folder) === ".lotse" && !existsSync(ignore)) writeFileSync(ignore, "*\n");
+    await cluster.writeKubeconfig(file);
+    chmodSync(file, 0o600);
+  } catch (cause) {
+    throw new Problem(
+      {
+        what: `the kubeconfig ${file} cannot be written`,
+        why: (cause as Error).message,
+        todo: "choose another place with --kubeconfig",
+      },
+      { cause },
+    );
+  }
+}
+
+function problemOf(error: unknown, port: number | undefined): unknown {
+  const { code } = error as { code?: string };
+  if (code === "EADDRINUSE") {
+    return new Problem(
+      {
+        what: `port ${port} is taken`,
+        why: "another program listens on it, perhaps another cluster",
+        todo: "choose another with --port, or leave it out to get a free one",
+      },
+      { cause: error },
+    );
+  }
+  if (code === "EACCES") {
+    return new Problem(
+      { what: `port ${port} may not be used`, why: "low ports are for the administrator", todo: "use --port 6443" },
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+/** A path as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,75 @@
+/**
+ * The packages that only development needs. They are found at run time or not at all, hence what is used of them is
+ * written down here: an image for production has neither.
+ */
+import type { Client, KindDescription } from "@lotse/client";
+import type { LogSink } from "../report/index.ts";
+import { Problem } from "./problem.ts";
+
+/** What the commands use of `@lotse/cluster`. */
+export interface ClusterPackage {
+  readonly Cluster: {
+    start(options?: { port?: number; tls?: boolean; name?: string }): Promise<EmbeddedCluster>;
+  };
+}
+
+/** A cluster at work. */
+export interface EmbeddedCluster {
+  readonly url: string;
+  readonly port: number;
+  writeKubeconfig(path: string): unknown;
+  connect(): Promise<Client>;
+  stop(): Promise<void>;
+}
+
+/** What the commands use of `@lotse/console`. */
+export interface ConsolePackage {
+  startConsole(options: { client: Client; kinds?: readonly KindDescription[]; port?: number }): Promise<ConsoleServer>;
+}
+
+/** A console at work. */
+export interface ConsoleServer {
+  readonly url: string;
+  readonly sink?: LogSink;
+  stop(): Promise<void>;
+}
+
+/** How a package is imported by its name. */
+export type ImportPackage = (name: string) => Promise<unknown>;
+
+// The name comes as a value, so that no bundler follows it.
+const importPackage: ImportPackage = (name) => import(name);
+
+/** The embedded cluster; a {@link Problem} that tells how to get it when it is not installed. */
+export async function importCluster(load: ImportPackage = importPackage): Promise<ClusterPackage> {
+  const found = await optional<ClusterPackage>("@lotse/cluster", load);
+  if (found) return found;
+  throw new Problem({
+    what: "the embedded cluster is not installed",
+    why: "it is a package of its own, because it does not belong into production",
+    todo: "npm install --save-dev @lotse/cluster",
+  });
+}
+
+/** The console, if it is installed. */
+export async function importConsole(load: ImportPackage = importPackage): Promise<ConsolePackage | undefined> {
+  const found = await optional<Partial<ConsolePackage>>("@lotse/console", load);
+  return typeof found?.startConsole === "function" ? (found as ConsolePackage) : undefined;
+}
+
+async function optional<T>(name: string, load: ImportPackage): Promise<T | undefined> {
+  try {
+    return (await load(name)) as T;
+  } catch (error) {
+    if (isMissing(error, name)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the package itself is missing, and not something that it needs. */
+function isMissing(error: unknown, name: string): boolean {
+  const { code, message = "" } = error as { code?: string; message?: string };
+  if (code !== "ERR_MODULE_NOT_FOUND") return false;
+  // "Cannot find package 'ws' imported from …/@lotse/cluster/…" names it too.
+  return message.split(" imported from ", 1)[0]?.includes(name) ?? false;
+}

@@ -1,0 +1,64 @@
+/** Reads out of errors where in the user's source they come from. Every compiler tells it in its own way. */
+import { fileURLToPath } from "node:url";
+
+/** A sentence of a compiler and what it is about. */
+export interface SyntaxPlace {
+  /** Absolute. */
+  readonly file: string;
+  /** `operator.ts:3:18`, as editors and terminals can open it. */
+  readonly place: string;
+  readonly sentence: string;
+}
+
+/** The place and the sentence of a compiler, if `error` is one's complaint. */
+export function placeOfSyntaxError(error: unknown, loaded: string): SyntaxPlace | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return fromJiti(error) ?? fromNode(error, loaded);
+}
+
+/** `ParseError: Unexpected token, expected ";" \n /project/operator.ts:2:17` */
+function fromJiti({ message }: Error): SyntaxPlace | undefined {
+  const match = /^ParseError: (?<sentence>[^\n]*?)\s*\n\s*(?<file>[^\n]+):(?<line>\d+):(?<column>\d+)\s*$/.exec(
+    message,
+  );
+  if (!match?.groups) return undefined;
+  const { sentence = "", file = "", line, column } = match.groups;
+  const absolute = pathOf(file);
+  return { file: absolute, place: `${baseName(absolute)}:${line}:${column}`, sentence };
+}
+
+/** Node puts the place before the stack: a line `file:line`, the source, and a caret below the column. */
+function fromNode(error: Error, loaded: string): SyntaxPlace | undefined {
+  const isSyntax = error.name === "SyntaxError" || /SYNTAX/.test((error as { code?: string }).code ?? "");
+  if (!isSyntax) return undefined;
+  const lines = (error.stack ?? "").split("\n");
+  const match = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:\\).*?):(?<line>\d+)$/.exec(lines[0] ?? "");
+  const sentence = error.message.split("\n", 1)[0] ?? "";
+  if (!match?.groups) return { file: loaded, place: baseName(loaded), sentence };
+  const absolute = pathOf(match.groups.file ?? "");
+  const caret = lines.slice(1, 6).find((line) => /^\s*\^+\s*$/.test(line));
+  const column = caret ? `:${caret.indexOf("^") + 1}` : "";
+  return { file: absolute, place: `${baseName(absolute)}:${match.groups.line}${column}`, sentence };
+}
+
+/** `operator.ts:12:5`: the first frame of a stack that is the user's own code. */
+export function placeOfThrow(error: Error): string | undefined {
+  for (const line of (error.stack ?? "").split("\n")) {
+    const match = /^\s+at .*?\(?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(?<line>\d+):(?<column>\d+)\)?$/.exec(
+      line,
+    );
+    if (!match?.groups) continue;
+    const { file = "", line: row, column } = match.groups;
+    if (/[\\/]node_modules[\\/]|node:/.test(file)) continue;
+    return `${baseName(pathOf(file))}:${row}:${column}`;
+  }
+  return undefined;
+}
+
+function pathOf(file: string): string {
+  return file.startsWith("file://") ? fileURLToPath(file.replace(/[?#].*$/, "")) : file.replace(/\?.*$/, "");
+}
+
+function baseName(file: string): string {
+  return file.split(/[\\/]/).at(-1) ?? file;
+}

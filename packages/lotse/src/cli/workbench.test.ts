@@ -1,0 +1,112 @@
+import type { Client } from "@lotse/client";
+import { describe, expect, it } from "vitest";
+import type { Operator, RunningOperator, StartOptions } from "../operator/index.ts";
+import type { LoadedOperator } from "./load.ts";
+import { Workbench } from "./workbench.ts";
+
+/** An operator that only remembers what was done to it. */
+function fakeOperator(name: string, events: string[], start?: Promise<void>): LoadedOperator {
+  const operator = {
+    name,
+    start: ({ crds }: StartOptions): RunningOperator => {
+      events.push(`${name} starts, crds: ${crds}`);
+      const stopped = start ?? Promise.resolve();
+      return {
+        ready: stopped,
+        stopped,
+        idle: async () => {},
+        stop: async () => {
+          events.push(`${name} stops`);
+        },
+        [Symbol.asyncDispose]: async () => {},
+      };
+    },
+  } as unknown as Operator;
+  return { file: "operator.ts", operator };
+}
+
+function benchOf(loads: (() => Promise<readonly LoadedOperator[]>)[]) {
+  const broken: string[] = [];
+  const bench = new Workbench({
+    client: {} as Client,
+    log: () => {},
+    load: () => loads.shift()?.() ?? Promise.reject(new Error("loaded too often")),
+    onBroken: (error) => broken.push((error as Error).message),
+  });
+  return { bench, broken };
+}
+
+describe("Workbench", () => {
+  it("stops the old operator before it loads and starts the new one", async () => {
+    const events: string[] = [];
+    const { bench } = benchOf([
+      async () => [fakeOperator("first", events)],
+      async () => {
+        events.push("loads");
+        return [fakeOperator("second", events)];
+      },
+    ]);
+    await bench.reload();
+    await bench.reload();
+    expect(events).toEqual(["first starts, crds: install", "first stops", "loads", "second starts, crds: install"]);
+  });
+
+  it("stays empty after a broken file, and works again after the next save", async () => {
+    const events: string[] = [];
+    const { bench, broken } = benchOf([
+      () => Promise.reject(new Error("does not compile")),
+      async () => [fakeOperator("fixed", events)],
+    ]);
+    await bench.reload();
+    expect(broken).toEqual(["does not compile"]);
+    expect(bench.state.phase).toBe("broken");
+    await bench.reload();
+    expect(bench.state.phase).toBe("working");
+    expect(events).toEqual(["fixed starts, crds: install"]);
+  });
+
+  it("tells when an operator cannot start", async () => {
+    const failure = Promise.reject(new Error("no rates today"));
+    const { bench, broken } = benchOf([async () => [fakeOperator("failing", [], failure)]]);
+    await bench.reload();
+    await failure.catch(() => {});
+    await Promise.resolve();
+    expect(broken).toEqual(["no rates today"]);
+  });
+
+  it("makes one reload of many saves while it is loading", async () => {
+    const events: string[] = [];
+    let release: () => void = () => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { bench, broken } = benchOf([
+      async () => {
+        await slow;
+        return [fakeOperator("first", events)];
+      },
+      async () => [fakeOperator("second", events)],
+    ]);
+    const all = Promise.all([bench.reload(), bench.reload(), bench.reload()]);
+    await Promise.resolve();
+    const more = bench.reload();
+    release();
+    await Promise.all([all, more]);
+    expect(events.filter((event) => event.includes("starts"))).toEqual([
+      "first starts, crds: install",
+      "second starts, crds: install",
+    ]);
+    expect(broken).toEqual([]);
+  });
+
+  it("starts nothing once it is closed", async () => {
+    const events: string[] = [];
+    const { bench } = benchOf([async () => [fakeOperator("late", events)]]);
+    const reloading = bench.reload();
+    await bench.close();
+    await reloading;
+    await bench.reload();
+    expect(events.filter((event) => event.includes("starts"))).toEqual([]);
+    expect(bench.state.phase).toBe("empty");
+  });
+});
