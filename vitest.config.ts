@@ -4,7 +4,12 @@ export default defineConfig({
   resolve: { conditions: ["@lotse/source"] },
   ssr: { resolve: { conditions: ["@lotse/source"] } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "examples/**/*.test.ts", "scripts/**/*.test.ts"],
+    include: [
+      "packages/*/src/**/*.test.ts",
+      "examples/**/*.test.ts",
+      "scripts/**/*.test.{ts,mjs}",
+      "tests/scenarios/**/*.test.ts",
+    ],
     exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 20_000,
   },

@@ -69,7 +69,9 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   async function patchesOf(plural: string): Promise<string[]> {
     const writes = await cluster().writes();
     return writes
-      .filter((write) => write.verb === "patch" && write.resource.split(".")[0] === plural && write.namespace === namespace)
+      .filter(
+        (write) => write.verb === "patch" && write.resource.split(".")[0] === plural && write.namespace === namespace,
+      )
       .map((write) => [write.name, write.subresource].filter(Boolean).join("/"));
   }
 

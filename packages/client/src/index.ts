@@ -4,11 +4,41 @@
  * @module
  */
 
-// The client and how to connect it
-export type { AccessOptions, ExecConfig, Kubeconfig, KubeconfigSource } from "./config/index.ts";
-// Errors
-export { AuthError } from "./config/index.ts";
-// Kinds
+// Where the server is, and who to be there
+export {
+  type AccessOptions,
+  AuthError,
+  type ExecConfig,
+  type Kubeconfig,
+  type KubeconfigSource,
+} from "./config/index.ts";
+// Types of the built-in kinds: `corev1.Pod`, `appsv1.Deployment`, …
+export type {
+  admissionregistrationv1,
+  apiextensionsv1,
+  apiregistrationv1,
+  appsv1,
+  authenticationv1,
+  authorizationv1,
+  autoscalingv1,
+  autoscalingv2,
+  batchv1,
+  certificatesv1,
+  coordinationv1,
+  corev1,
+  discoveryv1,
+  eventsv1,
+  flowcontrolv1,
+  metav1,
+  networkingv1,
+  nodev1,
+  policyv1,
+  rbacv1,
+  resourcev1,
+  schedulingv1,
+  storagev1,
+} from "./kinds/index.ts";
+// Kinds: descriptions, discovery, names
 export {
   allNamespaces,
   apiVersionOf,
@@ -27,11 +57,8 @@ export {
   pathOf,
   UnknownKindError,
 } from "./kinds/index.ts";
-// Types of the built-in kinds: `corev1.Pod`, `appsv1.Deployment`, …
-export type * from "./kinds/tables/types/index.ts";
-// Time
-export type { Clock, Duration } from "./meta/index.ts";
-export { ConfigError, KubeError } from "./meta/index.ts";
+// What every part needs
+export { type Clock, ConfigError, type Duration, KubeError } from "./meta/index.ts";
 // Options of the verbs
 export type {
   ApplyOptions,
@@ -47,7 +74,7 @@ export type {
   WatchOptions,
   WriteOptions,
 } from "./objects/index.ts";
-// Objects and their classes
+// The client, objects and their classes
 export {
   Client,
   ConfigMap,
@@ -76,6 +103,7 @@ export {
   type ViewOptions,
   type WaitCondition,
   WaitTimeoutError,
+  type Watch,
   type WatchEvent,
   type WriteListener,
   type WriteVerb,
@@ -88,7 +116,7 @@ export {
   type StreamSink,
   type StreamState,
 } from "./streams/index.ts";
-// Requests
+// Requests and their errors
 export {
   AlreadyExistsError,
   ApiError,

@@ -184,6 +184,14 @@ describe("the kubeconfig", () => {
     expect(warnings).toEqual([expect.stringContaining("is not verified")]);
   });
 
+  it("may name a proxy, but none that the client cannot use", async () => {
+    const proxied = await open({ kubeconfig: kubeconfig({ "proxy-url": "http://proxy:3128" }) });
+    expect(proxied.proxyUrl).toBe("http://proxy:3128");
+    await expect(open({ kubeconfig: kubeconfig({ "proxy-url": "socks5://proxy" }) })).rejects.toBeInstanceOf(
+      ConfigError,
+    );
+  });
+
   it("yields to what the caller passes", async () => {
     const access = await open({
       kubeconfig: kubeconfig({}, { token: "a" }),

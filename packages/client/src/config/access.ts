@@ -80,8 +80,15 @@ async function fromKubeconfig(
     source: "kubeconfig",
     credentials: new PartsCredentials({ ...parts, ...given(o), rejectUnauthorized: !insecure }),
     headers: impersonation(user?.value ?? {}),
-    ...(cluster.value["proxy-url"] ? { proxyUrl: cluster.value["proxy-url"] } : {}),
+    ...(cluster.value["proxy-url"] ? { proxyUrl: checkProxy(cluster.value["proxy-url"]) } : {}),
   };
+}
+
+function checkProxy(url: string): string {
+  if (/^https?:\/\//.test(url)) return url;
+  throw new ConfigError(`the proxy-url ${url} is not of a kind that this client can use`, {
+    hint: "use a proxy with http:// or https://",
+  });
 }
 
 function chooseContext(merged: MergedKubeconfig, o: AccessOptions): string {

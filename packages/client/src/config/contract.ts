@@ -1,8 +1,11 @@
 import type { Clock } from "../meta/index.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 
-/** Where a kubeconfig comes from: a path (or several, merged as kubectl does), a file URL, its text, or the parsed object. */
-export type KubeconfigSource = string | URL | readonly string[] | { readonly text: string } | Kubeconfig;
+/**
+ * Where a kubeconfig comes from: a path (or several, merged as kubectl does), a file URL, its text, or the parsed object,
+ * which need not have the type {@link Kubeconfig}: it is checked when it is read.
+ */
+export type KubeconfigSource = string | URL | readonly string[] | { readonly text: string } | Kubeconfig | object;
 
 /** How to find the server and who to be there. */
 export interface AccessOptions {

@@ -78,7 +78,8 @@ export class ExecPlugin {
   async #run(): Promise<ExecCredential> {
     const { command, args, installHint, interactiveMode } = this.#config;
     const { env, folder, run = await loadRunner() } = this.#context;
-    const interactive = interactiveMode !== "Never" && process.stdin.isTTY === true;
+    const { isatty } = await import("node:tty");
+    const interactive = interactiveMode !== "Never" && isatty(0);
     if (interactiveMode === "Always" && !interactive) {
       throw new AuthError(`the credential plugin ${command} needs a terminal`, {
         hint: "run this in a terminal, or use credentials that need no questions",

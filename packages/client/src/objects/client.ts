@@ -14,7 +14,6 @@ import {
   formatLabelSelector,
   type JsonPatchOperation,
 } from "../meta/index.ts";
-import type { StreamState } from "../streams/index.ts";
 import {
   linkSignals,
   NotFoundError,
@@ -50,7 +49,7 @@ import {
 } from "./requests.ts";
 import type { ClientCore, KindLike, View, ViewOptions, WriteVerb } from "./view.ts";
 import { type WaitCondition, type WaitOptions, waitFor } from "./wait.ts";
-import { type WatchEvent, watchEvents } from "./watch.ts";
+import { Watch } from "./watch.ts";
 
 type AnyObject = KubeObject<ObjectBody>;
 
@@ -177,29 +176,19 @@ export class Client {
    * for await (const { type, object } of client.watch(Pod)) console.log(type, object.name);
    * ```
    */
-  watch<T extends AnyObject>(
-    kind: KindClass<T>,
-    o?: WatchOptions & { readonly onState?: (state: StreamState) => void },
-  ): AsyncIterableIterator<WatchEvent<T>>;
-  watch(
-    kind: KindDescription | string,
-    o?: WatchOptions & { readonly onState?: (state: StreamState) => void },
-  ): AsyncIterableIterator<WatchEvent<KubeObject>>;
-  async *watch(
-    kind: KindLike,
-    o: WatchOptions & { readonly onState?: (state: StreamState) => void } = {},
-  ): AsyncIterableIterator<WatchEvent<AnyObject>> {
-    const description = await this.resolve(kind);
-    const { signal, unlink } = linkSignals([...this.#view.signals, o.signal]);
+  watch<T extends AnyObject>(kind: KindClass<T>, o?: WatchOptions): Watch<T>;
+  watch(kind: KindDescription | string, o?: WatchOptions): Watch<KubeObject>;
+  watch(kind: KindLike, o: WatchOptions = {}): unknown {
     const { clock, random } = this.#core;
     const { namespace = this.namespace, labelSelector, fieldSelector, initial = "list", onState } = o;
     const inactivityMs = o.inactivity === undefined ? undefined : durationMs(o.inactivity);
-    const options = { namespace, labelSelector, fieldSelector, initial, signal, onState, inactivityMs, clock, random };
-    try {
-      yield* watchEvents<AnyObject>(this, description, options, (body) => this.#wrap(kind, description, body));
-    } finally {
-      unlink();
-    }
+    const subject = async () => {
+      const description = await this.resolve(kind);
+      return { kind: description, wrap: (body: ObjectBody) => this.#wrap(kind, description, body) };
+    };
+    const signals = [...this.#view.signals, o.signal];
+    const what = { namespace, labelSelector, fieldSelector, initial };
+    return new Watch<AnyObject>(this, subject, { ...what, signals, onState, inactivityMs, clock, random });
   }
 
   /**

@@ -32,4 +32,4 @@ export { type OwnerOptions, referenceTo } from "./owners.ts";
 export type { ServerVersion, UserInfo } from "./requests.ts";
 export type { KindLike, ViewOptions, WriteListener, WriteVerb } from "./view.ts";
 export { type WaitCondition, type WaitOptions, WaitTimeoutError } from "./wait.ts";
-export type { WatchEvent } from "./watch.ts";
+export type { Watch, WatchEvent } from "./watch.ts";

@@ -1,4 +1,5 @@
 import type { Duration, FieldSelectorInput, LabelSelectorInput } from "../meta/index.ts";
+import type { StreamState } from "../streams/index.ts";
 import type { RequestOptions } from "../transport/index.ts";
 
 /** Where to look for a namespaced object. Default: the client's namespace. */
@@ -6,11 +7,13 @@ export interface NamespaceOption {
   readonly namespace?: string | undefined;
 }
 
+/** Options of `get`. */
 export interface GetOptions extends RequestOptions, NamespaceOption {
   /** `"status"`, `"scale"`, … */
   readonly subresource?: string | undefined;
 }
 
+/** Which objects to list, and how. */
 export interface ListOptions extends RequestOptions, NamespaceOption {
   /** `"app=web,tier!=db"`, `{ app: "web" }`, or a selector with `matchLabels` and `matchExpressions`. */
   readonly labelSelector?: LabelSelectorInput | undefined;
@@ -21,6 +24,7 @@ export interface ListOptions extends RequestOptions, NamespaceOption {
   readonly resourceVersion?: string | undefined;
 }
 
+/** Which objects to watch, and how patiently. */
 export interface WatchOptions extends NamespaceOption {
   readonly labelSelector?: LabelSelectorInput | undefined;
   readonly fieldSelector?: FieldSelectorInput | undefined;
@@ -30,8 +34,11 @@ export interface WatchOptions extends NamespaceOption {
   readonly initial?: "list" | "none" | undefined;
   /** Silence that is taken for a dead connection. Default 90 s. */
   readonly inactivity?: Duration | undefined;
+  /** Hears what the watch does, such as waiting for a permission or for the server. */
+  readonly onState?: ((state: StreamState) => void) | undefined;
 }
 
+/** What every write takes. */
 export interface WriteOptions extends RequestOptions {
   /** The server checks and answers, and stores nothing. */
   readonly dryRun?: boolean | undefined;
@@ -39,31 +46,38 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
 }
 
+/** Options of `create`. */
 export interface CreateOptions extends WriteOptions, NamespaceOption {}
 
+/** Options of `create` with several objects. */
 export interface CreateManyOptions extends CreateOptions {
   /** How many at a time. Default 8. */
   readonly concurrency?: number | undefined;
 }
 
+/** How a patch is written: RFC 7386, RFC 6902, or the kind of Kubernetes that merges lists by key. */
 export type PatchType = "merge" | "json" | "strategic";
 
+/** Options of `patch`. */
 export interface PatchOptions extends WriteOptions, NamespaceOption {
   /** Default: `json` for an array of operations, else `merge`. */
   readonly type?: PatchType | undefined;
   readonly subresource?: string | undefined;
 }
 
+/** Options of server-side `apply`. */
 export interface ApplyOptions extends WriteOptions, NamespaceOption {
   /** Takes fields from other managers instead of failing with a ConflictError. */
   readonly force?: boolean | undefined;
   readonly subresource?: string | undefined;
 }
 
+/** Options of `replace`. */
 export interface ReplaceOptions extends WriteOptions, NamespaceOption {
   readonly subresource?: string | undefined;
 }
 
+/** Options of `delete`. */
 export interface DeleteOptions extends RequestOptions, NamespaceOption {
   readonly propagationPolicy?: "Foreground" | "Background" | "Orphan" | undefined;
   readonly gracePeriodSeconds?: number | undefined;

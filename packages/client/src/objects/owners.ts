@@ -2,6 +2,7 @@ import { apiVersionOf, type ObjectBody, type OwnerReference } from "../kinds/ind
 import { ConfigError } from "../meta/index.ts";
 import type { KubeObject } from "./object.ts";
 
+/** What kind of owner it shall be. */
 export interface OwnerOptions {
   /** The owner that manages the object; there can be one. Default `true`. */
   readonly controller?: boolean | undefined;

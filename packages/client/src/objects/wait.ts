@@ -7,6 +7,7 @@ import { type Check, parseCondition, type WaitCondition } from "./wait-condition
 
 export type { WaitCondition };
 
+/** How long to wait. */
 export interface WaitOptions {
   /** Default 30 s. */
   readonly timeout?: Duration | undefined;

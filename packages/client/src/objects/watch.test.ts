@@ -22,9 +22,12 @@ async function cluster(...replies: Reply[]) {
   return { clock, client, transport };
 }
 
-async function take(events: AsyncIterator<WatchEvent<Pod>>, count: number): Promise<string[]> {
+async function take(events: AsyncIterator<WatchEvent<Pod>, undefined>, count: number): Promise<string[]> {
   const taken: string[] = [];
-  while (taken.length < count) taken.push(told((await events.next()).value));
+  while (taken.length < count) {
+    const { value } = await events.next();
+    if (value) taken.push(told(value));
+  }
   return taken;
 }
 
@@ -95,6 +98,26 @@ describe("watch", () => {
       stop.abort(new Error("enough"));
       await expect(next).rejects.toThrow("enough");
     }
+  });
+
+  it("ends a next() that waits when it is closed, and stays ended", async () => {
+    const events = new PassThrough();
+    const { client, clock } = await cluster(list("10"), { events });
+    const watch = client.watch(Pod);
+    const pending = watch.next();
+    await clock.advance(0);
+    await watch.return();
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(await watch.next()).toEqual({ done: true, value: undefined });
+    expect(events.destroyed).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("that was never read sends nothing", async () => {
+    const { client, transport } = await cluster();
+    await using watch = client.watch(Pod);
+    expect(watch).toBeDefined();
+    expect(transport.requests).toEqual([]);
   });
 
   it("says what it waits for", async () => {

@@ -13,50 +13,87 @@ export interface WatchEvent<T> {
 /** Reading stops while so many events wait for the consumer; the server holds the rest. */
 const HIGH_WATER = 1_000;
 
+/** What to watch: known only when the server was asked for the kind. */
+interface Subject<T extends KubeObject<ObjectBody>> {
+  readonly kind: KindDescription;
+  readonly wrap: (body: T["body"]) => T;
+}
+
+interface WatchSettings extends StreamOptions {
+  readonly initial: "list" | "none";
+  readonly signals: readonly (AbortSignal | undefined)[];
+  readonly onState?: ((state: StreamState) => void) | undefined;
+}
+
 /**
  * The changes of a kind's objects, for ever, over cuts, stalls and expired versions: after a re-list only what differs
- * from what was delivered becomes an event, deletions included.
+ * from what was delivered becomes an event, deletions included. Begins with the first `next()`. Not a generator, because
+ * `return()` must end a `next()` that waits.
  */
-export async function* watchEvents<T extends KubeObject<ObjectBody>>(
-  client: StreamClient,
-  kind: KindDescription,
-  o: StreamOptions & {
-    initial: "list" | "none";
-    signal: AbortSignal | undefined;
-    onState?: ((state: StreamState) => void) | undefined;
-  },
-  wrap: (body: T["body"]) => T,
-): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const ended = new AbortController();
-  const { signal, unlink } = linkSignals([ended.signal, o.signal]);
-  const inbox = new Inbox<WatchEvent<T["body"]>>();
-  const known = new KnownVersions<T["body"]>(o.initial === "none");
-  const stream = openStream<T["body"]>(
-    client,
-    kind,
-    o,
-    {
-      replace: (items) => inbox.push(known.replace(items)),
-      apply: (body) => inbox.push(known.apply(body)),
-      remove: (body) => inbox.push(known.remove(body)),
-      drained: () => inbox.drained(HIGH_WATER),
-      ...(o.onState ? { state: o.onState } : {}),
-    },
-    signal as AbortSignal,
-  );
-  stream.then(
-    () => inbox.fail(o.signal?.reason),
-    (error) => inbox.fail(error),
-  );
-  try {
-    for (;;) {
-      const { type, object } = await inbox.take();
-      yield { type, object: wrap(object) };
+export class Watch<T extends KubeObject<ObjectBody>> implements AsyncIterableIterator<WatchEvent<T>> {
+  readonly #client: StreamClient;
+  readonly #subject: () => Promise<Subject<T>>;
+  readonly #o: WatchSettings;
+  readonly #inbox = new Inbox<WatchEvent<T>>();
+  readonly #ended = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(client: StreamClient, subject: () => Promise<Subject<T>>, o: WatchSettings) {
+    this.#client = client;
+    this.#subject = subject;
+    this.#o = o;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+    if (!this.#ended.signal.aborted) this.#running ??= this.#run();
+    const event = await this.#inbox.take();
+    return event === undefined ? { done: true, value: undefined } : { done: false, value: event };
+  }
+
+  /** Closes the connection. */
+  async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+    this.#ended.abort();
+    this.#inbox.close();
+    await this.#running;
+    return { done: true, value: undefined };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  async #run(): Promise<void> {
+    const { onState, signals, initial } = this.#o;
+    const { signal, unlink } = linkSignals([this.#ended.signal, ...signals]);
+    try {
+      const { kind, wrap } = await this.#subject();
+      const known = new KnownVersions<T["body"]>(initial === "none");
+      const tell = (events: readonly WatchEvent<T["body"]>[]) => {
+        this.#inbox.push(events.map(({ type, object }) => ({ type, object: wrap(object) })));
+      };
+      await openStream<T["body"]>(
+        this.#client,
+        kind,
+        this.#o,
+        {
+          replace: (items) => tell(known.replace(items)),
+          apply: (body) => tell(known.apply(body)),
+          remove: (body) => tell(known.remove(body)),
+          drained: () => this.#inbox.drained(HIGH_WATER),
+          ...(onState ? { state: onState } : {}),
+        },
+        signal as AbortSignal,
+      );
+      this.#inbox.fail(signal?.reason);
+    } catch (error) {
+      this.#inbox.fail(error);
+    } finally {
+      unlink();
     }
-  } finally {
-    ended.abort();
-    unlink();
-    await stream.catch(() => undefined);
   }
 }
 
@@ -116,39 +153,45 @@ function slim({ apiVersion, kind, metadata }: ObjectBody): ObjectBody {
   };
 }
 
-/** A queue between a producer that cannot wait and a consumer that does. */
+/** A queue between a producer that cannot wait and consumers that do. */
 class Inbox<E> {
   #waiting: E[] = [];
   #head = 0;
-  #failure: { reason: unknown } | undefined;
-  #wake: (() => void) | undefined;
+  /** What comes after the last event; nothing is added any more. */
+  #end: { failure?: { reason: unknown } } | undefined;
+  #wakes: (() => void)[] = [];
   #onDrained: (() => void) | undefined;
 
   push(events: readonly E[]): void {
-    if (events.length === 0) return;
+    if (this.#end) return;
     for (const event of events) this.#waiting.push(event);
-    this.#wake?.();
+    if (events.length > 0) this.#wake();
+  }
+
+  /** Nobody wants what is left. */
+  close(): void {
+    this.#waiting = [];
+    this.#head = 0;
+    this.#finish({});
   }
 
   fail(reason: unknown): void {
-    this.#failure = { reason };
-    this.#wake?.();
-    this.#onDrained?.();
+    this.#finish({ failure: { reason } });
   }
 
   drained(highWater: number): Promise<void> | undefined {
-    if (this.#waiting.length - this.#head < highWater || this.#failure) return undefined;
+    if (this.#waiting.length - this.#head < highWater || this.#end) return undefined;
     return new Promise((resolve) => {
       this.#onDrained = resolve;
     });
   }
 
-  async take(): Promise<E> {
+  /** The next event; `undefined` after `close`. */
+  async take(): Promise<E | undefined> {
     while (this.#head >= this.#waiting.length) {
-      if (this.#failure) throw this.#failure.reason;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      if (this.#end?.failure) throw this.#end.failure.reason;
+      if (this.#end) return undefined;
+      await new Promise<void>((resolve) => this.#wakes.push(resolve));
     }
     const event = this.#waiting[this.#head++] as E;
     if (this.#head === this.#waiting.length) {
@@ -157,5 +200,17 @@ class Inbox<E> {
       this.#onDrained?.();
     }
     return event;
+  }
+
+  #finish(end: { failure?: { reason: unknown } }): void {
+    this.#end ??= end;
+    this.#wake();
+    this.#onDrained?.();
+  }
+
+  #wake(): void {
+    const wakes = this.#wakes;
+    this.#wakes = [];
+    for (const wake of wakes) wake();
   }
 }

@@ -269,20 +269,27 @@ describe("openStream", () => {
     expect(seen).toEqual(["a", "b"]);
   });
 
-  it("rejects when the sink throws: no retry heals a defect", async () => {
-    const sink = {
-      replace: () => {},
-      apply: () => {
+  it.each(["replace", "apply", "state"])(
+    "rejects when the sink's %s throws: no retry heals a defect",
+    async (method) => {
+      const defect = () => {
         throw new Error("a defect");
-      },
-      remove: () => {},
-    };
-    const server = new ScriptedServer(
-      page("10", []),
-      watch((connection) => connection.send("ADDED", pod("a", "11"))),
-    );
-    const done = openStream(server, kind, { clock: new VirtualClock() }, sink, new AbortController().signal);
-    await expect(done).rejects.toThrow("a defect");
-    expect(server.connection.closed).toBe(true);
-  });
+      };
+      const sink = {
+        replace: () => {},
+        apply: () => {},
+        remove: () => {},
+        [method]: method === "state" ? ({ phase }: StreamState) => phase === "watching" && defect() : defect,
+      };
+      const server = new ScriptedServer(
+        page("10", []),
+        watch((connection) => connection.send("ADDED", pod("a", "11"))),
+      );
+      const clock = new VirtualClock();
+      const done = openStream(server, kind, { clock }, sink, new AbortController().signal);
+      await expect(done).rejects.toThrow("a defect");
+      for (const connection of server.connections) expect(connection.closed).toBe(true);
+      expect(clock.pending).toBe(0);
+    },
+  );
 });

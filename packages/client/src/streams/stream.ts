@@ -71,8 +71,9 @@ class Stream<B extends ObjectBody> {
     let task = begin<B>().task;
     try {
       while (!this.#signal.aborted) task = await this.#perform(task);
-    } finally {
       this.#report({ phase: "closed" });
+    } catch (error) {
+      throw error instanceof SinkFailure ? error.cause : error;
     }
   }
 
@@ -147,13 +148,13 @@ class Stream<B extends ObjectBody> {
       this.#report({ phase: "watching" });
       return await this.#read(response, silence, connection.signal);
     } catch (error) {
-      if (error instanceof SinkFailure) throw error.cause;
+      if (error instanceof SinkFailure) throw error;
       return this.#settled(connection.signal.aborted ? { is: "silent" } : { is: "failed", error });
     } finally {
       silence.stop();
-      unlink();
-      // Closes the socket whichever way it ended.
+      // Closes the socket also when the stream failed before anybody read from it; so the link must still be there.
       connection.abort(SILENT);
+      unlink();
     }
   }
 
@@ -240,11 +241,7 @@ class Stream<B extends ObjectBody> {
     this.#state = step.state;
     if (step.deliver) {
       if (input.is === "event") this.#lastEventAt = now;
-      try {
-        this.#deliver(step.deliver);
-      } catch (cause) {
-        throw new SinkFailure(cause);
-      }
+      this.#deliver(step.deliver);
     }
     if (step.state.at === "watching") this.#version = step.state.version;
     return step.task;
@@ -253,39 +250,34 @@ class Stream<B extends ObjectBody> {
   /** The same where the machine must have something to do next. */
   #settled(input: Input<B>): Task {
     if (this.#signal.aborted) return { run: "wait", ms: 0, error: undefined };
-    try {
-      const task = this.#feed(input);
-      if (task) return task;
-    } catch (error) {
-      throw error instanceof SinkFailure ? error.cause : error;
-    }
+    const task = this.#feed(input);
+    if (task) return task;
     throw new Error(`a stream that is ${this.#state.at} has nothing to do after "${input.is}"`);
   }
 
   #deliver(delivery: Delivery<B>): void {
-    switch (delivery.tell) {
-      case "replace":
-        this.#sink.replace(delivery.items as B[], delivery.version);
-        break;
-      case "apply":
-        this.#sink.apply(delivery.body, delivery.type);
-        break;
-      case "remove":
-        this.#sink.remove(delivery.body);
-        break;
-      case "bookmark":
-        this.#sink.bookmark?.(delivery.version);
-        break;
-    }
+    guard(() => {
+      switch (delivery.tell) {
+        case "replace":
+          return this.#sink.replace(delivery.items as B[], delivery.version);
+        case "apply":
+          return this.#sink.apply(delivery.body, delivery.type);
+        case "remove":
+          return this.#sink.remove(delivery.body);
+        case "bookmark":
+          return this.#sink.bookmark?.(delivery.version);
+      }
+    });
   }
 
   #report(part: Pick<StreamState, "phase" | "error" | "retryAt">): void {
-    this.#sink.state?.({
+    const state: StreamState = {
       ...part,
       since: this.#clock.monotonic(),
       ...(this.#version === undefined ? {} : { resourceVersion: this.#version }),
       ...(this.#lastEventAt === undefined ? {} : { lastEventAt: this.#lastEventAt }),
-    });
+    };
+    guard(() => this.#sink.state?.(state));
   }
 }
 
@@ -293,6 +285,15 @@ class Stream<B extends ObjectBody> {
 class SinkFailure extends Error {
   constructor(cause: unknown) {
     super("the sink of a stream threw", { cause });
+  }
+}
+
+/** Calls the sink; what it throws must not look like a failure of the server. */
+function guard(call: () => unknown): void {
+  try {
+    call();
+  } catch (cause) {
+    throw new SinkFailure(cause);
   }
 }
 

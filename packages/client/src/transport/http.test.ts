@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import * as net from "node:net";
@@ -45,6 +46,13 @@ async function serve(handler: Handler): Promise<TestServer> {
 const status = (reason: string, message: string) => ({ kind: "Status", status: "Failure", reason, message });
 
 describe("HttpTransport", () => {
+  it("calls itself by the version of the package", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    await connect(server.url).request({ method: "GET", path: "/" });
+    const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(server.seen[0]?.headers["user-agent"]).toMatch(`lotse-client/${version} `);
+  });
+
   it("sends JSON with query, headers, token and user agent, and reads JSON", async () => {
     const server = await serve((_, response) => answer(response, 201, { ok: true }));
     const credentials = { current: async () => ({ ...anonymous, token: "secret" }), renew: async () => false };
@@ -271,6 +279,18 @@ describe("HttpTransport", () => {
     stop.abort(new Error("enough"));
     await expect(request).rejects.toThrow("enough");
     await closed;
+  });
+
+  it("sends nothing when it is aborted while the credentials are fetched", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    const stop = new AbortController();
+    const current = async () => {
+      stop.abort(new Error("enough"));
+      return anonymous;
+    };
+    const transport = connect(server.url, { credentials: { current, renew: async () => false } });
+    await expect(transport.request({ method: "GET", path: "/", signal: stop.signal })).rejects.toThrow("enough");
+    expect(server.seen).toEqual([]);
   });
 
   it("closes a stream's socket when it is aborted", async () => {

@@ -88,7 +88,7 @@ export class HttpTransport implements Transport {
 
   async #attempt(request: RawRequest, identity: Identity, limit: Limit): Promise<RawResponse> {
     const exchange = new Exchange(request, this.#access.server, limit, this.#o.clock);
-    const response = await exchange.headers(this.#open(request, identity));
+    const response = await exchange.headers(this.#open(request, identity, await this.#agentsFor(identity.tls)));
     if (this.#o.onWarning) for (const text of readWarnings(response.headers.warning)) this.#o.onWarning(text);
     const status = response.statusCode ?? 0;
     if (request.stream && status < 400) return streamed(exchange.release(response), status);
@@ -99,9 +99,8 @@ export class HttpTransport implements Transport {
     });
   }
 
-  #open(request: RawRequest, identity: Identity): http.ClientRequest {
+  #open(request: RawRequest, identity: Identity, agents: Agents): http.ClientRequest {
     const secure = this.#base.protocol === "https:";
-    const agents = this.#agentsFor(identity.tls);
     const headers: http.OutgoingHttpHeaders = {
       accept: "application/json",
       "user-agent": this.#userAgent,
@@ -127,7 +126,16 @@ export class HttpTransport implements Transport {
   }
 
   /** New certificates need new connections; those of the old ones finish their work and go. */
-  #agentsFor(tls: TlsMaterial): Agents {
+  async #agentsFor(tls: TlsMaterial): Promise<Agents> {
+    if (this.#agents?.tls === tls) return this.#agents;
+    const secure = this.#base.protocol === "https:";
+    const { proxyUrl } = this.#access;
+    // Loaded when needed: few clusters are behind a proxy.
+    const Agent = proxyUrl
+      ? (await import("./proxy.ts")).agentThrough(proxyUrl, secure)
+      : secure
+        ? https.Agent
+        : http.Agent;
     if (this.#agents?.tls === tls) return this.#agents;
     const old = this.#agents;
     const { ca, cert, key, servername, rejectUnauthorized } = tls;
@@ -140,7 +148,6 @@ export class HttpTransport implements Transport {
       ...(key === undefined ? {} : { key }),
       ...(servername === undefined ? {} : { servername }),
     };
-    const Agent = this.#base.protocol === "https:" ? https.Agent : http.Agent;
     this.#agents = {
       tls,
       requests: new Agent({ ...options, maxSockets: MAX_SOCKETS }),
@@ -190,6 +197,8 @@ class Exchange {
   headers(sending: http.ClientRequest): Promise<http.IncomingMessage> {
     this.#live = sending;
     this.#request.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // The credentials took their time: the signal may have aborted before there was anything to listen for.
+    if (this.#request.signal?.aborted) this.#onAbort();
     this.#cancelTimer = this.#clock.after(this.#limit.ms, () => this.#expire());
     return new Promise((resolve, reject) => {
       sending.once("socket", (socket) => {

@@ -1,12 +1,17 @@
 import { apiVersionOf, type KindDescription } from "@lotse/client";
+import type { ResourceInput } from "../declare/index.ts";
 import type { Operator } from "../operator/index.ts";
 import type { LoadedOperator } from "./load.ts";
 
-/** The kinds that operators handle, as far as they are described in their files. */
-export function kindsOf(operators: readonly LoadedOperator[]): KindDescription[] {
-  return operators.flatMap(({ operator }) =>
-    operator.resources.flatMap(({ resource }) => descriptionOf(resource) ?? []),
-  );
+/** The kinds that operators handle, as they were declared. */
+export function kindsOf(operators: readonly LoadedOperator[]): ResourceInput[] {
+  return operators.flatMap(({ operator }) => operator.resources.map(({ resource }) => resource));
+}
+
+/** What to call a kind in a shell: `xr`, `pods`. */
+export function kubectlName(resource: ResourceInput): string {
+  const description = descriptionOf(resource);
+  return description ? (description.shortNames[0] ?? description.plural) : String(resource);
 }
 
 /** `ExchangeRate (rates.example.com/v1), pods` */
@@ -18,7 +23,7 @@ export function kindNames({ resources }: Pick<Operator, "resources">): string {
   return names.join(", ") || "none";
 }
 
-function descriptionOf(resource: Operator["resources"][number]["resource"]): KindDescription | undefined {
+function descriptionOf(resource: ResourceInput): KindDescription | undefined {
   if (typeof resource === "string") return undefined;
   return "description" in resource ? resource.description : resource;
 }

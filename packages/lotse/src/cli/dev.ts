@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Client } from "@lotse/client";
 import { Logger, type LogRecord, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
-import { kindNames, kindsOf } from "./describe.ts";
+import { kindNames, kindsOf, kubectlName } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { loadOperators, resolveFiles, shownPath } from "./load.ts";
@@ -63,7 +63,7 @@ async function develop(
   let server: ConsoleServer | undefined;
   const log: LogSink = (record: LogRecord) => {
     ownLog(record);
-    server?.sink?.(record);
+    server?.sink(record);
   };
   const logger = new Logger(log, () => Date.now());
   const loader = new ModuleLoader();
@@ -71,6 +71,7 @@ async function develop(
     client,
     log,
     load: () => loadOperators([file], io.cwd, loader),
+    onWorking: (operators) => server?.show(kindsOf(operators)),
     onBroken: (error) => {
       io.stderr.write(formatProblem(error, { verbose: options.verbose, colours: wantsColours(io.stderr, io.env) }));
       logger.warn("no operator is running, waiting for the next save", { file: shown });
@@ -137,7 +138,7 @@ function announce(
     ...(server ? [["console", server.url] as Fact] : []),
     ["operator", operators.map(({ operator }) => `${operator.name}: ${kindNames(operator)}`).join("; ") || "none yet"],
     ["use it", `export KUBECONFIG=${shellWord(kubeconfig)}`],
-    ["try it", `kubectl get ${kind ? `${kind.shortNames[0] ?? kind.plural} ` : "pods "}--all-namespaces`],
+    ["try it", `kubectl get ${kind === undefined ? "pods" : kubectlName(kind)} --all-namespaces`],
     ["reload", `save ${file}${io.onKey ? `; keys: ${KEYS}` : ""}`],
   ];
   writeFacts(io.stdout, `Developing ${file}`, facts, wantsColours(io.stdout, io.env));

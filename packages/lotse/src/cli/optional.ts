@@ -2,7 +2,8 @@
  * The packages that only development needs. They are found at run time or not at all, hence what is used of them is
  * written down here: an image for production has neither.
  */
-import type { Client, KindDescription } from "@lotse/client";
+import type { Client } from "@lotse/client";
+import type { ResourceInput } from "../declare/index.ts";
 import type { LogSink } from "../report/index.ts";
 import { Problem } from "./problem.ts";
 
@@ -24,13 +25,16 @@ export interface EmbeddedCluster {
 
 /** What the commands use of `@lotse/console`. */
 export interface ConsolePackage {
-  startConsole(options: { client: Client; kinds?: readonly KindDescription[]; port?: number }): Promise<ConsoleServer>;
+  startConsole(options: { client: Client; kinds: readonly ResourceInput[] }): Promise<ConsoleServer>;
 }
 
 /** A console at work. */
 export interface ConsoleServer {
   readonly url: string;
-  readonly sink?: LogSink;
+  /** Takes log lines. */
+  readonly sink: LogSink;
+  /** Shows these kinds from now on. */
+  show(kinds: readonly ResourceInput[]): void;
   stop(): Promise<void>;
 }
 

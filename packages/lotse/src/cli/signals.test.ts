@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { stopOnSignal } from "./signals.ts";
-import { testIo } from "./testing.ts";
+import { testIo } from "./test-io.ts";
 
 describe("stopOnSignal", () => {
   it("asks for a graceful end at the first signal", async () => {

@@ -44,9 +44,10 @@ function fromNode(error: Error, loaded: string): SyntaxPlace | undefined {
 /** `operator.ts:12:5`: the first frame of a stack that is the user's own code. */
 export function placeOfThrow(error: Error): string | undefined {
   for (const line of (error.stack ?? "").split("\n")) {
-    const match = /^\s+at .*?\(?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(?<line>\d+):(?<column>\d+)\)?$/.exec(
-      line,
-    );
+    const match =
+      /^\s+at (?:.*\()?(?:async )?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(?<line>\d+):(?<column>\d+)\)?$/.exec(
+        line,
+      );
     if (!match?.groups) continue;
     const { file = "", line: row, column } = match.groups;
     if (/[\\/]node_modules[\\/]|node:/.test(file)) continue;

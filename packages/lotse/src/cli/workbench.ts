@@ -19,6 +19,8 @@ export interface WorkbenchOptions {
   readonly log: LogSink;
   /** Loads the file anew. */
   readonly load: () => Promise<readonly LoadedOperator[]>;
+  /** These operators are at work now. */
+  readonly onWorking?: (operators: readonly LoadedOperator[]) => void;
   /** The file is broken, or an operator could not start. */
   readonly onBroken: (error: unknown) => void;
 }
@@ -74,6 +76,7 @@ export class Workbench {
     const running = operators.map(({ operator }) => operator.start({ client, log, crds: "install" }));
     const state: BenchState = { phase: "working", operators, running };
     this.#state = state;
+    this.#options.onWorking?.(operators);
     for (const { stopped } of running) {
       stopped.catch((error: unknown) => {
         if (this.#state === state) this.#broke(error);

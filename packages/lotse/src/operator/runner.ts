@@ -1,5 +1,5 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
-import { Client, CustomResourceDefinition, type KindDescription, type KubeBody } from "@lotse/client";
+import { Client, type KindDescription, type KubeBody } from "@lotse/client";
 import { type Clock, type Duration, durationMs, formatDuration, sleep, systemClock } from "@lotse/client/meta";
 import {
   backoffMs,
@@ -15,6 +15,7 @@ import { awaitKindFacts } from "../informers/index.ts";
 import { atLeast, Logger, type LogSink, prettySink } from "../report/index.ts";
 import { attempt, errorFields } from "../turn/index.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
+import { installCrd } from "./crds.ts";
 
 /** How an operator works, wherever it runs. */
 export interface OperatorSettings {
@@ -203,10 +204,8 @@ export class Runner implements RunningOperator {
   async #installCrds(client: Client): Promise<void> {
     for (const { resource } of this.#declarations.resources) {
       if (!isResourceClass(resource)) continue;
-      const crd = new CustomResourceDefinition(resource.crd(), client);
-      await crd.apply({ fieldManager: this.#settings.name, force: true, signal: this.#stopping.signal });
-      await crd.wait("condition=Established", { timeout: "30s", signal: this.#stopping.signal });
-      this.#logger.info("the custom resource definition is installed", { crd: crd.name });
+      const written = await installCrd(client, resource, this.#settings.name, this.#stopping.signal);
+      if (written) this.#logger.info("the custom resource definition is installed", { crd: resourceKey(resource) });
     }
   }
 

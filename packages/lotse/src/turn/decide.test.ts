@@ -4,7 +4,7 @@ import type { ChangeHandler } from "../declare/index.ts";
 import { type Decision, decide, type Situation } from "./decide.ts";
 import { digestOf, essenceOf } from "./essence.ts";
 import { type ObjectRecord, packEssence } from "./record.ts";
-import { changeHandler, thing } from "./testing.ts";
+import { changeHandler, thing } from "./test-builders.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const FINALIZER = "op.lotse.dev/finalizer";

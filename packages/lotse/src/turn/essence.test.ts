@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonical, digestOf, essenceOf } from "./essence.ts";
-import { thing } from "./testing.ts";
+import { thing } from "./test-builders.ts";
 
 describe("the essence", () => {
   it("is what somebody wants: spec, data, labels and annotations", () => {

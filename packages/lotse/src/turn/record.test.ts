@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packEssence, readRecord, unpackEssence } from "./record.ts";
-import { thing } from "./testing.ts";
+import { thing } from "./test-builders.ts";
 
 describe("the record", () => {
   it("is read from the status and from the annotation", () => {

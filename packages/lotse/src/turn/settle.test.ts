@@ -5,7 +5,7 @@ import { type Cycle, type Decision, decide } from "./decide.ts";
 import { digestOf, type Essence, essenceOf } from "./essence.ts";
 import { type ObjectRecord, packEssence, unpackEssence } from "./record.ts";
 import { type Attempt, type Outcome, settle } from "./settle.ts";
-import { changeHandler, thing } from "./testing.ts";
+import { changeHandler, thing } from "./test-builders.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const A = { spec: { size: 1 } };

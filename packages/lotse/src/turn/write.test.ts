@@ -8,7 +8,7 @@ import {
 } from "@lotse/client";
 import { applyMergePatch, type JsonObject } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
-import { thing } from "./testing.ts";
+import { thing } from "./test-builders.ts";
 import { requestsFor, type WritePlan, type WriteTarget, write } from "./write.ts";
 
 const description = { group: "example.com", version: "v1", kind: "Thing", plural: "things" } as KindDescription;

@@ -1,0 +1,73 @@
+import { load } from "js-yaml";
+import { badRequest, type ParsedBody, unreadableBody, unsupportedMediaType } from "../registry/index.ts";
+import { JsonTextError, parseJson } from "./json-text.ts";
+import { parseMediaType } from "./negotiate.ts";
+
+export const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const READ_TYPES = ["application/json", "application/yaml", PROTOBUF];
+
+/** Turns a protobuf body into what its JSON would be. Throws when it cannot. */
+export type ProtobufDecoder = (bytes: Uint8Array) => Record<string, unknown>;
+
+/** Reads the body of a write. `kind` is what it should be, for complaints. */
+export function parseBody(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  kind: string,
+  protobuf: ProtobufDecoder,
+): ParsedBody {
+  const { type } = parseMediaType(contentType ?? "");
+  switch (type) {
+    case "":
+    case "application/json":
+      return parseJsonBody(new TextDecoder().decode(bytes), kind);
+    case "application/yaml":
+      return parseYamlBody(new TextDecoder().decode(bytes), kind);
+    case PROTOBUF:
+      return parseProtobufBody(bytes, kind, protobuf);
+    default:
+      throw unsupportedMediaType(READ_TYPES);
+  }
+}
+
+function parseJsonBody(text: string, kind: string): ParsedBody {
+  try {
+    return { ...parseJson(text), typed: false, text };
+  } catch (error) {
+    if (error instanceof JsonTextError) throw unreadableBody(kind, error.message, text);
+    throw error;
+  }
+}
+
+function parseYamlBody(text: string, kind: string): ParsedBody {
+  try {
+    return { value: load(text), duplicateFields: [], typed: false, text };
+  } catch (error) {
+    throw unreadableBody(kind, error instanceof Error ? error.message : String(error), text);
+  }
+}
+
+function parseProtobufBody(bytes: Uint8Array, kind: string, protobuf: ProtobufDecoder): ParsedBody {
+  try {
+    return { value: protobuf(bytes), duplicateFields: [], typed: true, text: "" };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${detail}`);
+  }
+}
+
+/** Reads the body of a PATCH: JSON, or YAML for an apply. */
+export function parsePatchBody(bytes: Uint8Array, yaml: boolean): ParsedBody {
+  const text = new TextDecoder().decode(bytes);
+  try {
+    return { ...parseJson(text), typed: false, text };
+  } catch (error) {
+    if (!(error instanceof JsonTextError)) throw error;
+    if (!yaml) throw badRequest(`error decoding patch: ${error.message}`);
+    try {
+      return { value: load(text), duplicateFields: [], typed: false, text };
+    } catch (yamlError) {
+      throw badRequest(`error decoding YAML: ${yamlError instanceof Error ? yamlError.message : String(yamlError)}`);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { dump } from "js-yaml";
+import type { ApiRequest, Headers, WholeResponse } from "./exchange.ts";
+import { isTrue } from "./request-info.ts";
+
+/** How answers to one request are written. */
+export interface Writing {
+  readonly format: "json" | "yaml";
+  readonly pretty: boolean;
+}
+
+/** People with curl or a browser get indented JSON without asking. */
+export function wantsPretty(request: ApiRequest): boolean {
+  const asked = request.query.get("pretty");
+  if (asked !== null) return isTrue(asked);
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers["user-agent"] ?? "");
+}
+
+export function encode(value: unknown, writing: Writing): string {
+  if (writing.format === "yaml") return dump(value);
+  return writing.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`;
+}
+
+export function objectResponse(status: number, value: unknown, writing: Writing, headers: Headers = {}): WholeResponse {
+  return {
+    type: "whole",
+    status,
+    headers: {
+      "content-type": writing.format === "yaml" ? "application/yaml" : "application/json",
+      "cache-control": "no-cache, private",
+      ...headers,
+    },
+    body: encode(value, writing),
+  };
+}
+
+const WARNINGS_LIMIT = 4 * 1_024;
+
+/** Things to tell a client besides the answer: each once, and not more than a header can hold. */
+export class Warnings {
+  readonly #texts = new Set<string>();
+
+  readonly add = (text: string): void => {
+    this.#texts.add(text);
+  };
+
+  header(): string[] {
+    const values: string[] = [];
+    let size = 0;
+    for (const text of this.#texts) {
+      size += text.length;
+      if (size > WARNINGS_LIMIT) break;
+      // Line breaks would end the header; a real server turns them into blanks, too.
+      const clean = text.replace(/\s+/g, " ").replace(/["\\]/g, "\\$&");
+      values.push(`299 - "${clean}"`);
+    }
+    return values;
+  }
+}

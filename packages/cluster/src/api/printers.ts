@@ -1,0 +1,486 @@
+import { formatLabelSelector } from "@lotse/client/meta";
+import { type ApiObject, type Endpoint, isRecord, listAt, objectAt } from "../registry/index.ts";
+import { ageCell, humanDuration } from "./age.ts";
+import { type Column, NONE, nameColumn, UNKNOWN, UNSET } from "./columns.ts";
+import { summarizePod } from "./pod-cells.ts";
+import { endpointsCell, externalIps, ingressHosts, ingressPorts, ingressAddress, servicePorts, slicePorts } from "./network-cells.ts";
+
+const age: Column = {
+  name: "Age",
+  cell: (object, now) => ageCell(object.metadata.creationTimestamp, now),
+};
+const createdAt: Column = { name: "Created At", cell: (object) => object.metadata.creationTimestamp ?? UNKNOWN };
+
+/** A cell that is a field: `spec.type`. Missing values print as `missing`. */
+function field(name: string, path: string, missing: unknown = "", more: Partial<Column> = {}): Column {
+  const keys = path.split(".");
+  const last = keys.pop() as string;
+  return { name, cell: (object) => objectAt(object, ...keys)[last] ?? missing, ...more };
+}
+
+const number = (name: string, path: string): Column => field(name, path, 0, { type: "integer" });
+const wide = (column: Column): Column => ({ ...column, wide: true });
+
+const containersOf = (...path: string[]): Column[] => [
+  wide({ name: "Containers", cell: (o) => listAt(o, ...path, "containers").map((c) => c.name).join(",") }),
+  wide({ name: "Images", cell: (o) => listAt(o, ...path, "containers").map((c) => c.image).join(",") }),
+];
+const TEMPLATE = ["spec", "template", "spec"];
+
+const selectorText = (value: unknown): string =>
+  isRecord(value) ? formatLabelSelector(value as Record<string, string>) || NONE : NONE;
+const selector = wide({ name: "Selector", cell: (o) => selectorText(objectAt(o, "spec").selector) });
+
+const joined = (value: unknown): string => (Array.isArray(value) ? value.join(",") : "");
+const ACCESS_MODES: Record<string, string> = {
+  ReadWriteOnce: "RWO",
+  ReadOnlyMany: "ROX",
+  ReadWriteMany: "RWX",
+  ReadWriteOncePod: "RWOP",
+};
+const accessModes: Column = {
+  name: "Access Modes",
+  cell: (o) => {
+    const modes = objectAt(o, "status").accessModes ?? objectAt(o, "spec").accessModes;
+    return joined(Array.isArray(modes) ? modes.map((mode) => ACCESS_MODES[String(mode)] ?? mode) : []);
+  },
+};
+
+function podColumn(name: string, key: "ready" | "status" | "restarts"): Column {
+  return { name, cell: (pod, now) => summarizePod(pod, now)[key] };
+}
+
+function nodeStatus(node: ApiObject): string {
+  const ready = listAt(node, "status", "conditions").find((condition) => condition.type === "Ready");
+  const words = [ready ? (ready.status === "True" ? "Ready" : "NotReady") : "Unknown"];
+  if (objectAt(node, "spec").unschedulable === true) words.push("SchedulingDisabled");
+  return words.join(",");
+}
+
+function nodeRoles(node: ApiObject): string {
+  const roles = new Set<string>();
+  for (const [key, value] of Object.entries(node.metadata.labels ?? {})) {
+    if (key.startsWith("node-role.kubernetes.io/")) roles.add(key.slice("node-role.kubernetes.io/".length));
+    else if (key === "kubernetes.io/role" && value !== "") roles.add(value);
+  }
+  return [...roles].sort().join(",") || NONE;
+}
+
+const address = (type: string) => (node: ApiObject) =>
+  listAt(node, "status", "addresses").find((item) => item.type === type)?.address ?? NONE;
+
+function jobStatus(job: ApiObject): string {
+  const is = (type: string) => listAt(job, "status", "conditions").some((c) => c.type === type && c.status === "True");
+  if (is("Complete")) return "Complete";
+  if (is("Failed")) return "Failed";
+  if (job.metadata.deletionTimestamp !== undefined) return "Terminating";
+  if (is("Suspended")) return "Suspended";
+  if (is("FailureTarget")) return "FailureTarget";
+  if (is("SuccessCriteriaMet")) return "SuccessCriteriaMet";
+  return "Running";
+}
+
+function jobCompletions(job: ApiObject): string {
+  const { completions, parallelism } = objectAt(job, "spec");
+  const succeeded = objectAt(job, "status").succeeded ?? 0;
+  if (completions !== undefined) return `${succeeded}/${completions}`;
+  return Number(parallelism ?? 0) > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
+}
+
+function jobDuration(job: ApiObject, now: number): string {
+  const { startTime, completionTime } = objectAt(job, "status");
+  if (typeof startTime !== "string") return "";
+  const end = typeof completionTime === "string" ? Date.parse(completionTime) : now;
+  return humanDuration(end - Date.parse(startTime));
+}
+
+function eventTime(event: ApiObject, first: boolean, now: number): string {
+  const series = objectAt(event, "series").lastObservedTime;
+  const time = first
+    ? (event.firstTimestamp ?? event.eventTime)
+    : (series ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp);
+  return ageCell(time, now);
+}
+
+function eventSource(event: ApiObject): string {
+  const { component, host } = objectAt(event, "source");
+  const name = component ?? event.reportingComponent ?? "";
+  return host ? `${name}, ${host}` : String(name);
+}
+
+const subjects = (kind: string) => (binding: ApiObject) =>
+  listAt(binding, "subjects")
+    .filter((subject) => subject.kind === kind)
+    .map((subject) => (kind === "ServiceAccount" ? `${subject.namespace}/${subject.name}` : subject.name))
+    .join(", ");
+
+const bindingColumns: Column[] = [
+  nameColumn,
+  { name: "Role", cell: (o) => `${objectAt(o, "roleRef").kind}/${objectAt(o, "roleRef").name}` },
+  age,
+  wide({ name: "Users", cell: subjects("User") }),
+  wide({ name: "Groups", cell: subjects("Group") }),
+  wide({ name: "ServiceAccounts", cell: subjects("ServiceAccount") }),
+];
+
+const replicaColumns: Column[] = [
+  nameColumn,
+  number("Desired", "spec.replicas"),
+  number("Current", "status.replicas"),
+  number("Ready", "status.readyReplicas"),
+  age,
+  ...containersOf(...TEMPLATE),
+  selector,
+];
+
+function quotaCell(key: "request" | "limit") {
+  return (quota: ApiObject): string => {
+    const used = objectAt(quota, "status", "used");
+    return Object.entries(objectAt(quota, "status", "hard"))
+      .filter(([name]) => name.startsWith("limits.") === (key === "limit"))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, hard]) => `${name}: ${used[name] ?? 0}/${hard}`)
+      .join(", ");
+  };
+}
+
+function hpaTargets(hpa: ApiObject): string {
+  const metrics = listAt(hpa, "spec", "metrics");
+  if (metrics.length === 0) return NONE;
+  return metrics
+    .map((metric, i) => {
+      const resource = objectAt(metric, "resource");
+      const wanted = objectAt(resource, "target");
+      const current = objectAt(listAt(hpa, "status", "currentMetrics")[i], "resource", "current");
+      const goal = wanted.averageUtilization === undefined ? (wanted.averageValue ?? UNKNOWN) : `${wanted.averageUtilization}%`;
+      const now = current.averageUtilization === undefined ? UNKNOWN : `${current.averageUtilization}%`;
+      return resource.name === undefined ? UNKNOWN : `${resource.name}: ${now}/${goal}`;
+    })
+    .join(", ");
+}
+
+const count = (key: string) => (object: ApiObject) => Object.keys(objectAt(object, key)).length;
+const listLength = (key: string) => (object: ApiObject) => listAt(object, key).length;
+
+const COLUMNS: Record<string, readonly Column[]> = {
+  "/pods": [
+    nameColumn,
+    podColumn("Ready", "ready"),
+    podColumn("Status", "status"),
+    podColumn("Restarts", "restarts"),
+    age,
+    wide(field("IP", "status.podIP", NONE)),
+    wide(field("Node", "spec.nodeName", NONE)),
+    wide(field("Nominated Node", "status.nominatedNodeName", NONE)),
+    wide({
+      name: "Readiness Gates",
+      cell: (pod) => {
+        const gates = listAt(pod, "spec", "readinessGates");
+        if (gates.length === 0) return NONE;
+        const met = gates.filter((gate) =>
+          listAt(pod, "status", "conditions").some((c) => c.type === gate.conditionType && c.status === "True"),
+        );
+        return `${met.length}/${gates.length}`;
+      },
+    }),
+  ],
+  "/podtemplates": [
+    nameColumn,
+    ...containersOf("template", "spec").map((column) => ({ ...column, wide: false })),
+    { name: "Pod Labels", cell: (o) => selectorText(objectAt(o, "template", "metadata").labels) },
+  ],
+  "/replicationcontrollers": replicaColumns,
+  "apps/replicasets": replicaColumns,
+  "apps/deployments": [
+    nameColumn,
+    { name: "Ready", cell: (o) => `${objectAt(o, "status").readyReplicas ?? 0}/${objectAt(o, "spec").replicas ?? 0}` },
+    field("Up-to-date", "status.updatedReplicas", 0),
+    field("Available", "status.availableReplicas", 0),
+    age,
+    ...containersOf(...TEMPLATE),
+    selector,
+  ],
+  "apps/statefulsets": [
+    nameColumn,
+    { name: "Ready", cell: (o) => `${objectAt(o, "status").readyReplicas ?? 0}/${objectAt(o, "spec").replicas ?? 0}` },
+    age,
+    ...containersOf(...TEMPLATE),
+  ],
+  "apps/daemonsets": [
+    nameColumn,
+    number("Desired", "status.desiredNumberScheduled"),
+    number("Current", "status.currentNumberScheduled"),
+    number("Ready", "status.numberReady"),
+    number("Up-to-date", "status.updatedNumberScheduled"),
+    number("Available", "status.numberAvailable"),
+    { name: "Node Selector", cell: (o) => selectorText(objectAt(o, ...TEMPLATE).nodeSelector) },
+    age,
+    ...containersOf(...TEMPLATE),
+    selector,
+  ],
+  "apps/controllerrevisions": [
+    nameColumn,
+    {
+      name: "Controller",
+      cell: (o) => {
+        const owner = o.metadata.ownerReferences?.find((reference) => reference.controller === true);
+        if (!owner) return NONE;
+        const group = owner.apiVersion.includes("/") ? `.${owner.apiVersion.split("/")[0]}` : "";
+        return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
+      },
+    },
+    field("Revision", "revision", 0),
+    age,
+  ],
+  "batch/jobs": [
+    nameColumn,
+    { name: "Status", cell: jobStatus },
+    { name: "Completions", cell: jobCompletions },
+    { name: "Duration", cell: jobDuration },
+    age,
+    ...containersOf(...TEMPLATE),
+    selector,
+  ],
+  "batch/cronjobs": [
+    nameColumn,
+    field("Schedule", "spec.schedule"),
+    field("Timezone", "spec.timeZone", NONE),
+    { name: "Suspend", type: "boolean", cell: (o) => (objectAt(o, "spec").suspend === true ? "True" : "False") },
+    { name: "Active", type: "integer", cell: (o) => listAt(o, "status", "active").length },
+    {
+      name: "Last Schedule",
+      cell: (o, now) => {
+        const last = objectAt(o, "status").lastScheduleTime;
+        return last === undefined ? NONE : ageCell(last, now);
+      },
+    },
+    age,
+    ...containersOf("spec", "jobTemplate", ...TEMPLATE),
+    wide({ name: "Selector", cell: (o) => selectorText(objectAt(o, "spec", "jobTemplate", "spec").selector) }),
+  ],
+  "/services": [
+    nameColumn,
+    field("Type", "spec.type"),
+    field("Cluster-IP", "spec.clusterIP", NONE),
+    { name: "External-IP", cell: externalIps },
+    { name: "Port(s)", cell: servicePorts },
+    age,
+    selector,
+  ],
+  "/endpoints": [nameColumn, { name: "Endpoints", cell: endpointsCell }, age],
+  "discovery.k8s.io/endpointslices": [
+    nameColumn,
+    field("AddressType", "addressType"),
+    { name: "Ports", cell: slicePorts },
+    {
+      name: "Endpoints",
+      cell: (o) => {
+        const all = listAt(o, "endpoints").flatMap((e) => (Array.isArray(e.addresses) ? e.addresses : []));
+        if (all.length === 0) return UNSET;
+        return all.length > 3 ? `${all.slice(0, 3).join(",")} + ${all.length - 3} more...` : all.join(",");
+      },
+    },
+    age,
+  ],
+  "networking.k8s.io/ingresses": [
+    nameColumn,
+    field("Class", "spec.ingressClassName", NONE),
+    { name: "Hosts", cell: ingressHosts },
+    { name: "Address", cell: ingressAddress },
+    { name: "Ports", cell: ingressPorts },
+    age,
+  ],
+  "networking.k8s.io/ingressclasses": [
+    nameColumn,
+    field("Controller", "spec.controller"),
+    {
+      name: "Parameters",
+      cell: (o) => {
+        const p = objectAt(o, "spec").parameters;
+        return isRecord(p) ? `${p.kind}${p.apiGroup ? `.${p.apiGroup}` : ""}/${p.name}` : NONE;
+      },
+    },
+    age,
+  ],
+  "networking.k8s.io/networkpolicies": [
+    nameColumn,
+    { name: "Pod-Selector", cell: (o) => selectorText(objectAt(o, "spec").podSelector) },
+    age,
+  ],
+  "/nodes": [
+    nameColumn,
+    { name: "Status", cell: nodeStatus },
+    { name: "Roles", cell: nodeRoles },
+    age,
+    field("Version", "status.nodeInfo.kubeletVersion"),
+    wide({ name: "Internal-IP", cell: address("InternalIP") }),
+    wide({ name: "External-IP", cell: address("ExternalIP") }),
+    wide(field("OS-Image", "status.nodeInfo.osImage", UNKNOWN)),
+    wide(field("Kernel-Version", "status.nodeInfo.kernelVersion", UNKNOWN)),
+    wide(field("Container-Runtime", "status.nodeInfo.containerRuntimeVersion", UNKNOWN)),
+  ],
+  "/namespaces": [nameColumn, field("Status", "status.phase"), age],
+  "/serviceaccounts": [nameColumn, age],
+  "/configmaps": [
+    nameColumn,
+    { name: "Data", cell: (o) => Number(count("data")(o)) + Number(count("binaryData")(o)) },
+    age,
+  ],
+  "/secrets": [nameColumn, field("Type", "type"), { name: "Data", cell: count("data") }, age],
+  "/events": [
+    { name: "Last Seen", cell: (o, now) => eventTime(o, false, now) },
+    field("Type", "type"),
+    field("Reason", "reason"),
+    {
+      name: "Object",
+      cell: (o) => {
+        const about = objectAt(o, "involvedObject");
+        return about.name ? `${String(about.kind ?? "").toLowerCase()}/${about.name}` : String(about.kind ?? "").toLowerCase();
+      },
+    },
+    wide(field("Subobject", "involvedObject.fieldPath")),
+    wide({ name: "Source", cell: eventSource }),
+    { name: "Message", cell: (o) => String(o.message ?? "").trim() },
+    wide({ name: "First Seen", cell: (o, now) => eventTime(o, true, now) }),
+    wide({ name: "Count", cell: (o) => objectAt(o, "series").count ?? o.count ?? 1 }),
+    wide({ ...nameColumn }),
+  ],
+  "/persistentvolumeclaims": [
+    nameColumn,
+    { name: "Status", cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")) },
+    field("Volume", "spec.volumeName"),
+    field("Capacity", "status.capacity.storage"),
+    accessModes,
+    field("StorageClass", "spec.storageClassName"),
+    field("VolumeAttributesClass", "status.currentVolumeAttributesClassName", UNSET),
+    age,
+    wide(field("VolumeMode", "spec.volumeMode", UNSET)),
+  ],
+  "/persistentvolumes": [
+    nameColumn,
+    field("Capacity", "spec.capacity.storage"),
+    accessModes,
+    field("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
+    { name: "Status", cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")) },
+    {
+      name: "Claim",
+      cell: (o) => {
+        const claim = objectAt(o, "spec").claimRef;
+        return isRecord(claim) ? `${claim.namespace}/${claim.name}` : "";
+      },
+    },
+    field("StorageClass", "spec.storageClassName"),
+    field("VolumeAttributesClass", "spec.volumeAttributesClassName", UNSET),
+    field("Reason", "status.reason"),
+    age,
+    wide(field("VolumeMode", "spec.volumeMode", UNSET)),
+  ],
+  "storage.k8s.io/storageclasses": [
+    {
+      ...nameColumn,
+      cell: (o) =>
+        o.metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true"
+          ? `${o.metadata.name} (default)`
+          : o.metadata.name,
+    },
+    field("Provisioner", "provisioner"),
+    field("ReclaimPolicy", "reclaimPolicy", "Delete"),
+    field("VolumeBindingMode", "volumeBindingMode", UNSET),
+    field("AllowVolumeExpansion", "allowVolumeExpansion", false),
+    age,
+  ],
+  "rbac.authorization.k8s.io/roles": [nameColumn, createdAt],
+  "rbac.authorization.k8s.io/clusterroles": [nameColumn, createdAt],
+  "rbac.authorization.k8s.io/rolebindings": bindingColumns,
+  "rbac.authorization.k8s.io/clusterrolebindings": bindingColumns,
+  "autoscaling/horizontalpodautoscalers": [
+    nameColumn,
+    {
+      name: "Reference",
+      cell: (o) => `${objectAt(o, "spec", "scaleTargetRef").kind}/${objectAt(o, "spec", "scaleTargetRef").name}`,
+    },
+    { name: "Targets", cell: hpaTargets },
+    field("MinPods", "spec.minReplicas", UNSET),
+    field("MaxPods", "spec.maxReplicas"),
+    field("Replicas", "status.currentReplicas", 0),
+    age,
+  ],
+  "policy/poddisruptionbudgets": [
+    nameColumn,
+    field("Min Available", "spec.minAvailable", "N/A"),
+    field("Max Unavailable", "spec.maxUnavailable", "N/A"),
+    number("Allowed Disruptions", "status.disruptionsAllowed"),
+    age,
+  ],
+  "coordination.k8s.io/leases": [nameColumn, field("Holder", "spec.holderIdentity"), age],
+  "apiextensions.k8s.io/customresourcedefinitions": [nameColumn, { ...createdAt, type: "date" }],
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": [
+    nameColumn,
+    { name: "Webhooks", cell: listLength("webhooks") },
+    age,
+  ],
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": [
+    nameColumn,
+    { name: "Webhooks", cell: listLength("webhooks") },
+    age,
+  ],
+  "admissionregistration.k8s.io/validatingadmissionpolicies": [
+    nameColumn,
+    { name: "Validations", cell: (o) => listAt(o, "spec", "validations").length },
+    {
+      name: "ParamKind",
+      cell: (o) => {
+        const kind = objectAt(o, "spec").paramKind;
+        return isRecord(kind) ? `${kind.apiVersion}/${kind.kind}` : UNSET;
+      },
+    },
+    age,
+  ],
+  "/resourcequotas": [
+    nameColumn,
+    { name: "Request", cell: quotaCell("request") },
+    { name: "Limit", cell: quotaCell("limit") },
+    age,
+  ],
+  "/limitranges": [nameColumn, createdAt],
+  "scheduling.k8s.io/priorityclasses": [
+    nameColumn,
+    field("Value", "value", 0),
+    field("Global-Default", "globalDefault", false),
+    age,
+    field("PreemptionPolicy", "preemptionPolicy"),
+  ],
+  "node.k8s.io/runtimeclasses": [nameColumn, field("Handler", "handler"), age],
+  "certificates.k8s.io/certificatesigningrequests": [
+    nameColumn,
+    age,
+    field("SignerName", "spec.signerName"),
+    field("Requestor", "spec.username"),
+    {
+      name: "RequestedDuration",
+      cell: (o) => {
+        const seconds = objectAt(o, "spec").expirationSeconds;
+        return typeof seconds === "number" ? humanDuration(seconds * 1_000) : NONE;
+      },
+    },
+    {
+      name: "Condition",
+      cell: (o) => {
+        const types = listAt(o, "status", "conditions").map((condition) => condition.type);
+        const words: unknown[] = [types.find((t) => t === "Approved" || t === "Denied") ?? "Pending"];
+        if (types.includes("Failed")) words.push("Failed");
+        if (objectAt(o, "status").certificate) words.push("Issued");
+        return words.join(",");
+      },
+    },
+  ],
+};
+
+const PLAIN: readonly Column[] = [nameColumn, age];
+
+/** The columns of a built-in kind; those without a row of their own show name and age. */
+export function printerOf(endpoint: Endpoint): readonly Column[] {
+  const { group, plural } = endpoint.resource;
+  const events = group === "events.k8s.io" && plural === "events";
+  return COLUMNS[events ? "/events" : `${group}/${plural}`] ?? PLAIN;
+}

@@ -1,0 +1,227 @@
+import {
+  apiVersionOf,
+  type Backend,
+  type BuiltinTables,
+  type Endpoint,
+  type RequestUser,
+  type Scope,
+  StatusError,
+  unauthorized,
+  unknownResource,
+} from "../registry/index.ts";
+import type { Authenticator, Authorizer, Reviews } from "./access-hooks.ts";
+import { type ProtobufDecoder, parseBody } from "./body-codec.ts";
+import { Discovery } from "./discovery.ts";
+import { objectResponse, Warnings, wantsPretty } from "./encode.ts";
+import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
+import { healthResponse, versionDocument } from "./health.ts";
+import { OpenApi } from "./openapi.ts";
+import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
+import type { RequestLog } from "./request-log.ts";
+import { handleResource } from "./resource-handler.ts";
+
+export interface ApiServerOptions {
+  readonly backend: Backend;
+  readonly tables: () => BuiltinTables;
+  readonly authenticate: Authenticator;
+  readonly authorize: Authorizer;
+  readonly reviews: Reviews;
+  readonly protobuf: ProtobufDecoder;
+  readonly log: RequestLog;
+  /** Whether the server is up and not going down. */
+  readonly ready: () => boolean;
+}
+
+/** The Kubernetes API without a network: requests in, answers out. */
+export class ApiServer {
+  readonly #options: ApiServerOptions;
+  readonly #discovery: Discovery;
+  readonly #openApi: OpenApi;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#discovery = new Discovery(options.backend.catalog);
+    this.#openApi = new OpenApi(options.backend.catalog, options.tables);
+  }
+
+  /** Answers one request; never rejects. */
+  async handle(request: ApiRequest): Promise<ApiResponse> {
+    const info = parseRequestInfo(request.method, request.path, request.query);
+    const warnings = new Warnings();
+    const call: Call = { info, warnings, user: undefined, body: undefined };
+    let response: ApiResponse;
+    try {
+      response = await this.#answer(request, call);
+    } catch (error) {
+      response = this.#failure(request, error);
+    }
+    const warning = warnings.header();
+    const audit = this.#options.backend.uuid();
+    response = {
+      ...response,
+      headers: { ...response.headers, "audit-id": audit, ...(warning.length > 0 ? { warning } : {}) },
+    };
+    this.#record(request, call, response.status);
+    return response;
+  }
+
+  async #answer(request: ApiRequest, call: Call): Promise<ApiResponse> {
+    const user = this.#options.authenticate(request);
+    if (!user) throw unauthorized();
+    call.user = user;
+    const refusal = this.#options.authorize(user, call.info);
+    if (refusal) throw refusal;
+    return call.info.target ? this.#resource(request, call, user) : this.#document(request, call.info);
+  }
+
+  async #resource(request: ApiRequest, call: Call, user: RequestUser): Promise<ApiResponse> {
+    const { backend, protobuf } = this.#options;
+    const { target } = call.info;
+    if (!target) throw unknownResource();
+    const endpoint = backend.catalog.find(target.group, target.version, target.resource);
+    if (!endpoint) {
+      if (!this.#hasGroup(target.group)) return notFoundPage();
+      throw unknownResource();
+    }
+    const review = this.#options.reviews.get(`${target.group}/${target.resource}`);
+    if (review) return this.#review(request, call, user, endpoint);
+    const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add };
+    return handleResource(request, call.info, endpoint, {
+      backend,
+      scope,
+      warnings: call.warnings,
+      protobuf,
+      noteBody: (value) => {
+        call.body = value;
+      },
+    });
+  }
+
+  async #review(request: ApiRequest, call: Call, user: RequestUser, endpoint: Endpoint): Promise<ApiResponse> {
+    const { resource, version } = endpoint;
+    const handler = this.#options.reviews.get(`${resource.group}/${resource.plural}`);
+    if (!handler || request.method !== "POST") return methodNotAllowedPage(request);
+    const { value } = parseBody(
+      await request.body(),
+      request.headers["content-type"],
+      resource.kind,
+      this.#options.protobuf,
+    );
+    call.body = value;
+    const object = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    const answer = handler(object, {
+      user,
+      namespace: call.info.target?.namespace,
+      now: this.#options.backend.clock.now(),
+    });
+    const typed = { kind: resource.kind, apiVersion: apiVersionOf(resource.group, version.version), ...answer };
+    return objectResponse(201, typed, { format: "json", pretty: wantsPretty(request) });
+  }
+
+  #document(request: ApiRequest, info: RequestInfo): ApiResponse {
+    const { segments } = info;
+    const writing = { format: "json", pretty: wantsPretty(request) } as const;
+    if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowedPage(request);
+    switch (segments[0]) {
+      case "":
+        return objectResponse(200, { paths: this.#paths() }, { format: "json", pretty: true });
+      case "version":
+        if (segments.length === 1) return objectResponse(200, versionDocument(), { format: "json", pretty: true });
+        break;
+      case "healthz":
+      case "livez":
+      case "readyz":
+        return healthResponse(segments[0], segments.slice(1), request.query, this.#options.ready());
+      case "api":
+      case "apis": {
+        const found = this.#discovery.respond(request, segments, writing);
+        if (found) return found;
+        const group = segments[0] === "api" ? "" : (segments[1] ?? "");
+        if (this.#hasGroup(group)) throw unknownResource();
+        break;
+      }
+      case "openapi": {
+        const found = segments[1] === "v3" ? this.#openApi.respond(request, segments) : undefined;
+        if (found) return found;
+        break;
+      }
+    }
+    return notFoundPage();
+  }
+
+  #hasGroup(group: string): boolean {
+    return this.#options.backend.catalog.groups().some((known) => known.group === group);
+  }
+
+  #paths(): string[] {
+    const paths = ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"];
+    for (const { group, versions } of this.#options.backend.catalog.groups()) {
+      if (group === "") continue;
+      paths.push(`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`));
+    }
+    return paths.sort();
+  }
+
+  #failure(request: ApiRequest, error: unknown): ApiResponse {
+    const status =
+      error instanceof StatusError
+        ? error
+        : new StatusError({
+            code: 500,
+            reason: "InternalError",
+            message: `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
+          });
+    const retry = status.details?.retryAfterSeconds;
+    const headers = retry === undefined ? {} : { "retry-after": String(retry) };
+    return objectResponse(status.code, status.toStatus(), { format: "json", pretty: wantsPretty(request) }, headers);
+  }
+
+  #record(request: ApiRequest, call: Call, status: number): void {
+    const { target, verb } = call.info;
+    const query = request.query.toString();
+    this.#options.log.add({
+      verb,
+      method: request.method,
+      path: query === "" ? request.path : `${request.path}?${query}`,
+      user: call.user?.username ?? "",
+      userAgent: request.headers["user-agent"] ?? "",
+      resource: target && (target.group === "" ? target.resource : `${target.resource}.${target.group}`),
+      namespace: target?.namespace,
+      name: target?.name,
+      subresource: target?.subresource,
+      status,
+      body: call.body,
+    });
+  }
+}
+
+/** What becomes known about a request while it is answered. */
+interface Call {
+  readonly info: RequestInfo;
+  readonly warnings: Warnings;
+  user: RequestUser | undefined;
+  body: unknown;
+}
+
+function notFoundPage(): ApiResponse {
+  return textResponse(404, "404 page not found\n", { "x-content-type-options": "nosniff" });
+}
+
+function methodNotAllowedPage(request: ApiRequest): ApiResponse {
+  const status = new StatusError({
+    code: 405,
+    reason: "MethodNotAllowed",
+    message: "the server does not allow this method on the requested resource",
+    details: {},
+  });
+  return objectResponse(405, status.toStatus(), { format: "json", pretty: wantsPretty(request) });
+}
+
+const LONGEST_MANAGER = 128;
+
+/** The program that a client calls itself, up to its version. */
+function managerOf(request: ApiRequest): string {
+  const name = (request.headers["user-agent"] ?? "").split("/")[0] ?? "";
+  const printable = name.replace(/[^\x20-\x7e\u00a0-\uffff]/g, "").slice(0, LONGEST_MANAGER);
+  return printable === "" ? "unknown" : printable;
+}

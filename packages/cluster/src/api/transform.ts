@@ -1,0 +1,93 @@
+import { type ApiObject, type Endpoint, gvkOf, type Listing, type WatchEvent } from "../registry/index.ts";
+import type { Negotiated } from "./negotiate.ts";
+import { type IncludeObject, TablePrinter } from "./table.ts";
+
+/** One object in the form that the client accepts. */
+export function transformObject(
+  endpoint: Endpoint,
+  object: ApiObject,
+  negotiated: Negotiated,
+  includeObject: IncludeObject,
+  now: number,
+): unknown {
+  switch (negotiated.as) {
+    case "object":
+    case "PartialObjectMetadataList":
+      return object;
+    case "PartialObjectMetadata":
+      return partial(object, negotiated.metaVersion);
+    case "Table":
+      return new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now).table([object], {
+        resourceVersion: object.metadata.resourceVersion,
+      });
+  }
+}
+
+/** A page of a collection in the form that the client accepts. */
+export function transformList(
+  endpoint: Endpoint,
+  listing: Listing,
+  negotiated: Negotiated,
+  includeObject: IncludeObject,
+  now: number,
+): unknown {
+  const metadata = {
+    resourceVersion: listing.resourceVersion,
+    ...(listing.continueToken === undefined ? {} : { continue: listing.continueToken }),
+    ...(listing.remaining === undefined ? {} : { remainingItemCount: listing.remaining }),
+  };
+  if (negotiated.as === "Table") {
+    return new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now).table(listing.items, metadata);
+  }
+  if (negotiated.as === "PartialObjectMetadataList") {
+    const items = listing.items.map((item) => partial(item, negotiated.metaVersion));
+    return {
+      kind: "PartialObjectMetadataList",
+      apiVersion: `meta.k8s.io/${negotiated.metaVersion}`,
+      metadata,
+      items,
+    };
+  }
+  const { apiVersion } = gvkOf(endpoint);
+  const { listKind, custom } = endpoint.resource;
+  if (custom) {
+    return { apiVersion, items: listing.items, kind: listKind, metadata: { continue: "", ...metadata } };
+  }
+  // Items of typed lists do not repeat their kind: the list's says it.
+  const items = listing.items.map(({ kind: _, apiVersion: __, ...item }) => item);
+  return { kind: listKind, apiVersion, metadata, items };
+}
+
+/** Turns the objects of a watch's events; of tables only the first carries the columns. */
+export function eventTransform(
+  endpoint: Endpoint,
+  negotiated: Negotiated,
+  includeObject: IncludeObject,
+  now: () => number,
+): (event: WatchEvent) => unknown {
+  let first = true;
+  return (event) => {
+    if (event.type === "ERROR") return event.object;
+    const object = event.object as unknown as ApiObject;
+    switch (negotiated.as) {
+      case "object":
+        return object;
+      case "PartialObjectMetadata":
+      case "PartialObjectMetadataList":
+        return partial(object, negotiated.metaVersion);
+      case "Table": {
+        const printer = new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now());
+        const rows = event.type === "BOOKMARK" ? [] : [object];
+        const table = printer.table(rows, { resourceVersion: object.metadata.resourceVersion });
+        if (first) first = false;
+        else table.columnDefinitions = null;
+        if (event.type === "BOOKMARK") table.rows = [printer.bookmarkRow(object)];
+        return table;
+      }
+    }
+  };
+}
+
+function partial(object: ApiObject, version: string): Record<string, unknown> {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+}

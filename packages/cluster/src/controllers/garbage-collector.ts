@@ -1,0 +1,226 @@
+import {
+  type ApiObject,
+  type Endpoint,
+  fromStore,
+  type OwnerReference,
+  type Propagation,
+  type Resource,
+  remove,
+  StatusError,
+  storageEndpoint,
+  storeKey,
+  type Target,
+  update,
+} from "../registry/index.ts";
+import { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
+import { OwnershipGraph, type Place, waitsForDependents } from "./ownership.ts";
+
+const MANAGER = "kube-controller-manager";
+
+interface Found {
+  readonly object: ApiObject;
+  readonly target: Target;
+}
+
+type OwnerState = "solid" | "absent" | "waiting" | "unknown";
+
+/** Deletes what nobody owns any more, and lets owners go in the way that their deletion asked for. */
+export class GarbageCollector implements Controller {
+  readonly #context: ControllerContext;
+  readonly #graph = new OwnershipGraph();
+  readonly #queue: WorkQueue;
+  #stopWatching: (() => void)[] = [];
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    this.#queue = new WorkQueue(context.backend, (key) => this.#work(parsePlace(key)));
+  }
+
+  get idle(): boolean {
+    return this.#queue.idle;
+  }
+
+  start(): void {
+    const { store, catalog } = this.#context.backend;
+    this.#stopWatching = [
+      store.watchAll((table, change) => {
+        this.#graph.apply(table, change);
+        const { metadata } = fromStore(change.object);
+        if (change.type === "deleted") for (const place of this.#graph.dependentsOf(metadata.uid)) this.#add(place);
+        if (change.type === "deleted") for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
+        else if (metadata.ownerReferences?.length || metadata.deletionTimestamp !== undefined) {
+          this.#add({ table, key: change.key });
+        }
+      }),
+      // An owner's kind that nobody knew may be known now.
+      catalog.onChange(() => {
+        for (const place of this.#graph.all()) this.#add(place);
+      }),
+    ];
+  }
+
+  stop(): void {
+    for (const stop of this.#stopWatching) stop();
+    this.#queue.stop();
+  }
+
+  #add(place: Place): void {
+    this.#queue.add(formatPlace(place));
+  }
+
+  /** An owner that waits for its dependents has one less to wait for. */
+  #addOwner(owner: OwnerReference, namespace: string | undefined): void {
+    const found = this.#findOwner(owner, namespace);
+    if (found && typeof found === "object" && waitsForDependents(found.object)) {
+      const { resource } = found.target.endpoint;
+      this.#add({ table: resource.table, key: storeKey(found.target.namespace, found.object.metadata.name) });
+    }
+  }
+
+  async #work(place: Place): Promise<void> {
+    const found = this.#find(place);
+    if (!found) return;
+    const { metadata } = found.object;
+    if (metadata.deletionTimestamp !== undefined) {
+      if (metadata.finalizers?.includes("orphan")) return this.#orphanDependents(found);
+      if (metadata.finalizers?.includes("foregroundDeletion")) return this.#deleteDependents(found);
+      return;
+    }
+    await this.#deleteIfUnowned(found);
+  }
+
+  async #deleteIfUnowned(found: Found): Promise<void> {
+    const { metadata } = found.object;
+    const states = (metadata.ownerReferences ?? []).map((owner) => ({
+      owner,
+      state: this.#stateOf(owner, metadata.namespace),
+    }));
+    const having = (state: OwnerState) => states.filter((entry) => entry.state === state).map((entry) => entry.owner.uid);
+    if (states.length === 0 || having("unknown").length > 0) return;
+    const gone = [...having("absent"), ...having("waiting")];
+    if (having("solid").length > 0) {
+      if (gone.length > 0) await this.#dropOwners(found, gone);
+      return;
+    }
+    const foreground = having("waiting").length > 0 && this.#graph.dependentsOf(metadata.uid).length > 0;
+    await this.#delete(found, foreground ? "Foreground" : policyOf(found.object));
+  }
+
+  /** Foreground: dependents that block their owner go first, and take theirs with them. */
+  async #deleteDependents(owner: Found): Promise<void> {
+    const { uid } = owner.object.metadata;
+    let blocked = false;
+    for (const place of this.#graph.dependentsOf(uid)) {
+      const found = this.#find(place);
+      if (!found) continue;
+      const reference = found.object.metadata.ownerReferences?.find((entry) => entry.uid === uid);
+      const blocks = reference?.blockOwnerDeletion === true;
+      if (found.object.metadata.deletionTimestamp === undefined) await this.#deleteIfUnowned(found);
+      // Owners that wait for each other would wait for ever: one of them has to let go.
+      const cycle = waitsForDependents(found.object) && this.#dependsOn(owner.object, found.object.metadata.uid);
+      if (blocks && !cycle && this.#owns(uid, place)) blocked = true;
+    }
+    if (!blocked) await this.#dropFinalizer(owner, "foregroundDeletion");
+  }
+
+  #dependsOn(object: ApiObject, uid: string): boolean {
+    return object.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+  }
+
+  #owns(uid: string, place: Place): boolean {
+    const found = this.#find(place);
+    return found !== undefined && this.#dependsOn(found.object, uid);
+  }
+
+  async #orphanDependents(owner: Found): Promise<void> {
+    for (const place of this.#graph.dependentsOf(owner.object.metadata.uid)) {
+      const found = this.#find(place);
+      if (found) await this.#dropOwners(found, [owner.object.metadata.uid]);
+    }
+    await this.#dropFinalizer(owner, "orphan");
+  }
+
+  #stateOf(reference: OwnerReference, namespace: string | undefined): OwnerState {
+    const owner = this.#findOwner(reference, namespace);
+    if (owner === "unknown") return "unknown";
+    if (!owner || owner.object.metadata.uid !== reference.uid) return "absent";
+    return waitsForDependents(owner.object) ? "waiting" : "solid";
+  }
+
+  /** "unknown" when the reference names a kind that is not served, or one that cannot own this object. */
+  #findOwner(reference: OwnerReference, namespace: string | undefined): Found | "unknown" | undefined {
+    const slash = reference.apiVersion.indexOf("/");
+    const group = slash < 0 ? "" : reference.apiVersion.slice(0, slash);
+    const resource = this.#context.backend.catalog.byKind(group, reference.kind);
+    if (!resource || (resource.namespaced && namespace === undefined)) return "unknown";
+    const key = storeKey(resource.namespaced ? namespace : undefined, reference.name);
+    return this.#find({ table: resource.table, key }, resource);
+  }
+
+  #find(place: Place, known?: Resource): Found | undefined {
+    const { store, catalog } = this.#context.backend;
+    const entry = store.get(place.table, place.key);
+    const resource = known ?? [...catalog.all()].find((candidate) => candidate.table === place.table);
+    const endpoint: Endpoint | undefined = resource && storageEndpoint(resource);
+    if (!entry || !endpoint) return undefined;
+    const object = fromStore(entry.object);
+    const { namespace, name } = object.metadata;
+    return { object, target: { endpoint, namespace, name, subresource: undefined } };
+  }
+
+  async #delete({ object, target }: Found, propagationPolicy: Propagation): Promise<void> {
+    const { backend, scope } = this.#context;
+    const preconditions = { uid: object.metadata.uid };
+    await ignoreGone(remove(backend, scope, target, { propagationPolicy, preconditions, dryRun: false }));
+  }
+
+  async #dropOwners({ target }: Found, uids: readonly string[]): Promise<void> {
+    await this.#change(target, (metadata) => {
+      const kept = (metadata.ownerReferences ?? []).filter((owner) => !uids.includes(owner.uid));
+      const { ownerReferences: _, ...rest } = metadata;
+      return kept.length > 0 ? { ...rest, ownerReferences: kept } : rest;
+    });
+  }
+
+  async #dropFinalizer({ target }: Found, finalizer: string): Promise<void> {
+    await this.#change(target, (metadata) => {
+      const kept = (metadata.finalizers ?? []).filter((entry) => entry !== finalizer);
+      const { finalizers: _, ...rest } = metadata;
+      return kept.length > 0 ? { ...rest, finalizers: kept } : rest;
+    });
+  }
+
+  async #change(target: Target, next: (metadata: ApiObject["metadata"]) => ApiObject["metadata"]): Promise<void> {
+    const { backend, scope } = this.#context;
+    const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
+    await ignoreGone(
+      update(backend, scope, target, options, {
+        by: "patch",
+        tracked: false,
+        next: (current) => ({ ...current, metadata: next(current.metadata) }),
+      }),
+    );
+  }
+}
+
+/** An object's own finalizers say what becomes of its dependents when nobody else does. */
+function policyOf(object: ApiObject): Propagation {
+  if (object.metadata.finalizers?.includes("orphan")) return "Orphan";
+  return object.metadata.finalizers?.includes("foregroundDeletion") ? "Foreground" : "Background";
+}
+
+async function ignoreGone(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    // Deleted meanwhile, or deleted and made anew: either way there is nothing left to do here.
+    if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
+  }
+}
+
+const formatPlace = ({ table, key }: Place): string => `${table}\n${key}`;
+
+function parsePlace(text: string): Place {
+  const end = text.indexOf("\n");
+  return { table: text.slice(0, end), key: text.slice(end + 1) };
+}

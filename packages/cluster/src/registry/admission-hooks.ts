@@ -1,0 +1,35 @@
+import type { ApiObject } from "./object.ts";
+import type { Endpoint } from "./resource.ts";
+
+/** Who asks, as far as objects are concerned. */
+export interface RequestUser {
+  readonly username: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** A write that is about to happen. */
+export interface AdmissionAttributes {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly endpoint: Endpoint;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+  /** Empty while a name is still to be generated. */
+  readonly name: string;
+  /** Absent on DELETE. */
+  readonly object: ApiObject | undefined;
+  /** Absent on CREATE. */
+  readonly oldObject: ApiObject | undefined;
+  readonly dryRun: boolean;
+  readonly user: RequestUser;
+  readonly warn: (text: string) => void;
+}
+
+/** The part of a write that may still say no, or change what is written. */
+export interface Admission {
+  /** Returns the object to go on with: the given one, possibly changed, or another. Throws a StatusError to refuse. */
+  mutate(attributes: AdmissionAttributes): Promise<ApiObject | undefined>;
+  /** Throws a StatusError to refuse. */
+  validate(attributes: AdmissionAttributes): Promise<void>;
+}

@@ -1,0 +1,154 @@
+import { DecodeError } from "./codec.ts";
+import { badRequest, invalid, StatusError } from "./errors.ts";
+import { invalidValue } from "./fields.ts";
+import { type ApiObject, isRecord } from "./object.ts";
+import type { FieldValidation, ParsedBody, Scope } from "./request.ts";
+import { type Endpoint, gvkOf } from "./resource.ts";
+
+/** Reads the body of a POST or PUT as an object of the endpoint's kind. */
+export function decodeBody(
+  endpoint: Endpoint,
+  body: ParsedBody,
+  validation: FieldValidation,
+  scope: Pick<Scope, "warn">,
+): ApiObject {
+  const { resource } = endpoint;
+  const expected = gvkOf(endpoint);
+  // A null decodes into an empty object, as it does into an empty struct.
+  const value = body.value === null ? {} : body.value;
+  if (!isRecord(value)) {
+    const type = Array.isArray(body.value) ? "array" : typeof body.value;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${resource.kind}): couldn't get version/kind; json parse error: json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" } (${hexPreview(body.text)})`,
+    );
+  }
+  const kind = typeof value.kind === "string" ? value.kind : "";
+  const apiVersion = typeof value.apiVersion === "string" ? value.apiVersion : "";
+  if (resource.custom) checkCustomType(endpoint, value, kind, apiVersion);
+  else checkBuiltinType(endpoint, kind, apiVersion);
+  return decodeChecked(endpoint, body, value, validation, scope, (detail) =>
+    badRequest(`${resource.kind} in version ${JSON.stringify(versionOf(expected.apiVersion))} cannot be handled as a ${resource.kind}: ${detail}`),
+  );
+}
+
+function decodeChecked(
+  endpoint: Endpoint,
+  body: Pick<ParsedBody, "duplicateFields" | "typed">,
+  value: Record<string, unknown>,
+  validation: FieldValidation,
+  scope: Pick<Scope, "warn">,
+  fail: (detail: string) => StatusError,
+): ApiObject {
+  let decoded: ReturnType<Endpoint["version"]["codec"]["decode"]>;
+  try {
+    decoded = endpoint.version.codec.decode(value);
+  } catch (error) {
+    if (error instanceof DecodeError) throw fail(error.message);
+    throw error;
+  }
+  const unknown = body.typed ? [] : decoded.unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  const duplicates = body.duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`);
+  const found = endpoint.resource.custom ? [...duplicates, ...unknown] : [...unknown, ...duplicates];
+  if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
+  if (validation === "Warn") for (const text of found) scope.warn(text);
+  return decoded.object;
+}
+
+/** Reads what a patch made of an object; what is wrong with it is told as an invalid patch. */
+export function decodePatched(
+  endpoint: Endpoint,
+  patched: Record<string, unknown>,
+  duplicateFields: readonly string[],
+  validation: FieldValidation,
+  scope: Pick<Scope, "warn">,
+): ApiObject {
+  const expected = gvkOf(endpoint);
+  const fail = (detail: string) =>
+    invalid({ group: "", kind: "" }, "", [invalidValue("patch", printed(patched), detail)]);
+  if (patched.kind !== expected.kind || patched.apiVersion !== expected.apiVersion) {
+    throw fail(unregistered(String(patched.kind), String(patched.apiVersion)));
+  }
+  // Duplicates come from the patch, unknown fields from its result: a real server lists the former first.
+  const warned: string[] = [];
+  const object = decodeChecked(
+    endpoint,
+    { duplicateFields: [], typed: false },
+    patched,
+    validation === "Strict" ? "Warn" : validation,
+    { warn: (text) => warned.push(text) },
+    fail,
+  );
+  const duplicates = duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`);
+  const found = validation === "Ignore" ? [] : [...duplicates, ...warned];
+  if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
+  for (const text of found) scope.warn(text);
+  return object;
+}
+
+/** Like a real server, which prints what a patch made with its fields in alphabetical order. */
+function printed(object: Record<string, unknown>): string {
+  const sorted = Object.keys(object).sort();
+  return JSON.stringify(Object.fromEntries(sorted.map((key) => [key, object[key]])));
+}
+
+function checkBuiltinType(endpoint: Endpoint, kind: string, apiVersion: string): void {
+  const expected = gvkOf(endpoint);
+  if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expected.apiVersion)) return;
+  const gotVersion = apiVersion === "" ? expected.apiVersion : apiVersion;
+  const gotKind = kind === "" ? expected.kind : kind;
+  const detail =
+    gotVersion === expected.apiVersion
+      ? `converting (${versionOf(gotVersion)}.${gotKind}) to (${groupPackage(endpoint.resource.group)}.${expected.kind}): unknown conversion`
+      : unregistered(gotKind, gotVersion);
+  throw badRequest(
+    `${gotKind} in version ${JSON.stringify(versionOf(gotVersion))} cannot be handled as a ${expected.kind}: ${detail}`,
+  );
+}
+
+function checkCustomType(endpoint: Endpoint, value: Record<string, unknown>, kind: string, apiVersion: string): void {
+  const expected = gvkOf(endpoint);
+  if (kind === "" || apiVersion === "") {
+    const missing = kind === "" ? "Kind" : "apiVersion";
+    const text = JSON.stringify(value);
+    const shown = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): Object '${missing}' is missing in '${text}' (${shown})`,
+    );
+  }
+  if (apiVersion !== expected.apiVersion) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
+    );
+  }
+  if (kind !== expected.kind) {
+    const name = isRecord(value.metadata) && typeof value.metadata.name === "string" ? value.metadata.name : "";
+    throw invalid({ group: endpoint.resource.group, kind }, name, [
+      invalidValue("kind", kind, `must be ${expected.kind}`),
+    ]);
+  }
+}
+
+/** A body that is not JSON at all; `detail` is the parser's complaint. */
+export function unreadableBody(kind: string, detail: string, text: string): StatusError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${detail} (${hexPreview(text)})`,
+  );
+}
+
+function unregistered(kind: string, apiVersion: string): string {
+  return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+}
+
+function hexPreview(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const hex = Array.from(bytes.subarray(0, 31), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return bytes.length > 31 ? `${hex} ...` : hex;
+}
+
+function versionOf(apiVersion: string): string {
+  return apiVersion.slice(apiVersion.indexOf("/") + 1);
+}
+
+function groupPackage(group: string): string {
+  return group === "" ? "core" : (group.split(".")[0] as string);
+}

@@ -1,0 +1,263 @@
+import type { ApiObject } from "./object.ts";
+import { ensureObject, listAt, objectAt } from "./object.ts";
+import { admitPod } from "./defaults-pod.ts";
+import { crdHasRules, markCrdDeleting, prepareCrd, prepareCrdUpdate, validateCrd, validateCrdUpdate } from "./crd-validation.ts";
+import type { CelSlot } from "./cel.ts";
+import { prepareService } from "./prepare.ts";
+import { defaultStrategy, type Strategy } from "./strategy.ts";
+import {
+  validateConfigMap,
+  validateCoreEvent,
+  validateCronJob,
+  validateImmutableData,
+  validateImmutableSelector,
+  validateJob,
+  validateJobUpdate,
+  validateLease,
+  validatePod,
+  validatePodUpdate,
+  validateRoleRefUpdate,
+  validateSecret,
+  validateSecretUpdate,
+  validateService,
+  validateServiceUpdate,
+  validateStatefulSetUpdate,
+  validateWorkload,
+} from "./validation.ts";
+
+type Row = Partial<Strategy>;
+
+const text = (...path: string[]) => {
+  const last = path.pop() as string;
+  return (object: ApiObject): string => {
+    const value = objectAt(object, ...path)[last];
+    return value === undefined || value === null ? "" : String(value);
+  };
+};
+
+const labels = (...fields: string[]): Strategy["fieldLabels"] =>
+  Object.fromEntries(fields.map((field) => [field, text(...field.split("."))]));
+
+const own = (fieldLabels: Strategy["fieldLabels"]): Row => ({ fieldLabels, ownFieldLabels: true });
+
+const GENERATION: Row = { tracksGeneration: true };
+const NEEDS_VERSION: Row = { unconditionalUpdate: false };
+const SHOWS_DELETED: Row = { deleteReturnsObject: true };
+const RBAC: Row = { nameRule: "pathSegment", createOnUpdate: true };
+const ADMISSION: Row = { ...GENERATION, ...NEEDS_VERSION };
+
+function prepareNamespace(object: ApiObject): void {
+  const spec = objectAt(object, "spec");
+  const finalizers = Array.isArray(spec.finalizers) ? (spec.finalizers as string[]) : [];
+  if (!finalizers.includes("kubernetes")) object.spec = { ...spec, finalizers: [...finalizers, "kubernetes"] };
+  object.status = { phase: "Active" };
+}
+
+/** A namespace goes when its last `spec.finalizers` entry has gone, whatever its metadata says. */
+function namespaceHeldBack(object: ApiObject): boolean {
+  const finalizers = objectAt(object, "spec").finalizers;
+  return Array.isArray(finalizers) && finalizers.length > 0;
+}
+
+/** Pods that no kubelet looks after, and those that have finished, do not need time to stop. */
+function podGracePeriod(pod: ApiObject, asked: number | undefined): number {
+  const spec = objectAt(pod, "spec");
+  const phase = objectAt(pod, "status").phase;
+  if (!spec.nodeName || phase === "Succeeded" || phase === "Failed") return 0;
+  const own = typeof spec.terminationGracePeriodSeconds === "number" ? spec.terminationGracePeriodSeconds : 30;
+  return Math.max(0, asked ?? own);
+}
+
+function preparePod(object: ApiObject): void {
+  admitPod(ensureObject(object, "spec"));
+  object.status = { phase: "Pending", qosClass: qosClass(object) };
+}
+
+/** Guaranteed: every container's limits equal its requests for both cpu and memory. BestEffort: nobody asks for any. */
+function qosClass(pod: ApiObject): string {
+  const containers = [...listAt(pod, "spec", "containers"), ...listAt(pod, "spec", "initContainers")];
+  const parts = containers.flatMap((container) =>
+    ["cpu", "memory"].map((name) => ({
+      limit: objectAt(container, "resources", "limits")[name],
+      request: objectAt(container, "resources", "requests")[name],
+    })),
+  );
+  if (parts.every(({ limit, request }) => limit === undefined && request === undefined)) return "BestEffort";
+  return parts.every(({ limit, request }) => limit !== undefined && (request ?? limit) === limit)
+    ? "Guaranteed"
+    : "Burstable";
+}
+
+/** Reads the job's own identity into the selector and labels by which its pods are found. */
+function prepareJob(object: ApiObject): void {
+  const spec = object.spec as Record<string, unknown>;
+  if (spec.manualSelector === true) return;
+  const template = (spec.template ??= {}) as Record<string, unknown>;
+  const meta = (template.metadata ??= {}) as Record<string, unknown>;
+  const { uid, name } = object.metadata;
+  const names = { "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name };
+  const all = { ...names, "controller-uid": uid, "job-name": name };
+  meta.labels = { ...(meta.labels as object), ...all };
+  object.metadata.labels = { ...all, ...object.metadata.labels };
+  spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
+}
+
+const EVENT_LABELS = labels(
+  ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((f) => `involvedObject.${f}`),
+  "reason",
+  "reportingComponent",
+  "type",
+);
+
+const ROWS: Record<string, Row> = {
+  "/configmaps": { validate: validateConfigMap, validateUpdate: validateImmutableData },
+  "/secrets": {
+    ...own(labels("type")),
+    validate: validateSecret,
+    validateUpdate: validateSecretUpdate,
+  },
+  "/namespaces": {
+    ...SHOWS_DELETED,
+    ...own(labels("status.phase")),
+    nameRule: "label",
+    prepareForCreate: prepareNamespace,
+    marksTimeOnly: true,
+    markDeleting: (object) => {
+      object.status = { ...objectAt(object, "status"), phase: "Terminating" };
+    },
+    heldBack: namespaceHeldBack,
+  },
+  "/pods": {
+    ...GENERATION,
+    ...SHOWS_DELETED,
+    ...own({
+      ...labels("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
+      ...labels("status.phase", "status.podIP", "status.nominatedNodeName"),
+      "spec.hostNetwork": (object) => String(objectAt(object, "spec").hostNetwork === true),
+      "status.podIPs": (object) => listAt(object, "status", "podIPs").map((ip) => String(ip.ip)).join(","),
+    }),
+    prepareForCreate: preparePod,
+    validate: validatePod,
+    validateUpdate: validatePodUpdate,
+    gracePeriodSeconds: podGracePeriod,
+  },
+  "/services": {
+    ...SHOWS_DELETED,
+    ...own(labels("spec.clusterIP", "spec.type")),
+    nameRule: "label",
+    createOnUpdate: true,
+    validate: validateService,
+    prepareForCreate: prepareService,
+    prepareForUpdate: (object, old, context) => prepareService(object, context, old),
+    validateUpdate: validateServiceUpdate,
+  },
+  "/serviceaccounts": SHOWS_DELETED,
+  "/persistentvolumeclaims": {
+    ...SHOWS_DELETED,
+    prepareForCreate: (object) => {
+      object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"])];
+      object.status = { phase: "Pending" };
+    },
+  },
+  "/persistentvolumes": {
+    ...SHOWS_DELETED,
+    prepareForCreate: (object) => {
+      object.status = { phase: "Pending" };
+    },
+  },
+  "/podtemplates": { ...GENERATION, ...SHOWS_DELETED },
+  "/resourcequotas": SHOWS_DELETED,
+  "/limitranges": { createOnUpdate: true },
+  "/endpoints": { createOnUpdate: true },
+  "/events": {
+    ...own({ ...EVENT_LABELS, source: text("source", "component") }),
+    createOnUpdate: true,
+    validate: validateCoreEvent,
+  },
+  "/nodes": own({
+    "spec.unschedulable": (object) => String(objectAt(object, "spec").unschedulable === true),
+  }),
+  "/replicationcontrollers": {
+    ...GENERATION,
+    ...own(labels("status.replicas")),
+    orphansByDefault: true,
+  },
+  "events.k8s.io/events": {
+    ...own({
+      ...labels(...["kind", "namespace", "name", "uid", "apiVersion"].map((f) => `regarding.${f}`)),
+      ...labels("reason", "reportingController", "type"),
+    }),
+    createOnUpdate: true,
+  },
+  "apps/deployments": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
+  "apps/replicasets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
+  "apps/daemonsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
+  "apps/statefulsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateStatefulSetUpdate },
+  "batch/jobs": {
+    ...GENERATION,
+    ...own({ "status.successful": (object) => String(objectAt(object, "status").succeeded ?? 0) }),
+    orphansByDefault: true,
+    defaultPropagationWarning:
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+    prepareForCreate: prepareJob,
+    validate: validateJob,
+    validateUpdate: validateJobUpdate,
+  },
+  "batch/cronjobs": { ...GENERATION, validate: validateCronJob },
+  "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION },
+  "networking.k8s.io/ingresses": GENERATION,
+  "networking.k8s.io/ingressclasses": GENERATION,
+  "networking.k8s.io/networkpolicies": GENERATION,
+  "discovery.k8s.io/endpointslices": GENERATION,
+  "scheduling.k8s.io/priorityclasses": GENERATION,
+  "flowcontrol.apiserver.k8s.io/flowschemas": GENERATION,
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": GENERATION,
+  "resource.k8s.io/resourceslices": { ...GENERATION, ...SHOWS_DELETED },
+  "resource.k8s.io/deviceclasses": { ...GENERATION, ...SHOWS_DELETED },
+  "resource.k8s.io/resourceclaims": SHOWS_DELETED,
+  "resource.k8s.io/resourceclaimtemplates": SHOWS_DELETED,
+  "coordination.k8s.io/leases": { ...NEEDS_VERSION, createOnUpdate: true, validate: validateLease },
+  "node.k8s.io/runtimeclasses": { ...NEEDS_VERSION, createOnUpdate: true },
+  "storage.k8s.io/storageclasses": SHOWS_DELETED,
+  "storage.k8s.io/volumeattributesclasses": SHOWS_DELETED,
+  "storage.k8s.io/volumeattachments": { ...NEEDS_VERSION, ...SHOWS_DELETED },
+  "storage.k8s.io/csidrivers": { ...NEEDS_VERSION, ...SHOWS_DELETED },
+  "storage.k8s.io/csinodes": { ...NEEDS_VERSION, ...SHOWS_DELETED },
+  "storage.k8s.io/csistoragecapacities": NEEDS_VERSION,
+  "certificates.k8s.io/certificatesigningrequests": own(labels("spec.signerName")),
+  "rbac.authorization.k8s.io/roles": RBAC,
+  "rbac.authorization.k8s.io/clusterroles": RBAC,
+  "rbac.authorization.k8s.io/rolebindings": { ...RBAC, validateUpdate: validateRoleRefUpdate },
+  "rbac.authorization.k8s.io/clusterrolebindings": { ...RBAC, validateUpdate: validateRoleRefUpdate },
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": ADMISSION,
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": ADMISSION,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": ADMISSION,
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": ADMISSION,
+  "admissionregistration.k8s.io/mutatingadmissionpolicies": ADMISSION,
+  "admissionregistration.k8s.io/mutatingadmissionpolicybindings": ADMISSION,
+};
+
+/** Definitions may carry rules, whose engine is loaded before the first of them is checked. */
+const definitions = (cel: CelSlot): Row => ({
+  ...GENERATION,
+  ...NEEDS_VERSION,
+  prepareForCreate: prepareCrd,
+  prepareForUpdate: prepareCrdUpdate,
+  marksTimeOnly: true,
+  markDeleting: markCrdDeleting,
+  // The first DELETE only announces what will happen to the objects.
+  heldBack: (object) => object.metadata.deletionTimestamp === undefined,
+  prepareValidation: async (object) => {
+    if (crdHasRules(object)) await cel.load();
+  },
+  validate: (object) => validateCrd(object, cel.engine),
+  validateUpdate: validateCrdUpdate,
+});
+
+/** The behaviour of a built-in kind: what its row says, and the defaults for the rest. */
+export function builtinStrategy(group: string, plural: string, hasStatus: boolean, cel: CelSlot): Strategy {
+  const key = `${group}/${plural}`;
+  const row = key === "apiextensions.k8s.io/customresourcedefinitions" ? definitions(cel) : ROWS[key];
+  return { ...defaultStrategy, hasStatus, ...row };
+}
+

@@ -1,0 +1,42 @@
+import type { FieldError } from "./fields.ts";
+import type { ApiObject } from "./object.ts";
+import type { Resolver, Schema } from "./schema/index.ts";
+
+/** A schema and the way to follow its references. */
+export interface SchemaView {
+  readonly schema: Schema;
+  readonly resolve: Resolver;
+}
+
+/** A body that was read into an object, with the fields that the kind does not have. */
+export interface Decoded {
+  readonly object: ApiObject;
+  /** Paths of dropped fields: `spec.bogus`. */
+  readonly unknownFields: readonly string[];
+}
+
+/** The text that was wrong about a body: the words after `cannot be handled as a Kind: `. */
+export class DecodeError extends Error {}
+
+/**
+ * How one version of a kind is read, completed and checked. Built-in kinds behave like the typed structs of a real
+ * server, custom resources like documents under a schema; everything above treats them alike.
+ */
+export interface Codec {
+  /** Turns parsed JSON into an object of this kind, dropping what the kind does not have. Throws DecodeError. */
+  decode(body: Record<string, unknown>): Decoded;
+  /** Fills in defaults; changes `object`. */
+  applyDefaults(object: ApiObject): void;
+  /** What is wrong with the object's content, apart from metadata. `old` is there on updates. */
+  validate(object: ApiObject, old?: ApiObject, subresource?: string): FieldError[];
+  /** A stored object as this version shows it. Never changes its argument. */
+  fromStorage(stored: ApiObject): ApiObject;
+  /** An object of this version as it is stored. */
+  toStorage(object: ApiObject): ApiObject;
+  /** The status of an object that was just created, where the kind has one before anybody writes it. */
+  emptyStatus(): unknown;
+  /** The kind's schema, for patches by merge key and for OpenAPI. */
+  readonly schema: SchemaView;
+  /** The schema of whole objects, metadata included, by which ownership of fields is kept. */
+  readonly tracked: SchemaView;
+}

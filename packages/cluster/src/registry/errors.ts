@@ -1,0 +1,249 @@
+/**
+ * Failures as the API tells them: a `Status` object with a code, a reason that programs match on, and a message in the
+ * words of a real server, because people search for those and some clients parse them.
+ */
+import { causeReason, type FieldError, fieldErrorBody } from "./fields.ts";
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** The wire form of a failure or of a success that has no object to show. */
+export interface Status {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: StatusDetails;
+  readonly code?: number;
+}
+
+/** A group and a plural name, as errors print them: `configmaps`, `widgets.example.com`. */
+export interface GroupResource {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** A group and a kind, as validation errors print them: `ConfigMap`, `Widget.example.com`. */
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+interface StatusErrorInit {
+  readonly code: number;
+  readonly reason?: string | undefined;
+  readonly message: string;
+  readonly details?: StatusDetails | undefined;
+  readonly continueToken?: string | undefined;
+}
+
+/** Thrown anywhere below the API, answered as its {@link Status}. */
+export class StatusError extends Error {
+  readonly code: number;
+  readonly reason: string | undefined;
+  readonly details: StatusDetails | undefined;
+  readonly #continueToken: string | undefined;
+
+  constructor(init: StatusErrorInit) {
+    super(init.message);
+    this.name = "StatusError";
+    this.code = init.code;
+    this.reason = init.reason;
+    this.details = init.details;
+    this.#continueToken = init.continueToken;
+  }
+
+  toStatus(): Status {
+    return {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: this.#continueToken === undefined ? {} : { continue: this.#continueToken },
+      status: "Failure",
+      message: this.message,
+      ...(this.reason === undefined ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+const qualified = (name: string, group: string): string => (group === "" ? name : `${name}.${group}`);
+
+function resourceDetails(resource: GroupResource, name: string): StatusDetails {
+  return {
+    ...(name === "" ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
+}
+
+export function notFound(resource: GroupResource, name: string): StatusError {
+  return new StatusError({
+    code: 404,
+    reason: "NotFound",
+    message: `${qualified(resource.plural, resource.group)} "${name}" not found`,
+    details: resourceDetails(resource, name),
+  });
+}
+
+export function alreadyExists(resource: GroupResource, name: string, prefix = ""): StatusError {
+  return new StatusError({
+    code: 409,
+    reason: "AlreadyExists",
+    message: `${prefix}${qualified(resource.plural, resource.group)} "${name}" already exists`,
+    details: resourceDetails(resource, name),
+  });
+}
+
+export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(resource: GroupResource, name: string, message: string = MODIFIED): StatusError {
+  return new StatusError({
+    code: 409,
+    reason: "Conflict",
+    message: `Operation cannot be fulfilled on ${qualified(resource.plural, resource.group)} "${name}": ${message}`,
+    details: resourceDetails(resource, name),
+  });
+}
+
+/** `cause` is the sentence after `is forbidden:`. */
+export function forbidden(
+  resource: GroupResource,
+  name: string,
+  cause: string,
+  causes?: readonly StatusCause[],
+): StatusError {
+  const subject = name === "" ? "" : ` "${name}"`;
+  return new StatusError({
+    code: 403,
+    reason: "Forbidden",
+    message: `${qualified(resource.plural, resource.group)}${subject} is forbidden: ${cause}`,
+    details: { ...resourceDetails(resource, name), ...(causes ? { causes } : {}) },
+  });
+}
+
+export function invalid(kind: GroupKind, name: string, fields: readonly FieldError[]): StatusError {
+  const sentences = [...new Set(fields.map((error) => `${error.field}: ${fieldErrorBody(error)}`))];
+  const text = sentences.length === 1 ? (sentences[0] as string) : `[${sentences.join(", ")}]`;
+  return new StatusError({
+    code: 422,
+    reason: "Invalid",
+    message: `${qualified(kind.kind, kind.group)} "${name}" is invalid: ${text}`,
+    details: {
+      ...(name === "" ? {} : { name }),
+      ...(kind.group === "" ? {} : { group: kind.group }),
+      ...(kind.kind === "" ? {} : { kind: kind.kind }),
+      causes: fields.map((error) => ({
+        reason: causeReason(error),
+        message: fieldErrorBody(error),
+        field: error.field,
+      })),
+    },
+  });
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError({ code: 400, reason: "BadRequest", message });
+}
+
+/** A 500 that a real server gives without any reason, for errors that it did not expect. */
+export function bareInternal(message: string): StatusError {
+  return new StatusError({ code: 500, message });
+}
+
+export function internal(message: string): StatusError {
+  return new StatusError({
+    code: 500,
+    reason: "InternalError",
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
+}
+
+export function unauthorized(): StatusError {
+  return new StatusError({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
+}
+
+export function methodNotAllowed(): StatusError {
+  return new StatusError({
+    code: 405,
+    reason: "MethodNotAllowed",
+    message: "the server does not allow this method on the requested resource",
+    details: {},
+  });
+}
+
+/** A path inside a known group version that names no resource. */
+export function unknownResource(): StatusError {
+  return new StatusError({
+    code: 404,
+    reason: "NotFound",
+    message: "the server could not find the requested resource",
+    details: {},
+  });
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  return new StatusError({
+    code: 415,
+    reason: "UnsupportedMediaType",
+    message: `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+  });
+}
+
+export function unsupportedPatchType(): StatusError {
+  return new StatusError({
+    code: 415,
+    reason: "UnsupportedMediaType",
+    message: "415: Unsupported Media Type",
+    details: {},
+  });
+}
+
+export function tooLarge(limit: number): StatusError {
+  return new StatusError({
+    code: 413,
+    reason: "RequestEntityTooLarge",
+    message: `Request entity too large: limit is ${limit}`,
+  });
+}
+
+/** A JSON patch that was understood and does not fit the object. */
+export function patchNotApplicable(): StatusError {
+  return new StatusError({
+    code: 422,
+    reason: "Invalid",
+    message: "the server rejected our request due to an error in our request",
+    details: {},
+  });
+}
+
+export function expired(message: string, continueToken?: string): StatusError {
+  return new StatusError({ code: 410, reason: "Expired", message, continueToken });
+}
+
+export function tooLargeResourceVersion(requested: number, current: number): StatusError {
+  return new StatusError({
+    code: 504,
+    reason: "Timeout",
+    message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  });
+}

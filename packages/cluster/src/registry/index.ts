@@ -1,0 +1,60 @@
+export type { Admission, AdmissionAttributes, RequestUser } from "./admission-hooks.ts";
+export { unreadableBody } from "./body.ts";
+export { builtinResources, lazyTables } from "./builtin.ts";
+export { Catalog, type CatalogGroup, compareVersions, storageEndpoint } from "./catalog.ts";
+export { API_SERVER_IP, createClusterIpAllocator } from "./cluster-ip.ts";
+export { CelSlot } from "./cel.ts";
+export type { Codec, SchemaView } from "./codec.ts";
+export { asCrd, type Crd, type CrdCondition, conditionOf, isEstablished, withCondition } from "./crd.ts";
+export { decideNames } from "./crd-names.ts";
+export { CLEANUP_FINALIZER } from "./crd-validation.ts";
+export { create, createFromBody } from "./create.ts";
+export { customResource } from "./custom-resource.ts";
+export { type DeleteOptions, type Deleted, deletedStatus, type Propagation, remove } from "./delete.ts";
+export {
+  badRequest,
+  conflict,
+  expired,
+  forbidden,
+  invalid,
+  methodNotAllowed,
+  notFound,
+  type Status,
+  StatusError,
+  tooLarge,
+  unauthorized,
+  unknownResource,
+  unsupportedMediaType,
+  unsupportedPatchType,
+} from "./errors.ts";
+export { type FieldError, forbiddenField, invalidValue, notSupported, required } from "./fields.ts";
+export { type Listing, type ListOptions, list } from "./list.ts";
+export { trackUpdate } from "./managed-fields.ts";
+export {
+  type ApiMeta,
+  type ApiObject,
+  fromStore,
+  isRecord,
+  listAt,
+  type OwnerReference,
+  objectAt,
+  timestamp,
+  toStore,
+} from "./object.ts";
+export { compilePatch, PATCH_TYPES, type PatchOptions, type PatchType, patch } from "./patch-request.ts";
+export type { Backend, FieldValidation, ParsedBody, Scope, Target, WriteOptions } from "./request.ts";
+export {
+  apiVersionOf,
+  type Endpoint,
+  gvkOf,
+  type PrinterColumn,
+  type Resource,
+  type ResourceVersion,
+  type Subresource,
+  storeKey,
+} from "./resource.ts";
+export { toScale, withScale } from "./scale.ts";
+export { parseSelection, type Selection, selects } from "./select.ts";
+export type { BuiltinTables } from "./typed-shape.ts";
+export { update, updateFromBody, type Written } from "./update.ts";
+export { parseWatchStart, type WatchEvent, type WatchOptions, type WatchSink, type Watching, watch } from "./watch.ts";

@@ -1,0 +1,137 @@
+import { type Entry, RevisionExpired } from "../store/index.ts";
+import { badRequest, expired, tooLargeResourceVersion } from "./errors.ts";
+import { type ApiObject, fromStore } from "./object.ts";
+import type { Backend } from "./request.ts";
+import type { Endpoint } from "./resource.ts";
+import { type Selection, selects, selectsEverything } from "./select.ts";
+
+export interface ListOptions {
+  readonly limit: number;
+  readonly continueToken: string | undefined;
+  /** As the client wrote it; undefined or empty means the present. */
+  readonly resourceVersion: string | undefined;
+  readonly match: "Exact" | "NotOlderThan" | undefined;
+}
+
+export interface Listing {
+  readonly items: readonly ApiObject[];
+  readonly resourceVersion: string;
+  readonly continueToken: string | undefined;
+  readonly remaining: number | undefined;
+}
+
+interface Token {
+  /** The revision of the first page, or -1: go on with whatever is there now. */
+  readonly revision: number;
+  /** The last key that was shown; the next page starts after it. */
+  readonly after: string;
+}
+
+const TOO_OLD =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+/** One page of a collection, as it was at one revision. */
+export function list(backend: Backend, endpoint: Endpoint, selection: Selection, options: ListOptions): Listing {
+  const token = options.continueToken ? decodeToken(options.continueToken) : undefined;
+  if (token && options.resourceVersion && options.resourceVersion !== "0") {
+    throw badRequest("specifying resource version is not allowed when using continue");
+  }
+  const revision = token ? token.revision : revisionOf(backend, options);
+  const prefix = selection.namespace === undefined ? "" : `${selection.namespace}/`;
+  const { entries, at } = read(backend, endpoint, prefix, revision, token);
+  // A list that may be served from a cache is never cut into pages.
+  const limit = options.resourceVersion === "0" && options.match !== "Exact" ? 0 : options.limit;
+  return page(endpoint, selection, entries, at, limit, token);
+}
+
+function read(
+  backend: Backend,
+  endpoint: Endpoint,
+  prefix: string,
+  revision: number | undefined,
+  token: Token | undefined,
+): { entries: Entry[]; at: number } {
+  const { store } = backend;
+  const present = revision === undefined || revision < 0;
+  try {
+    return {
+      entries: store.list(endpoint.resource.table, prefix, present ? undefined : revision),
+      at: present ? store.revision : revision,
+    };
+  } catch (error) {
+    if (!(error instanceof RevisionExpired)) throw error;
+    if (!token) throw expired("The resourceVersion for the provided list is too old.");
+    throw expired(TOO_OLD, encodeToken({ revision: -1, after: token.after }));
+  }
+}
+
+function page(
+  endpoint: Endpoint,
+  selection: Selection,
+  entries: readonly Entry[],
+  at: number,
+  limit: number,
+  token: Token | undefined,
+): Listing {
+  const items: ApiObject[] = [];
+  let last: string | undefined;
+  let index = 0;
+  for (; index < entries.length; index++) {
+    const entry = entries[index] as Entry;
+    if (token && entry.key <= token.after) continue;
+    const object = endpoint.version.codec.fromStorage(fromStore(entry.object));
+    if (!selects(selection, endpoint, object)) continue;
+    if (limit > 0 && items.length === limit) break;
+    items.push(object);
+    last = entry.key;
+  }
+  const more = index < entries.length && last !== undefined;
+  return {
+    items,
+    resourceVersion: String(at),
+    continueToken: more ? encodeToken({ revision: at, after: last as string }) : undefined,
+    remaining: more && selectsEverything(selection) ? entries.length - index : undefined,
+  };
+}
+
+function revisionOf(backend: Backend, options: ListOptions): number | undefined {
+  const wanted = options.resourceVersion;
+  if (wanted === undefined || wanted === "") return undefined;
+  const revision = parseRevision(wanted);
+  if (revision > backend.store.revision) throw tooLargeResourceVersion(revision, backend.store.revision);
+  if (options.match === "Exact") return revision;
+  // With a limit and no word on how to match, a real server takes the version for an exact one.
+  if (options.match === undefined && options.limit > 0 && revision > 0) return revision;
+  return undefined;
+}
+
+/** A version out of a query, where anything but digits is the client's fault. */
+export function parseRevision(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw badRequest(
+    `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+  );
+}
+
+function encodeToken(token: Token): string {
+  const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: `${token.after}\u0000` });
+  const bytes = String.fromCharCode(...new TextEncoder().encode(json));
+  return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function decodeToken(text: string): Token {
+  const fail = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
+  let value: unknown;
+  let json = "";
+  try {
+    const bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    json = new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
+    value = JSON.parse(json);
+  } catch {
+    throw fail(`invalid character '${json[0] ?? ""}' looking for beginning of value`);
+  }
+  const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
+  if (v !== "meta.k8s.io/v1") throw fail("server does not recognize this encoded version");
+  if (typeof rv !== "number" || typeof start !== "string") throw fail("incorrect encoded start resourceVersion");
+  return { revision: rv, after: start.replace(/\u0000$/, "") };
+}

@@ -1,0 +1,1 @@
+export { applyStrategicMergePatch, StrategicPatchError } from "./strategic.ts";

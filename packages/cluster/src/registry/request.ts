@@ -1,0 +1,58 @@
+import type { Clock } from "@lotse/client/meta";
+import type { Store } from "../store/index.ts";
+import type { Admission, RequestUser } from "./admission-hooks.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Endpoint } from "./resource.ts";
+import type { StrategyContext } from "./strategy.ts";
+
+/** Everything that the verbs below need, handed to each of them. */
+export interface Backend {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly clock: Clock;
+  /** A number in [0, 1); names, uids and time limits come from it. */
+  readonly random: () => number;
+  readonly uuid: () => string;
+  readonly admission: Admission;
+  readonly allocateClusterIp: StrategyContext["allocateClusterIp"];
+}
+
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** What a write carries besides its body. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+}
+
+/** One request to one object or collection. */
+export interface Target {
+  readonly endpoint: Endpoint;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+/** The requester, and a way to tell it something besides the answer. */
+export interface Scope {
+  readonly user: RequestUser;
+  /** The manager of fields when the request names none: the client's program. */
+  readonly defaultManager: string;
+  readonly warn: (text: string) => void;
+}
+
+/** A body that was parsed, in whatever format it came. */
+export interface ParsedBody {
+  readonly value: unknown;
+  /** Keys that occur twice in one object of the text. */
+  readonly duplicateFields: readonly string[];
+  /** Nothing to report about unknown fields: the format cannot carry any. */
+  readonly typed: boolean;
+  /** The text, for messages about bodies that make no sense. */
+  readonly text: string;
+}
+
+export function strategyContext(backend: Backend): StrategyContext {
+  return { now: backend.clock.now(), random: backend.random, allocateClusterIp: backend.allocateClusterIp };
+}

@@ -1,0 +1,152 @@
+import type { TypeError as CheckError, Environment, EvaluationError, Optional, ParseError } from "@marcbachmann/cel-js";
+import { addKubernetesLibrary } from "./cel-library.ts";
+import { type CelType, celType } from "./cel-types.ts";
+import type { Schema } from "./types.ts";
+
+/** An expression that can be run, or why it cannot. */
+export type CelCompilation =
+  | { readonly type: string; run(variables: Readonly<Record<string, unknown>>): unknown }
+  | { readonly error: string };
+
+/** Expressions about the values of one schema: they see `self`, and `oldSelf` where they ask for it. */
+export interface CelScope {
+  compile(expression: string, options?: { readonly optionalOldSelf?: boolean }): CelCompilation;
+  /** A JSON value of the schema, as expressions see it. */
+  convert(value: unknown): unknown;
+}
+
+/** Compiles and runs expressions of the Common Expression Language as Kubernetes does. */
+export interface CelEngine {
+  /** The scope of a schema node; undefined when expressions cannot see its content. */
+  scope(schema: Schema, resourceRoot: boolean): CelScope | undefined;
+  /** An expression over named variables; their types are those of the language, `dyn` for any. */
+  compile(expression: string, variables: Readonly<Record<string, string>>): CelCompilation;
+  /** What `oldSelf` is where it may be absent. */
+  optional(value: unknown): unknown;
+}
+
+/** Loads the engine: it is large, and most clusters never need it. */
+export async function loadCelEngine(): Promise<CelEngine> {
+  const cel = await import("@marcbachmann/cel-js");
+  const base = new cel.Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  addKubernetesLibrary(base);
+  const parseDuration = base.clone().registerVariable("text", "string").parse("duration(text)");
+  const duration = (text: string): unknown => parseDuration({ text });
+  const optional = (value: unknown): Optional =>
+    value === undefined ? (cel.Optional.none() as Optional) : cel.Optional.of(value);
+  return {
+    optional,
+    compile(expression, variables) {
+      const environment = base.clone();
+      for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, type);
+      return compile(environment, expression);
+    },
+    scope: (schema, resourceRoot) => createScope(base, duration, schema, resourceRoot),
+  };
+}
+
+function createScope(
+  base: Environment,
+  duration: (text: string) => unknown,
+  schema: Schema,
+  resourceRoot: boolean,
+): CelScope | undefined {
+  const environment = base.clone();
+  let count = 0;
+  const type: CelType | undefined = celType(
+    schema,
+    {
+      declareObject(fields) {
+        // The engine tells object types apart by their class.
+        const ctor = class {};
+        const name = `Object${++count}`;
+        environment.registerType(name, { ctor, fields: { ...fields } });
+        environment.registerOperator(`${name} == ${name}`, sameMembers);
+        return { name, create: () => new ctor() as Record<string, unknown> };
+      },
+      duration,
+    },
+    resourceRoot,
+  );
+  if (!type) return undefined;
+  environment.registerVariable("self", type.name);
+  const transition = environment.clone().registerVariable("oldSelf", type.name);
+  const optional = environment.clone().registerVariable("oldSelf", `optional<${type.name}>`);
+  return {
+    compile: (expression, options) => compile(options?.optionalOldSelf ? optional : transition, expression),
+    convert: type.convert,
+  };
+}
+
+function compile(environment: Environment, expression: string): CelCompilation {
+  const checked = environment.check(expression);
+  if (!checked.valid) return { error: describe(expression, checked.error as CheckError | ParseError) };
+  const program = environment.parse(expression);
+  return { type: checked.type ?? "dyn", run: (variables) => program(variables) };
+}
+
+/** Members of objects are compared deeply; numbers and times by what they say. */
+function sameMembers(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
+  if (a instanceof Map && b instanceof Map) {
+    return a.size === b.size && [...a].every(([key, value]) => b.has(key) && sameMembers(value, b.get(key)));
+  }
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+  const left = Object.keys(a);
+  if (left.length === 0 && typeof (a as { valueOf(): unknown }).valueOf() !== "object")
+    return a.valueOf() === b.valueOf();
+  return (
+    left.length === Object.keys(b).length &&
+    left.every((key) => sameMembers((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+  );
+}
+
+/** The compiler's message as the server prints it: place, problem, the line, and a mark under the place. */
+function describe(expression: string, error: CheckError | ParseError | EvaluationError): string {
+  const { message, offset } = translate(expression, error);
+  const before = expression.slice(0, offset);
+  const line = before.split("\n").length;
+  const column = offset - (before.lastIndexOf("\n") + 1);
+  const text = expression.split("\n")[line - 1] ?? "";
+  return `ERROR: <input>:${line}:${column + 1}: ${message}\n | ${text}\n | ${".".repeat(column)}^`;
+}
+
+function translate(
+  expression: string,
+  error: CheckError | ParseError | EvaluationError,
+): { readonly message: string; readonly offset: number } {
+  const start = error.node?.pos ?? error.range?.start ?? 0;
+  const call = (from: number) => Math.max(expression.indexOf("(", from), from);
+  switch (error.code) {
+    case "no_such_key":
+      return {
+        message: `undefined field '${error.summary.replace(/^No such key: /, "")}'`,
+        offset: Math.max(start - 1, 0),
+      };
+    case "unknown_variable": {
+      const name = error.summary.replace(/^Unknown variable: /, "");
+      return { message: `undeclared reference to '${name}' (in container '')`, offset: start };
+    }
+    case "no_such_overload": {
+      const match = /^no such overload: (.+) (\S+) (.+)$/.exec(error.summary);
+      if (!match) break;
+      const [, left, operator = "", right] = match;
+      const args = error.node?.args as { range?: { end: number } }[] | undefined;
+      const at = expression.indexOf(operator, args?.[0]?.range?.end ?? start);
+      const message = `found no matching overload for '_${operator}_' applied to '(${left}, ${right})'`;
+      return { message, offset: at < 0 ? start : at };
+    }
+    case "no_matching_overload": {
+      const match = /^found no matching overload for '(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(error.summary);
+      if (!match) break;
+      const [, receiver, name, args = ""] = match;
+      const applied = receiver === undefined ? `(${args})` : `${receiver}.(${args})`;
+      const from = expression.indexOf(`${name}(`, start);
+      const message = `found no matching overload for '${name}' applied to '${applied}'`;
+      return { message, offset: call(from < 0 ? start : from) };
+    }
+  }
+  return { message: `Syntax error: ${error.summary}`, offset: start };
+}

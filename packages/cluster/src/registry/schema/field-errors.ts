@@ -1,0 +1,126 @@
+/** What kind of mistake a field holds; the names are those of the API server's causes without their prefix. */
+export type FieldErrorType =
+  | "Required"
+  | "Invalid"
+  | "NotSupported"
+  | "Duplicate"
+  | "Forbidden"
+  | "TooLong"
+  | "TooMany"
+  | "TypeInvalid";
+
+/** One mistake in an object, at one field. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** The dotted path; `<nil>` for the object itself. */
+  readonly field: string;
+  /** Absent where the server prints no value. */
+  readonly badValue?: unknown;
+  readonly detail: string;
+}
+
+const TITLES: Record<FieldErrorType, string> = {
+  Required: "Required value",
+  Invalid: "Invalid value",
+  NotSupported: "Unsupported value",
+  Duplicate: "Duplicate value",
+  Forbidden: "Forbidden",
+  TooLong: "Too long",
+  TooMany: "Too many",
+  TypeInvalid: "Invalid value",
+};
+
+const WITHOUT_VALUE = new Set<FieldErrorType>(["Required", "Forbidden", "TooLong"]);
+
+/** The server's sentence without the field: `Invalid value: 0: must be positive`. */
+export function fieldErrorBody(error: FieldError): string {
+  let text = TITLES[error.type];
+  if (!WITHOUT_VALUE.has(error.type) && error.badValue !== undefined) text += `: ${goJson(error.badValue)}`;
+  return error.detail === "" ? text : `${text}: ${error.detail}`;
+}
+
+/** The server's sentence: `spec.size: Invalid value: 0: spec.size in body should be …`. */
+export function formatFieldError(error: FieldError): string {
+  return `${error.field}: ${fieldErrorBody(error)}`;
+}
+
+/** The reason of the cause that reports this error: `FieldValueInvalid`, … */
+export function causeReason(error: FieldError): string {
+  return `FieldValue${error.type}`;
+}
+
+export function invalid(field: string, badValue: unknown, detail: string): FieldError {
+  return { type: "Invalid", field: field || "<nil>", badValue, detail };
+}
+
+export function required(field: string, detail = ""): FieldError {
+  return { type: "Required", field: field || "<nil>", detail };
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return { type: "Forbidden", field: field || "<nil>", detail };
+}
+
+export function duplicate(field: string, badValue: unknown): FieldError {
+  return { type: "Duplicate", field: field || "<nil>", badValue, detail: "" };
+}
+
+export function notSupported(field: string, badValue: unknown, supported: readonly string[]): FieldError {
+  const detail = `supported values: ${supported.map((value) => JSON.stringify(value)).join(", ")}`;
+  return { type: "NotSupported", field: field || "<nil>", badValue, detail: supported.length > 0 ? detail : "" };
+}
+
+export function tooLong(field: string, limit: number): FieldError {
+  return {
+    type: "TooLong",
+    field: field || "<nil>",
+    detail: `may not be more than ${limit} ${limit === 1 ? "byte" : "bytes"}`,
+  };
+}
+
+export function tooMany(field: string, actual: number, limit: number): FieldError {
+  return {
+    type: "TooMany",
+    field: field || "<nil>",
+    badValue: actual,
+    detail: `must have at most ${limit} ${limit === 1 ? "item" : "items"}`,
+  };
+}
+
+/** `base.name`, or whichever of the two is not empty. */
+export function childPath(base: string, name: string): string {
+  return base === "" ? name : name === "" ? base : `${base}.${name}`;
+}
+
+/** A value whose text is fixed already. */
+export class Verbatim {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** JSON as the server prints it: keys in order, and numbers in Go's notation. */
+export function goJson(value: unknown): string {
+  if (typeof value === "number") return goNumber(value);
+  if (value instanceof Verbatim) return value.text;
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(goJson).join(",")}]`;
+  if (typeof value === "object" && value !== null) {
+    const members = Object.keys(value)
+      .filter((key) => (value as Record<string, unknown>)[key] !== undefined)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${goJson((value as Record<string, unknown>)[key])}`);
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+
+/** Go writes small and large numbers with an exponent of at least two digits. */
+export function goNumber(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value);
+  return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+}

@@ -1,0 +1,33 @@
+export { type CelCompilation, type CelEngine, type CelScope, loadCelEngine } from "./cel-engine.ts";
+export { applyDefaults } from "./defaults.ts";
+export {
+  causeReason,
+  duplicate,
+  type FieldError,
+  type FieldErrorType,
+  fieldErrorBody,
+  forbidden,
+  formatFieldError,
+  goJson,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from "./field-errors.ts";
+export { schemaFieldPath } from "./field-path.ts";
+export { listKey, validateLists } from "./lists.ts";
+export { type Pruned, type PruneOptions, prune } from "./prune.ts";
+export { type CompiledRules, checkRules, compileRules, evaluateRules, hasRules, rulesBlocked } from "./rules.ts";
+export { checkStructural, SCHEMA_PATH, type StructuralOptions } from "./structural.ts";
+export {
+  isReference,
+  noReferences,
+  type Resolver,
+  resolveSchema,
+  type Schema,
+  type SchemaType,
+  type ValidationRule,
+  wholeObjectSchema,
+} from "./types.ts";
+export { type ValidateOptions, validateValue } from "./validate.ts";

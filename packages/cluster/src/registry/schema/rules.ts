@@ -1,0 +1,279 @@
+import { isObject } from "@lotse/client/meta";
+import type { CelCompilation, CelEngine, CelScope } from "./cel-engine.ts";
+import { type Correlation, correlatedItem, correlateItem, correlateMember, isUnchanged } from "./correlation.ts";
+import { childPath, duplicate, type FieldError, forbidden, invalid, required, Verbatim } from "./field-errors.ts";
+import { schemaFieldPath } from "./field-path.ts";
+import { SCHEMA_PATH } from "./structural.ts";
+import { noReferences, type Schema, type ValidationRule } from "./types.ts";
+
+interface CompiledRule {
+  readonly rule: ValidationRule;
+  readonly program: CelCompilation;
+  readonly message: CelCompilation | undefined;
+  readonly usesOldSelf: boolean;
+  /** Where the error is reported, below the value. */
+  readonly fieldPath: string;
+}
+
+/** The rules of a schema, compiled once for all objects; undefined where a schema has none. */
+export interface CompiledRules {
+  readonly schema: Schema;
+  readonly engine: CelEngine;
+  readonly scope: CelScope | undefined;
+  readonly rules: readonly CompiledRule[];
+  readonly items: CompiledRules | undefined;
+  readonly properties: ReadonlyMap<string, CompiledRules>;
+  readonly additional: CompiledRules | undefined;
+}
+
+/** Compiles the `x-kubernetes-validations` of a schema and of all nodes below it. */
+export function compileRules(schema: Schema, engine: CelEngine, resourceRoot = true): CompiledRules | undefined {
+  if (!hasRules(schema)) return undefined;
+  const below = (node: Schema) => compileRules(node, engine, node["x-kubernetes-embedded-resource"] === true);
+  const own = schema["x-kubernetes-validations"] ?? [];
+  const scope = own.length > 0 ? engine.scope(schema, resourceRoot) : undefined;
+  const properties = new Map<string, CompiledRules>();
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const compiled = below(property);
+    if (compiled) properties.set(name, compiled);
+  }
+  return {
+    schema,
+    engine,
+    scope,
+    rules: own.map((rule) => compileRule(rule, schema, scope)),
+    items: schema.items && below(schema.items),
+    properties,
+    additional: typeof schema.additionalProperties === "object" ? below(schema.additionalProperties) : undefined,
+  };
+}
+
+/** Whether a schema or any node below it has rules. */
+export function hasRules(schema: Schema): boolean {
+  if ((schema["x-kubernetes-validations"]?.length ?? 0) > 0) return true;
+  if (schema.items && hasRules(schema.items)) return true;
+  if (typeof schema.additionalProperties === "object" && hasRules(schema.additionalProperties)) return true;
+  return Object.values(schema.properties ?? {}).some(hasRules);
+}
+
+function compileRule(rule: ValidationRule, schema: Schema, scope: CelScope | undefined): CompiledRule {
+  const options = { optionalOldSelf: rule.optionalOldSelf === true };
+  const unseen: CelCompilation = { error: "failed to convert to declType for CEL validation rules" };
+  const location = rule.fieldPath ? schemaFieldPath(rule.fieldPath, schema) : undefined;
+  return {
+    rule,
+    program: scope?.compile(rule.rule, options) ?? unseen,
+    message: rule.messageExpression ? scope?.compile(rule.messageExpression, options) : undefined,
+    usesOldSelf: mentionsOldSelf(rule.rule),
+    fieldPath: location && "path" in location ? location.path : "",
+  };
+}
+
+/** Literals may say anything, and a field may have that name. */
+function mentionsOldSelf(expression: string): boolean {
+  const bare = expression.replace(/[rR]?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')/g, '""');
+  return /(?<![\w.])oldSelf\b/.test(bare);
+}
+
+/** The mistakes that keep rules from being checked at all. */
+const BLOCKING = new Set<FieldError["type"]>(["Required", "TooLong", "TooMany", "TypeInvalid"]);
+
+/**
+ * The error that stands for all rules when the schema's own errors are such that the rules cannot be trusted;
+ * undefined when they can be checked.
+ */
+export function rulesBlocked(errors: readonly FieldError[]): FieldError | undefined {
+  if (!errors.some((error) => BLOCKING.has(error.type))) return undefined;
+  const detail =
+    "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+  return invalid("", null, detail);
+}
+
+/**
+ * Checks a value against compiled rules. `old` is the value that it replaces, undefined on creation; rules that do not
+ * look at the old value are forgiven where nothing changed.
+ */
+export function evaluateRules(
+  value: unknown,
+  old: unknown,
+  compiled: CompiledRules | undefined,
+  path = "",
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const current = old === undefined ? undefined : { value, old, root: true };
+  if (compiled) walk(value, old, compiled, path, { current, parent: undefined }, errors);
+  return errors;
+}
+
+interface Ratchet {
+  /** The value beside its old one; undefined where there is no telling which that is. */
+  readonly current: Correlation | undefined;
+  /** The nearest value above that has an old one. */
+  readonly parent: Correlation | undefined;
+}
+
+function below(ratchet: Ratchet, current: Correlation | undefined): Ratchet {
+  return { current, parent: ratchet.current ?? ratchet.parent };
+}
+
+function walk(
+  value: unknown,
+  old: unknown,
+  node: CompiledRules,
+  path: string,
+  ratchet: Ratchet,
+  errors: FieldError[],
+): void {
+  if (value === null || value === undefined) return;
+  if (node.rules.length > 0) errors.push(...run(value, old ?? undefined, node, path, ratchet));
+  if (Array.isArray(value)) {
+    if (!node.items) return;
+    for (const [i, item] of value.entries()) {
+      const next = below(ratchet, correlateItem(ratchet.current, node.schema, i, noReferences));
+      walk(item, correlatedItem(item, old, node.schema), node.items, `${path}[${i}]`, next, errors);
+    }
+    return;
+  }
+  if (!isObject(value)) return;
+  for (const [key, member] of Object.entries(value)) {
+    const known = node.properties.get(key);
+    const rules = known ?? (node.schema.properties?.[key] ? undefined : node.additional);
+    if (!rules) continue;
+    const at = known ? childPath(path, key) : `${path}[${key}]`;
+    const before = isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
+    walk(member, before, rules, at, below(ratchet, correlateMember(ratchet.current, node.schema, key)), errors);
+  }
+}
+
+function run(value: unknown, old: unknown, node: CompiledRules, path: string, ratchet: Ratchet): FieldError[] {
+  const errors: FieldError[] = [];
+  const type = node.schema.type ?? "";
+  const self = node.scope?.convert(value);
+  const oldSelf = old === undefined ? undefined : node.scope?.convert(old);
+  const forgiven = ratchet.current ? isUnchanged(ratchet.current) : isUnchanged(ratchet.parent);
+  for (const compiled of node.rules) {
+    const { rule, program, usesOldSelf } = compiled;
+    if ("error" in program) {
+      errors.push(invalid(path, type, `rule compile error: ${program.error}`));
+      continue;
+    }
+    if (usesOldSelf && old === undefined && !rule.optionalOldSelf) continue;
+    const variables = { self, oldSelf: rule.optionalOldSelf ? node.engine.optional(oldSelf) : oldSelf };
+    let passed: unknown;
+    try {
+      passed = program.run(variables);
+    } catch (error) {
+      errors.push(invalid(path, type, describeFailure(error, rule)));
+      continue;
+    }
+    if (passed === true || (forgiven && !usesOldSelf)) continue;
+    const detail = messageOf(compiled, variables);
+    const shown = type === "object" || type === "array" ? undefined : value;
+    errors.push(failure(childPath(path, compiled.fieldPath), shown, detail, rule.reason));
+  }
+  return errors;
+}
+
+function failure(field: string, value: unknown, detail: string, reason: string | undefined): FieldError {
+  switch (reason) {
+    case "FieldValueForbidden":
+      return forbidden(field, detail);
+    case "FieldValueRequired":
+      return required(field, detail);
+    case "FieldValueDuplicate":
+      return duplicate(field, value);
+    default:
+      return invalid(field, value, detail);
+  }
+}
+
+function describeFailure(error: unknown, rule: ValidationRule): string {
+  const { summary, message } = error as { summary?: string; message: string };
+  const text = (summary ?? message).replace(/^No such key/, "no such key");
+  const name = (rule.message ?? "").trim() || rule.rule.trim();
+  if (/no (?:such|matching) overload/.test(text)) {
+    return `'no such overload': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
+  }
+  return `${text} evaluating rule: ${name}`;
+}
+
+const LONGEST_MESSAGE = 5 * 1024;
+
+function messageOf({ rule, message }: CompiledRule, variables: Readonly<Record<string, unknown>>): string {
+  if (message && "run" in message) {
+    try {
+      const text = String(message.run(variables)).trim();
+      if (text !== "" && !text.includes("\n") && text.length <= LONGEST_MESSAGE) return text;
+    } catch {
+      // A message that cannot be made must not hide the failure it speaks of: the fixed one takes its place.
+    }
+  }
+  return rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`;
+}
+
+/** The mistakes in the rules themselves, as the server reports them when a definition is written. */
+export function checkRules(schema: Schema, engine: CelEngine, path: string = SCHEMA_PATH): FieldError[] {
+  const errors: FieldError[] = [];
+  checkNode(compileRules(schema, engine), path, undefined, errors);
+  return errors;
+}
+
+/** `lost` is the first node above whose items cannot be matched with old ones. */
+function checkNode(
+  node: CompiledRules | undefined,
+  path: string,
+  lost: string | undefined,
+  errors: FieldError[],
+): void {
+  if (!node) return;
+  for (const [i, compiled] of node.rules.entries()) {
+    errors.push(...checkCompiled(compiled, `${path}.x-kubernetes-validations[${i}]`, lost));
+  }
+  for (const [key, property] of node.properties) checkNode(property, `${path}.properties[${key}]`, lost, errors);
+  checkNode(node.additional, `${path}.additionalProperties`, lost, errors);
+  const correlatable = node.schema["x-kubernetes-list-type"] === "map";
+  checkNode(node.items, `${path}.items`, correlatable ? lost : (lost ?? path), errors);
+}
+
+function checkCompiled(
+  { rule, program, message, usesOldSelf }: CompiledRule,
+  path: string,
+  lost: string | undefined,
+): FieldError[] {
+  if (rule.rule.trim() === "") return [];
+  if ("error" in program) return [invalid(`${path}.rule`, shown(rule), `compilation failed: ${program.error}`)];
+  const errors: FieldError[] = [];
+  if (program.type !== "bool") {
+    return [invalid(`${path}.rule`, shown(rule), "cel expression must evaluate to a bool")];
+  }
+  if (message) {
+    const field = `${path}.messageExpression`;
+    if ("error" in message) {
+      errors.push(invalid(field, shown(rule), `messageExpression compilation failed: ${message.error}`));
+    } else if (message.type !== "string") {
+      errors.push(invalid(field, shown(rule), "messageExpression must evaluate to a string"));
+    }
+  }
+  if (usesOldSelf && lost !== undefined) {
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${lost}`;
+    errors.push(invalid(`${path}.rule`, rule.rule, detail));
+  } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
+    const detail = "may not be set if oldSelf is not used in rule";
+    errors.push(invalid(`${path}.optionalOldSelf`, rule.optionalOldSelf, detail));
+  }
+  return errors;
+}
+
+/** The server prints the whole rule, with the names of its own fields. */
+function shown(rule: ValidationRule): Verbatim {
+  return new Verbatim(
+    JSON.stringify({
+      Rule: rule.rule,
+      Message: rule.message ?? "",
+      MessageExpression: rule.messageExpression ?? "",
+      Reason: rule.reason ?? null,
+      FieldPath: rule.fieldPath ?? "",
+      OptionalOldSelf: rule.optionalOldSelf ?? null,
+    }),
+  );
+}

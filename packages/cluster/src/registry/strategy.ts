@@ -1,0 +1,60 @@
+import type { FieldError } from "./fields.ts";
+import type { ApiObject } from "./object.ts";
+import type { NameRule } from "./object-meta.ts";
+
+/** What a strategy may need from the server to prepare an object. */
+export interface StrategyContext {
+  readonly now: number;
+  readonly random: () => number;
+  /** The next free address for a Service, or undefined when `wanted` is taken. */
+  readonly allocateClusterIp: (wanted: string | undefined) => string | undefined;
+}
+
+/** How the objects of one kind behave, beyond what all kinds have in common. A kind is a row of these. */
+export interface Strategy {
+  readonly nameRule: NameRule;
+  /** PUT without a resourceVersion overwrites. */
+  readonly unconditionalUpdate: boolean;
+  /** PUT of a missing object creates it. */
+  readonly createOnUpdate: boolean;
+  readonly tracksGeneration: boolean;
+  /** The main endpoint leaves `status` alone, because `/status` owns it. */
+  readonly hasStatus: boolean;
+  /** DELETE answers with the object and not with a Status. */
+  readonly deleteReturnsObject: boolean;
+  /** Fields that `fieldSelector` knows besides metadata.name and metadata.namespace. */
+  readonly fieldLabels: Readonly<Record<string, (object: ApiObject) => string>>;
+  /** The kind has a list of labels of its own, so that its error for others reads differently. */
+  readonly ownFieldLabels: boolean;
+  /** Dependents are orphaned when the request does not say what becomes of them. */
+  readonly orphansByDefault: boolean;
+  /** Shown when the default above is used. */
+  readonly defaultPropagationWarning?: string;
+  /** Sets what the server owns; changes `object`. */
+  readonly prepareForCreate?: (object: ApiObject, context: StrategyContext) => void;
+  readonly prepareForUpdate?: (object: ApiObject, old: ApiObject, context: StrategyContext) => void;
+  /** Gets ready to validate an object, where that takes something that is loaded on first use. */
+  readonly prepareValidation?: (object: ApiObject) => Promise<void>;
+  readonly validate?: (object: ApiObject) => FieldError[];
+  readonly validateUpdate?: (object: ApiObject, old: ApiObject) => FieldError[];
+  /** How long an object stays after DELETE, given what the request asks for; kinds without it go at once. */
+  readonly gracePeriodSeconds?: (object: ApiObject, asked: number | undefined) => number;
+  /** DELETE only sets the time: no grace period, no new generation. */
+  readonly marksTimeOnly?: boolean;
+  /** Changes an object that a DELETE just marked. */
+  readonly markDeleting?: (object: ApiObject, now: number) => void;
+  /** Something other than metadata.finalizers still holds a deleted object. */
+  readonly heldBack?: (object: ApiObject) => boolean;
+}
+
+export const defaultStrategy: Strategy = {
+  nameRule: "subdomain",
+  unconditionalUpdate: true,
+  createOnUpdate: false,
+  tracksGeneration: false,
+  hasStatus: false,
+  deleteReturnsObject: false,
+  fieldLabels: {},
+  ownFieldLabels: false,
+  orphansByDefault: false,
+};

@@ -1,0 +1,254 @@
+import { deepClone, deepEqual } from "@lotse/client/meta";
+import type { Entry } from "../store/index.ts";
+import { decodeBody } from "./body.ts";
+import { create, matchNamespace } from "./create.ts";
+import { badRequest, bareInternal, conflict, invalid, notFound } from "./errors.ts";
+import { invalidValue } from "./fields.ts";
+import { trackUpdate } from "./managed-fields.ts";
+import { type ApiObject, fromStore, ordered, toStore } from "./object.ts";
+import { dropDuplicateOwners, validateMeta, validateMetaUpdate } from "./object-meta.ts";
+import { type Backend, type ParsedBody, type Scope, strategyContext, type Target, type WriteOptions } from "./request.ts";
+import { storeKey } from "./resource.ts";
+
+/** How a request makes a new object of the present one. */
+export interface Change {
+  readonly by: "put" | "patch" | "apply";
+  /** Called again with newer state when another writer was faster. Must not change `current`. */
+  readonly next: (current: ApiObject) => ApiObject;
+  /** An apply keeps managedFields itself. */
+  readonly tracked: boolean;
+}
+
+export interface Written {
+  readonly object: ApiObject;
+  readonly created: boolean;
+}
+
+/** Writers that do not insist on a version try again when they lose a race, but not for ever. */
+const ATTEMPTS = 5;
+
+/** PUT to an object or to its status. */
+export async function updateFromBody(
+  backend: Backend,
+  scope: Scope,
+  target: Target,
+  body: ParsedBody,
+  options: WriteOptions,
+): Promise<Written> {
+  const { endpoint, name, namespace } = target;
+  const object = decodeBody(endpoint, body, options.fieldValidation, scope);
+  if (!object.metadata.name) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (object.metadata.name !== name) {
+    throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
+  }
+  matchNamespace(object, namespace);
+  endpoint.version.codec.applyDefaults(object);
+  const missing = !backend.store.get(endpoint.resource.table, keyOf(target));
+  if (missing && endpoint.resource.strategy.createOnUpdate && target.subresource === undefined) {
+    return { object: await create(backend, scope, target, object, options), created: true };
+  }
+  return update(backend, scope, target, options, { by: "put", next: () => deepClone(object), tracked: false });
+}
+
+const keyOf = (target: Target): string => storeKey(target.namespace, target.name as string);
+
+/** Changes a stored object: the one way in which every PUT and PATCH, by people or controllers, happens. */
+export async function update(
+  backend: Backend,
+  scope: Scope,
+  target: Target,
+  options: WriteOptions,
+  change: Change,
+): Promise<Written> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await tryUpdate(backend, scope, target, options, change);
+    if (outcome.done) return outcome.written;
+    if (outcome.insists || attempt === ATTEMPTS) throw conflict(target.endpoint.resource, target.name as string);
+  }
+}
+
+type Outcome = { done: true; written: Written } | { done: false; insists: boolean };
+
+async function tryUpdate(
+  backend: Backend,
+  scope: Scope,
+  target: Target,
+  options: WriteOptions,
+  change: Change,
+): Promise<Outcome> {
+  const { resource, version } = target.endpoint;
+  const name = target.name as string;
+  const entry = backend.store.get(resource.table, keyOf(target));
+  if (!entry) throw notFound(resource, name);
+  const stored = fromStore(entry.object);
+  const old = version.codec.fromStorage(stored);
+
+  const proposed = change.next(old);
+  checkIdentity(target, proposed);
+  const insists = checkVersion(target, proposed, old, change);
+  checkUid(target, proposed, old, change);
+  if (!change.tracked) {
+    trackUpdate(target.endpoint, old, proposed, options.fieldManager, target.subresource, backend.clock.now());
+  }
+  const attributes = {
+    operation: "UPDATE",
+    endpoint: target.endpoint,
+    subresource: target.subresource,
+    namespace: target.namespace,
+    name,
+    oldObject: old,
+    dryRun: options.dryRun,
+    user: scope.user,
+    warn: scope.warn,
+  } as const;
+  const fresh = (await backend.admission.mutate({ ...attributes, object: proposed })) ?? proposed;
+  version.codec.applyDefaults(fresh);
+  prepare(backend, target, fresh, old);
+  const warning = dropDuplicateOwners(fresh.metadata);
+  if (warning !== undefined) scope.warn(warning);
+  await resource.strategy.prepareValidation?.(fresh);
+  validate(target, fresh, old);
+  await backend.admission.validate({ ...attributes, object: fresh });
+  return commit(backend, target, options, entry, stored, fresh, insists);
+}
+
+function commit(
+  backend: Backend,
+  target: Target,
+  options: WriteOptions,
+  entry: Entry,
+  stored: ApiObject,
+  fresh: ApiObject,
+  insists: boolean,
+): Outcome {
+  const { resource, version } = target.endpoint;
+  const key = keyOf(target);
+  fresh.metadata.resourceVersion = stored.metadata.resourceVersion;
+  const toWrite = ordered(version.codec.toStorage(fresh));
+  if (isReleased(target, stored, toWrite)) {
+    // The answer to the write that lets a deleted object go still shows the version before it.
+    if (!options.dryRun && !backend.store.delete(resource.table, key, entry.revision, toStore(toWrite)).ok) {
+      return { done: false, insists };
+    }
+    return { done: true, written: { object: fresh, created: false } };
+  }
+  if (deepEqual(toWrite, stored)) {
+    return { done: true, written: { object: version.codec.fromStorage(stored), created: false } };
+  }
+  if (options.dryRun) return { done: true, written: { object: fresh, created: false } };
+  const result = backend.store.update(resource.table, key, entry.revision, toStore(toWrite));
+  if (!result.ok) return { done: false, insists };
+  return {
+    done: true,
+    written: { object: version.codec.fromStorage(fromStore(result.entry.object)), created: false },
+  };
+}
+
+/** Whether this write took away the last thing that held a deleted object. */
+function isReleased(target: Target, stored: ApiObject, fresh: ApiObject): boolean {
+  return (
+    stored.metadata.deletionTimestamp !== undefined &&
+    (stored.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+    (fresh.metadata.finalizers ?? []).length === 0 &&
+    !target.endpoint.resource.strategy.heldBack?.(fresh)
+  );
+}
+
+function checkIdentity(target: Target, proposed: ApiObject): void {
+  if (proposed.metadata.name !== target.name) {
+    throw badRequest(
+      `the name of the object (${proposed.metadata.name}) does not match the name on the URL (${target.name})`,
+    );
+  }
+  matchNamespace(proposed, target.namespace);
+}
+
+/** Whether the writer insists on the version that it read. A PATCH without a version carries the present one. */
+function checkVersion(target: Target, proposed: ApiObject, old: ApiObject, change: Change): boolean {
+  const { resource } = target.endpoint;
+  const wanted = proposed.metadata.resourceVersion ?? "";
+  if (wanted === "" || wanted === "0") {
+    if (change.by === "put" && !resource.strategy.unconditionalUpdate) {
+      const error = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+      throw invalid({ group: resource.group, kind: resource.plural }, target.name as string, [error]);
+    }
+    return false;
+  }
+  if (!/^\d+$/.test(wanted)) {
+    throw bareInternal(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+  }
+  if (wanted !== old.metadata.resourceVersion) throw conflict(resource, target.name as string);
+  return change.by === "put";
+}
+
+function checkUid(target: Target, proposed: ApiObject, old: ApiObject, change: Change): void {
+  const wanted = proposed.metadata.uid ?? "";
+  if (wanted === "" || wanted === old.metadata.uid || change.by !== "put") return;
+  const { resource } = target.endpoint;
+  const table = resource.group === "" || !resource.custom ? resource.plural : `${resource.group}/${resource.plural}`;
+  throw conflict(
+    resource,
+    target.name as string,
+    `StorageError: invalid object, Code: 4, Key: /registry/${table}/${keyOf(target)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${old.metadata.uid}`,
+  );
+}
+
+/** Puts back what this endpoint may not change, and counts generations. */
+function prepare(backend: Backend, target: Target, fresh: ApiObject, old: ApiObject): void {
+  const { resource } = target.endpoint;
+  const meta = fresh.metadata as Partial<ApiObject["metadata"]>;
+  delete meta.selfLink;
+  meta.uid ||= old.metadata.uid;
+  // What is left out is taken from the old object; what is changed is refused later, apart from the generation.
+  for (const key of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    if (meta[key] === undefined) restore(meta, old.metadata, key);
+  }
+  restore(meta, old.metadata, "generation");
+  if (target.subresource === "status") keepAllButStatus(target, fresh, old);
+  else if (resource.strategy.hasStatus) restore(fresh, old, "status");
+  resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend));
+  if (resource.strategy.tracksGeneration) {
+    if (contentChanged(fresh, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
+  }
+}
+
+function keepAllButStatus(target: Target, fresh: ApiObject, old: ApiObject): void {
+  const { status, metadata } = fresh;
+  for (const key of Object.keys(fresh)) delete fresh[key];
+  Object.assign(fresh, deepClone(old));
+  if (status === undefined) delete fresh.status;
+  else fresh.status = status;
+  if (target.endpoint.resource.custom) {
+    restore(fresh.metadata, metadata, "managedFields");
+    restore(fresh.metadata, metadata, "resourceVersion");
+  } else fresh.metadata = metadata;
+}
+
+function restore<T extends object, K extends keyof T>(object: T, from: T, key: K): void {
+  if (from[key] === undefined) delete object[key];
+  else object[key] = deepClone(from[key]);
+}
+
+function contentChanged(fresh: ApiObject, old: ApiObject): boolean {
+  const keys = new Set([...Object.keys(fresh), ...Object.keys(old)]);
+  for (const key of ["metadata", "status", "apiVersion", "kind"]) keys.delete(key);
+  for (const key of keys) if (!deepEqual(fresh[key], old[key])) return true;
+  return false;
+}
+
+function validate(target: Target, fresh: ApiObject, old: ApiObject): void {
+  const { resource, version } = target.endpoint;
+  const metaUpdate = validateMetaUpdate(fresh, old);
+  const errors = [
+    ...validateMeta(fresh.metadata, resource.strategy.nameRule, resource.namespaced),
+    ...metaUpdate,
+    // A real server checks this once for all kinds and once for each, and tells both.
+    ...metaUpdate,
+    ...version.codec.validate(fresh, old, target.subresource),
+    ...(resource.strategy.validate?.(fresh) ?? []),
+    ...(resource.strategy.validateUpdate?.(fresh, old) ?? []),
+  ];
+  if (errors.length > 0) throw invalid(resource, target.name as string, errors);
+}

@@ -1,0 +1,102 @@
+import { type Change, RevisionExpired } from "../store/index.ts";
+import { bareInternal, expired, type Status } from "./errors.ts";
+import { type ApiObject, fromStore } from "./object.ts";
+import type { Backend } from "./request.ts";
+import { type Endpoint, gvkOf } from "./resource.ts";
+import { type Selection, selects } from "./select.ts";
+
+export interface WatchOptions {
+  /** Events after this revision; undefined for the present state and what follows. */
+  readonly from: number | undefined;
+  readonly allowBookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+/** What a watcher is told. A bookmark is not an object: it only says how far the watcher has come. */
+export type WatchEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ApiObject }
+  | { readonly type: "BOOKMARK"; readonly object: Record<string, unknown> }
+  | { readonly type: "ERROR"; readonly object: Status };
+
+export interface WatchSink {
+  event(event: WatchEvent): void;
+  /** Nothing more will come. */
+  end(): void;
+}
+
+export interface Watching {
+  stop(): void;
+  /** Tells the watcher the present revision, when it takes bookmarks. */
+  bookmark(): void;
+}
+
+/** Follows a collection from the revision that the client names. Events may reach the sink before this returns. */
+export function watch(
+  backend: Backend,
+  endpoint: Endpoint,
+  selection: Selection,
+  options: WatchOptions,
+  sink: WatchSink,
+): Watching {
+  const { store } = backend;
+  const { table } = endpoint.resource;
+  const { from } = options;
+  const idle: Watching = { stop: () => {}, bookmark: () => {} };
+  const wantsState = options.sendInitialEvents ?? from === undefined;
+  const present = store.revision;
+
+  if (wantsState) {
+    for (const entry of store.list(table, selection.namespace === undefined ? "" : `${selection.namespace}/`)) {
+      const object = endpoint.version.codec.fromStorage(fromStore(entry.object));
+      if (selects(selection, endpoint, object)) sink.event({ type: "ADDED", object });
+    }
+    if (options.sendInitialEvents && options.allowBookmarks) {
+      sink.event(bookmarkAt(endpoint, present, { "k8s.io/initial-events-end": "true" }));
+    }
+  }
+  try {
+    const stop = store.watch(table, wantsState || from === undefined ? present : from, (change) => {
+      const event = toEvent(endpoint, selection, change);
+      if (event) sink.event(event);
+    });
+    return {
+      stop,
+      bookmark() {
+        if (options.allowBookmarks) sink.event(bookmarkAt(endpoint, store.revision));
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof RevisionExpired)) throw error;
+    const text = `too old resource version: ${error.requested} (${error.oldest})`;
+    sink.event({ type: "ERROR", object: expired(text).toStatus() });
+    sink.end();
+    return idle;
+  }
+}
+
+/** Reads where a watch starts. Undefined: from the present, beginning with what is there. */
+export function parseWatchStart(resourceVersion: string | null): number | undefined {
+  if (resourceVersion === null || resourceVersion === "" || resourceVersion === "0") return undefined;
+  if (/^\d+$/.test(resourceVersion)) return Number(resourceVersion);
+  const text = JSON.stringify(resourceVersion);
+  throw bareInternal(`resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`);
+}
+
+/** A change as a watcher with this selection sees it: entering the selection is ADDED, leaving it is DELETED. */
+export function toEvent(endpoint: Endpoint, selection: Selection, change: Change): WatchEvent | undefined {
+  const { codec } = endpoint.version;
+  const now = codec.fromStorage(fromStore(change.object));
+  const before = change.previous && codec.fromStorage(fromStore(change.previous.object));
+  const was = before !== undefined && selects(selection, endpoint, before);
+  if (change.type === "deleted") return was ? { type: "DELETED", object: now } : undefined;
+  const is = selects(selection, endpoint, now);
+  if (is) return { type: was ? "MODIFIED" : "ADDED", object: now };
+  if (!was) return undefined;
+  const metadata = { ...before.metadata, resourceVersion: now.metadata.resourceVersion };
+  return { type: "DELETED", object: { ...before, metadata } };
+}
+
+function bookmarkAt(endpoint: Endpoint, revision: number, annotations?: Record<string, string>): WatchEvent {
+  const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
+  return { type: "BOOKMARK", object: { ...gvkOf(endpoint), metadata } };
+}

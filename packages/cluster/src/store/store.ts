@@ -1,0 +1,234 @@
+/**
+ * The only place where cluster state lives: one revision counter for the whole server, one table for each resource.
+ *
+ * Invariants, on which every list, watch and continue token rests:
+ * - a committed change gets the next revision, and no two changes share one;
+ * - stored objects are never mutated, so a reader may keep what it was handed without copying;
+ * - `log` holds every change of its table after `compacted`, in revision order, each with the state before it. Any
+ *   revision at or after `compacted` can therefore be rebuilt by undoing the tail of the log.
+ */
+import { RevisionLog } from "./log.ts";
+import { SortedTable } from "./table.ts";
+
+/** What the store asks of an object; the rest of the body is the registry's business. */
+export interface StoredObject {
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly resourceVersion: string };
+  readonly [key: string]: unknown;
+}
+
+/** One row: an object as of its last change. */
+export interface Entry {
+  readonly key: string;
+  readonly revision: number;
+  readonly object: StoredObject;
+}
+
+export type ChangeType = "created" | "updated" | "deleted";
+
+/** One committed change; `object` is the state after it, or for a deletion the last state with the deletion's revision. */
+export interface Change {
+  readonly type: ChangeType;
+  readonly revision: number;
+  readonly key: string;
+  readonly object: StoredObject;
+  readonly previous: Entry | undefined;
+}
+
+export type ChangeListener = (change: Change) => void;
+
+/** A reader asked for a revision that the log no longer reaches back to. */
+export class RevisionExpired extends Error {
+  readonly requested: number;
+  readonly oldest: number;
+
+  constructor(requested: number, oldest: number) {
+    super(`revision ${requested} is older than ${oldest}, the oldest one kept`);
+    this.requested = requested;
+    this.oldest = oldest;
+  }
+}
+
+/** Why a compare-and-swap did not happen. `current` is what was found instead. */
+export type WriteResult = { ok: true; entry: Entry } | { ok: false; current: Entry | undefined };
+
+export interface StoreOptions {
+  /** Milliseconds, monotonic: ages the log. */
+  now: () => number;
+  /** Changes kept for each resource, whatever their age. */
+  retainChanges?: number;
+  /** How long a change stays readable; a real server compacts after five minutes. */
+  retainMs?: number;
+}
+
+interface ResourceState {
+  readonly table: SortedTable;
+  readonly log: RevisionLog;
+  readonly listeners: Set<ChangeListener>;
+}
+
+/** In-memory, ordered, versioned storage for every resource of the server. */
+export class Store {
+  #revision = 1;
+  #compacted = 0;
+  readonly #resources = new Map<string, ResourceState>();
+  readonly #anyListeners = new Set<(resource: string, change: Change) => void>();
+  /** Changes that are committed but not yet told to everybody; empty unless a delivery is under way. */
+  readonly #undelivered: { state: ResourceState; resource: string; change: Change }[] = [];
+  #delivering = false;
+  readonly #options: Required<StoreOptions>;
+
+  constructor(options: StoreOptions) {
+    this.#options = { retainChanges: 20_000, retainMs: 300_000, ...options };
+  }
+
+  /** The revision of the last committed change. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Names of the resources that hold at least one object. */
+  resources(): string[] {
+    return [...this.#resources].filter(([, state]) => state.table.size > 0).map(([name]) => name);
+  }
+
+  get(resource: string, key: string): Entry | undefined {
+    return this.#resources.get(resource)?.table.get(key);
+  }
+
+  /** All rows whose key starts with `prefix`, in key order, as of `revision` (now, if absent). */
+  list(resource: string, prefix = "", revision?: number): Entry[] {
+    const state = this.#resources.get(resource);
+    if (revision === undefined || revision >= this.#revision) return state?.table.range(prefix) ?? [];
+    this.#assertKept(state, revision);
+    if (state === undefined) return [];
+    const past = new Map<string, Entry>();
+    for (const entry of state.table.range(prefix)) past.set(entry.key, entry);
+    for (const change of state.log.backwardsTo(revision)) {
+      if (!change.key.startsWith(prefix)) continue;
+      if (change.previous) past.set(change.key, change.previous);
+      else past.delete(change.key);
+    }
+    return [...past.values()].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  }
+
+  /** How many objects a resource holds. */
+  count(resource: string): number {
+    return this.#resources.get(resource)?.table.size ?? 0;
+  }
+
+  create(resource: string, key: string, object: StoredObject): WriteResult {
+    const state = this.#state(resource);
+    const current = state.table.get(key);
+    if (current) return { ok: false, current };
+    return this.#commit(state, resource, "created", key, object, undefined);
+  }
+
+  /** Replaces the row if its revision is still `expected`. */
+  update(resource: string, key: string, expected: number, object: StoredObject): WriteResult {
+    const state = this.#state(resource);
+    const current = state.table.get(key);
+    if (current?.revision !== expected) return { ok: false, current };
+    return this.#commit(state, resource, "updated", key, object, current);
+  }
+
+  /** Removes the row if its revision is still `expected`; `object` is its last state, as watchers will see it. */
+  delete(resource: string, key: string, expected: number, object?: StoredObject): WriteResult {
+    const state = this.#state(resource);
+    const current = state.table.get(key);
+    if (current?.revision !== expected) return { ok: false, current };
+    return this.#commit(state, resource, "deleted", key, object ?? current.object, current);
+  }
+
+  /**
+   * Calls `listener` with every change of `resource` after revision `after`: first those in the log, then live ones, with
+   * none lost or doubled in between because all of this happens in one turn. The returned function stops it.
+   */
+  watch(resource: string, after: number, listener: ChangeListener): () => void {
+    const state = this.#state(resource);
+    let seen = after;
+    const live: ChangeListener = (change) => {
+      if (change.revision <= seen) return;
+      seen = change.revision;
+      listener(change);
+    };
+    if (after < this.#revision) {
+      this.#assertKept(state, after);
+      for (const change of state.log.after(after)) live(change);
+    }
+    state.listeners.add(live);
+    return () => state.listeners.delete(live);
+  }
+
+  /** Calls `listener` with every change of every resource from now on. */
+  watchAll(listener: (resource: string, change: Change) => void): () => void {
+    this.#anyListeners.add(listener);
+    return () => this.#anyListeners.delete(listener);
+  }
+
+  /** Forgets all history: a reader that asks for anything before the present revision gets {@link RevisionExpired}. */
+  compact(): void {
+    this.#compacted = this.#revision;
+    for (const state of this.#resources.values()) state.log.clear(this.#revision);
+  }
+
+  /** The oldest revision from which `resource` can still be read or watched. */
+  oldest(resource: string): number {
+    return Math.max(this.#compacted, this.#resources.get(resource)?.log.compacted ?? 0);
+  }
+
+  #assertKept(state: ResourceState | undefined, revision: number): void {
+    state?.log.trim(this.#options.now());
+    const oldest = Math.max(this.#compacted, state?.log.compacted ?? 0);
+    if (revision < oldest) throw new RevisionExpired(revision, oldest);
+  }
+
+  #state(resource: string): ResourceState {
+    let state = this.#resources.get(resource);
+    if (!state) {
+      state = {
+        table: new SortedTable(),
+        log: new RevisionLog(this.#options.retainChanges, this.#options.retainMs),
+        listeners: new Set(),
+      };
+      this.#resources.set(resource, state);
+    }
+    return state;
+  }
+
+  #commit(
+    state: ResourceState,
+    resource: string,
+    type: ChangeType,
+    key: string,
+    object: StoredObject,
+    previous: Entry | undefined,
+  ): WriteResult {
+    const revision = ++this.#revision;
+    const versioned = {
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(revision) },
+    };
+    const entry: Entry = { key, revision, object: versioned };
+    if (type === "deleted") state.table.delete(key);
+    else state.table.set(entry);
+    const change: Change = { type, revision, key, object: versioned, previous };
+    state.log.append(change, this.#options.now());
+    this.#undelivered.push({ state, resource, change });
+    this.#deliver();
+    return { ok: true, entry };
+  }
+
+  /** A listener may write: what it writes is told after the change that it reacts to, so that all see one order. */
+  #deliver(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (let next = this.#undelivered.shift(); next; next = this.#undelivered.shift()) {
+        for (const listener of [...next.state.listeners]) listener(next.change);
+        for (const listener of [...this.#anyListeners]) listener(next.resource, next.change);
+      }
+    } finally {
+      this.#delivering = false;
+    }
+  }
+}

@@ -1,0 +1,3 @@
+export { CertificateAuthority, type CertificateRequest, type KeyAndCertificate } from "./certificates.ts";
+export { decodeKubernetesProtobuf, ProtobufError } from "./protobuf.ts";
+export { Listener, type ListenerOptions } from "./server.ts";

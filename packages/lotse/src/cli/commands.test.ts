@@ -1,0 +1,171 @@
+/** The commands on an embedded cluster, in this process. */
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { Client } from "@lotse/client";
+import { Cluster } from "@lotse/cluster";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { main } from "./main.ts";
+import { type TestIo, testIo } from "./test-io.ts";
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(path.join(os.tmpdir(), "lotse-commands-"));
+  writeFileSync(path.join(cwd, "package.json"), '{"type":"module"}');
+});
+
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+/** An operator that tells in the log what is done to it; by the framework's brand, so that it needs no package. */
+const fixture = (version: string, stopped = "new Promise((resolve) => { end = resolve; })") => `
+let end: () => void = () => {};
+export default {
+  [Symbol.for("lotse.Operator")]: true,
+  name: "fixture",
+  resources: [{ resource: "pods", handlers: [] }],
+  start({ log, namespaces, signal }: any) {
+    const tell = (message: string) => log({ time: 0, level: "info", message, fields: { namespaces }, object: undefined });
+    tell("${version} started");
+    const stopped = ${stopped};
+    const stop = async () => { tell("${version} stopped"); end(); };
+    signal?.addEventListener("abort", stop);
+    return { ready: Promise.resolve(), stopped, stop, idle: async () => {} };
+  },
+};
+`;
+
+const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
+const seen = (text: () => string, what: string | RegExp) =>
+  vi.waitFor(() => expect(text()).toMatch(what), { timeout: 15_000, interval: 20 });
+
+/** Starts a command; its end is `code`. */
+function begin(io: TestIo, ...argv: string[]): { readonly code: Promise<number> } {
+  return { code: main(argv, io) };
+}
+
+describe("lotse cluster", () => {
+  it("starts a cluster, writes a kubeconfig for its owner alone, and ends with 0 when asked to", async () => {
+    const io = testIo({ cwd });
+    const { code } = begin(io, "cluster");
+    await seen(io.out, "export KUBECONFIG=");
+    const kubeconfig = path.join(cwd, ".lotse", "kubeconfig");
+    expect(io.out()).toContain(kubeconfig);
+    expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
+    const client = await Client.connect({ kubeconfig });
+    expect((await client.get("namespaces", "default")).name).toBe("default");
+    await client.close();
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+    expect(io.err()).toBe("");
+  });
+
+  it("prints one line of JSON for programs", async () => {
+    const io = testIo({ cwd });
+    const { code } = begin(io, "cluster", "-o", "json", "--plain-http", "--kubeconfig", "here.yaml");
+    await seen(io.out, "\n");
+    const told = JSON.parse(io.out());
+    expect(told).toMatchObject({ url: `http://127.0.0.1:${told.port}`, kubeconfig: path.join(cwd, "here.yaml") });
+    io.send("SIGINT");
+    expect(await code).toBe(0);
+  });
+
+  it("says that a port is taken", async () => {
+    const other = await Cluster.start();
+    const io = testIo({ cwd });
+    expect(await main(["cluster", "--port", String(other.port)], io)).toBe(1);
+    expect(io.err()).toMatch(new RegExp(`^Error: port ${other.port} is taken\nWhy: .*\nDo: .*--port.*\n$`));
+    await other.stop();
+  });
+});
+
+describe("lotse dev", () => {
+  it("starts the operator anew at each save, survives a broken one, and ends at q", async () => {
+    write("operator.ts", fixture("version 1"));
+    const io = testIo({ cwd, tty: true, env: { NO_COLOR: "1" } });
+    const { code } = begin(io, "dev", "operator.ts", "--no-console");
+    await seen(io.out, /export KUBECONFIG=.*\n.*kubectl get/);
+    expect(io.err()).toContain("version 1 started");
+
+    write("operator.ts", fixture("version 2"));
+    await seen(io.err, /version 1 stopped.*version 2 started/s);
+
+    write("operator.ts", "const a: number = = 1;");
+    await seen(io.err, /version 2 stopped.*operator\.ts does not compile.*waiting for the next save/s);
+
+    write("operator.ts", fixture("version 3"));
+    await seen(io.err, /version 3 started/);
+    io.press("r");
+    await seen(io.err, /version 3 stopped.*version 3 started/s);
+    io.press("h");
+    expect(io.out()).toContain("r reload, q quit, h help\n");
+    io.press("q");
+    expect(await code).toBe(0);
+    expect(io.err().match(/version 3 stopped/g)).toHaveLength(2);
+  });
+
+  it("keeps its cluster when the first version is broken", async () => {
+    write("operator.ts", "export const nothing = 1;");
+    const io = testIo({ cwd });
+    const { code } = begin(io, "dev", "operator.ts", "--no-console", "-o", "json");
+    await seen(io.out, "\n");
+    expect(io.err()).toContain("Error: operator.ts exports no operator");
+    expect(JSON.parse(io.out())).toMatchObject({ operators: [], file: "operator.ts" });
+    write("operator.ts", fixture("version 2"));
+    await seen(io.err, "version 2 started");
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+  });
+});
+
+describe("lotse run", () => {
+  let cluster: Cluster;
+
+  beforeEach(async () => {
+    cluster = await Cluster.start();
+    await cluster.writeKubeconfig(path.join(cwd, "kubeconfig"));
+  });
+
+  afterEach(() => cluster.stop());
+
+  it("tells where it runs before it begins, and ends with 0 when asked to", async () => {
+    write("operator.ts", fixture("it"));
+    const io = testIo({ cwd, env: { KUBECONFIG: path.join(cwd, "kubeconfig") } });
+    const argv = ["run", "operator.ts", "-n", "a", "-n", "b,c", "--log-format", "pretty"];
+    const { code } = begin(io, ...argv);
+    await seen(io.err, "it started");
+    expect(io.out()).toContain("fixture (operator.ts)");
+    expect(io.out()).toMatch(new RegExp(`cluster +${cluster.url}`));
+    expect(io.out()).toMatch(/identity +kubernetes-admin\n/);
+    expect(io.out()).toMatch(/namespaces +a, b, c\n/);
+    expect(io.out()).toMatch(/kinds +pods\n/);
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+    expect(io.err()).toContain("it stopped");
+  });
+
+  it("logs nothing but JSON where nobody reads", async () => {
+    write("operator.ts", fixture("it"));
+    const io = testIo({ cwd });
+    const { code } = begin(io, "run", "operator.ts", "--kubeconfig", "kubeconfig");
+    await seen(io.err, "it started");
+    io.send("SIGINT");
+    expect(await code).toBe(0);
+    expect(io.out()).toBe("");
+    const messages = io
+      .err()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).message);
+    expect(messages.slice(0, 3)).toEqual(["connected to the cluster", "starting the operator", "it started"]);
+  });
+
+  it("stops the others and exits with 1 when an operator cannot start", async () => {
+    write("good.ts", fixture("good"));
+    const failing = fixture("bad", `Promise.reject(new Error("no rates today"))`).replace('"fixture"', '"other"');
+    write("bad.ts", failing);
+    const io = testIo({ cwd });
+    expect(await main(["run", "good.ts", "bad.ts", "--kubeconfig", "kubeconfig", "-q"], io)).toBe(1);
+    expect(io.err()).toMatch(/^Error: no rates today\nDo: .*--verbose.*\n$/);
+  });
+});

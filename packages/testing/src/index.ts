@@ -1,0 +1,9 @@
+/**
+ * `@lotse/testing`: test an operator on an embedded cluster, with any test runner.
+ *
+ * @packageDocumentation
+ */
+
+export { VirtualClock } from "@lotse/client/meta";
+export { type Harness, type HarnessOptions, type OperatorWrite, startHarness } from "./harness.ts";
+export { CapturedLogs, type LogQuery } from "./logs.ts";

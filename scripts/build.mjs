@@ -1,0 +1,156 @@
+// Builds what is published: for each entry point of each package one JavaScript bundle and one bundle of declarations
+// in packages/*/dist. Nothing in the repository's own tests needs it; `npm start`, `npm pack` and the benchmarks do.
+//
+//   node scripts/build.mjs            everything
+//   node scripts/build.mjs --js      without declarations (what `npm start` needs)
+//   node scripts/build.mjs --force   even when nothing changed
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { emitDeclarations } from "./declarations.mjs";
+import { ensureInstalled } from "./install.mjs";
+import { Failure, leaveResults, main, say, seconds } from "./process.mjs";
+import { digestFiles, readJson, readPackages, root, scratch, sourcesOf } from "./workspace.mjs";
+
+const recipe = ["build.mjs", "declarations.mjs", "workspace.mjs"].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
+
+/** Builds what changed since the last build. Returns how many packages were built anew. */
+export async function build({ types = true, force = false } = {}) {
+  const packages = readPackages().filter((pkg) => sourcesOf(pkg).length > 0);
+  for (const pkg of packages) requireEntries(pkg);
+  const stale = packages.filter((pkg) => force || !isFresh(pkg, "js", inputsOf([pkg])));
+  for (const pkg of stale) await bundle(pkg);
+  // A package's declarations depend on those of the packages below it, hence one digest for all.
+  const inputs = types ? inputsOf(packages) : "";
+  const typesStale = types && (force || !packages.every((pkg) => isFresh(pkg, "types", inputs)));
+  if (typesStale) {
+    const since = performance.now();
+    for (const pkg of packages) for (const file of outputsOf(pkg, "types")) rmSync(file, { force: true });
+    const written = await emitDeclarations(packages);
+    for (const pkg of packages) {
+      remember(pkg, "types", written.get(pkg.name) ?? [], inputs);
+      report("types", pkg, written.get(pkg.name) ?? []);
+    }
+    say(`types    all packages in ${seconds(since)}`);
+  }
+  if (stale.length === 0 && !typesStale) say("build    nothing changed");
+  return stale.length;
+}
+
+function requireEntries(pkg) {
+  for (const entry of pkg.entries) {
+    if (existsSync(path.join(pkg.dir, entry.source))) continue;
+    throw new Failure(
+      `${pkg.name}: the entry point ${entry.source} does not exist.\nCreate it, or take it out of packages/${pkg.folder}/package.json.`,
+    );
+  }
+}
+
+async function bundle(pkg) {
+  const since = performance.now();
+  const { build: esbuild } = await import("esbuild");
+  for (const file of outputsOf(pkg, "js")) rmSync(file, { force: true });
+  const result = await esbuild({
+    absWorkingDir: pkg.dir,
+    entryPoints: Object.fromEntries(
+      pkg.entries.map((entry) => [path.relative("dist", entry.output).replace(/\.js$/, ""), entry.source]),
+    ),
+    outdir: "dist",
+    chunkNames: "shared-[hash]",
+    bundle: true,
+    splitting: true, // an entry and the command of one package must share their classes, not carry two copies
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    packages: "external",
+    loader: { ".html": "text", ".css": "text", ".svg": "text" },
+    legalComments: "none",
+    charset: "utf8",
+    metafile: true,
+    logLevel: "silent",
+  }).catch((error) => {
+    const texts = (error.errors ?? []).map(
+      (e) => `  ${e.location ? `packages/${pkg.folder}/${e.location.file}:${e.location.line}: ` : ""}${e.text}`,
+    );
+    throw new Failure(`${pkg.name} does not build:\n${texts.length > 0 ? texts.join("\n") : error.message}`);
+  });
+  const files = Object.keys(result.metafile.outputs).map((file) => path.join(pkg.dir, file));
+  requireDeclared(pkg, result.metafile);
+  remember(pkg, "js", files, inputsOf([pkg]));
+  report("build", pkg, files, since);
+}
+
+// A bundle that imports what its package.json does not declare works here by hoisting, and nowhere else.
+function requireDeclared(pkg, metafile) {
+  const declared = {
+    ...pkg.manifest.dependencies,
+    ...pkg.manifest.peerDependencies,
+    ...pkg.manifest.optionalDependencies,
+  };
+  for (const output of Object.values(metafile.outputs)) {
+    for (const { path: target, external } of output.imports) {
+      if (!external || target.startsWith("node:")) continue;
+      const name = target.split("/", target.startsWith("@") ? 2 : 1).join("/");
+      if (name in declared) continue;
+      throw new Failure(`${pkg.name} imports "${target}", which its package.json does not declare as a dependency.`);
+    }
+  }
+}
+
+function report(what, pkg, files, since) {
+  const size = files.reduce((sum, file) => sum + statSync(file).size, 0);
+  const count = `${files.length} ${files.length === 1 ? "file" : "files"}`;
+  const time = since === undefined ? "" : ` in ${seconds(since)}`;
+  say(`${what.padEnd(8)} ${pkg.name.padEnd(16)} ${count}, ${(size / 1024).toFixed(0)} kB${time}`);
+}
+
+// The stamps: what was built from which sources, and which files came out. They lie outside dist, which is packed.
+const stampOf = (pkg, what) => path.join(scratch, "stamps", `${pkg.folder}.${what}.json`);
+
+/** A digest of everything that the result depends on: sources, settings, tools and this recipe. */
+function inputsOf(packages) {
+  const files = packages.flatMap((pkg) => [...sourcesOf(pkg), path.join(pkg.dir, "package.json")]);
+  const tools = ["esbuild", "rollup", "rollup-plugin-dts", "typescript"].map(
+    (name) => readJson(path.join(root, "node_modules", name, "package.json")).version,
+  );
+  return digestFiles([...files, ...recipe, path.join(root, "tsconfig.json")], tools.join(" "));
+}
+
+function remember(pkg, what, files, inputs) {
+  const stamp = stampOf(pkg, what);
+  mkdirSync(path.dirname(stamp), { recursive: true });
+  const outputs = files.map((file) => path.relative(pkg.dir, file));
+  writeFileSync(stamp, JSON.stringify({ inputs, outputs }));
+}
+
+function readStamp(pkg, what) {
+  const stamp = stampOf(pkg, what);
+  return existsSync(stamp) ? JSON.parse(readFileSync(stamp, "utf8")) : undefined;
+}
+
+function outputsOf(pkg, what) {
+  return (readStamp(pkg, what)?.outputs ?? []).map((file) => path.join(pkg.dir, file));
+}
+
+function isFresh(pkg, what, inputs) {
+  const stamp = readStamp(pkg, what);
+  return stamp?.inputs === inputs && outputsOf(pkg, what).every((file) => existsSync(file));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(async () => {
+    const flags = process.argv.slice(2);
+    const unknown = flags.find((flag) => flag !== "--js" && flag !== "--force");
+    if (unknown !== undefined) throw new Failure(`Unknown option ${unknown}. There are --js and --force.`, 2);
+    await ensureInstalled();
+    try {
+      await build({ types: !flags.includes("--js"), force: flags.includes("--force") });
+    } catch (error) {
+      leaveResults(0, 1);
+      throw error;
+    }
+    leaveResults(1, 0);
+  });
+}

@@ -1,0 +1,53 @@
+// `npm run check`: types, lint and format, lock file, layering. One line each with its time, then everything that is wrong.
+import path from "node:path";
+import { ensureInstalled } from "./install.mjs";
+import { checkLayers, tell } from "./layers.mjs";
+import { complete } from "./lock.mjs";
+import { capture, leaveResults, main, say, seconds } from "./process.mjs";
+import { readJson, root } from "./workspace.mjs";
+
+const tool = (...parts) => path.join(root, "node_modules", ...parts);
+const color = process.stdout.isTTY ? ["--colors=force"] : ["--colors=off"];
+
+const checks = {
+  types: () => run([tool("typescript", "bin", "tsc"), "-p", root, "--pretty", String(process.stdout.isTTY ?? false)]),
+  "lint and format": () =>
+    run([tool("@biomejs", "biome", "bin", "biome"), "check", ...color, "--max-diagnostics=100", "."]),
+  "lock file": () => {
+    const lock = readJson(path.join(root, "package-lock.json"));
+    const hosts = Object.keys(lock.packages).filter((where) => /^https?:/.test(lock.packages[where].resolved ?? ""));
+    const missing = complete(lock);
+    const output = [
+      missing.length > 0 && `missing: ${missing.join(", ")}\n    → run \`node scripts/lock.mjs\``,
+      hosts.length > 0 &&
+        `with the address of a registry: ${hosts.join(", ")}\n    → run \`npm install --omit-lockfile-registry-resolved\``,
+    ];
+    return { ok: missing.length + hosts.length === 0, output: output.filter(Boolean).join("\n") };
+  },
+  layering: () => {
+    const { files, violations } = checkLayers();
+    return { ok: violations.length === 0, note: `${files} files`, output: violations.map(tell).join("\n") };
+  },
+};
+
+async function run(args) {
+  const { exitCode, stdout, stderr } = await capture(process.execPath, args, { cwd: root });
+  return { ok: exitCode === 0, output: `${stdout}${stderr}`.trim() };
+}
+
+await main(async () => {
+  await ensureInstalled();
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      const since = performance.now();
+      const result = await check();
+      const note = result.note ? `, ${result.note}` : "";
+      say(`${result.ok ? "ok    " : "FAILED"} ${name.padEnd(16)} ${seconds(since)}${note}`);
+      return { name, ...result };
+    }),
+  );
+  const failures = results.filter((result) => !result.ok);
+  for (const { name, output } of failures) say(`\n── ${name} ──\n${output}`);
+  leaveResults(results.length - failures.length, failures.length);
+  return failures.length > 0 ? 1 : 0;
+});

@@ -1,0 +1,50 @@
+/** JSON as it is sent or answered. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** How a body is reduced before both sides are compared, see views.ts. */
+export type View = (body: Json) => Json;
+
+/**
+ * One request. `{{name}}` in the path, the query, the headers and the body stands for what an earlier step of the same
+ * script captured.
+ */
+export interface Step {
+  /** A sentence, unique in its script. */
+  readonly name: string;
+  /** GET unless told. */
+  readonly method?: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON, or as it is when it is a string. */
+  readonly body?: Json;
+  /** `application/json` unless told; `""` sends none. */
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** Names for later steps, each with a dotted path into the answer: `{ uid: "metadata.uid" }`. */
+  readonly capture?: Readonly<Record<string, string>>;
+  /**
+   * Asks again until the answer has this status and, where told, this value at this dotted path: for what controllers
+   * do in their own time. The last answer counts.
+   */
+  readonly until?: { readonly status: number; readonly path?: string; readonly is?: Json };
+  /**
+   * Keeps the stream open, plays `during` once it is open, and records the events until `events` have come and a moment
+   * of silence has passed.
+   */
+  readonly watch?: { readonly events: number; readonly during?: readonly Step[] };
+  readonly view?: View;
+}
+
+/** Requests that build on each other, played in order in a namespace of their own. */
+export interface Script {
+  readonly title: string;
+  /** Created before the first step; `{{ns}}` in the steps. */
+  readonly namespace?: string;
+  readonly steps: readonly Step[];
+}
+
+/** All steps of a script, those inside watches too, in the order in which they are recorded. */
+export function flatten(steps: readonly Step[]): Step[] {
+  return steps.flatMap((step) => [...flatten(step.watch?.during ?? []), step]);
+}

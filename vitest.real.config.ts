@@ -1,0 +1,5 @@
+import { wholeProduct } from "./tests/vitest.ts";
+
+export default wholeProduct(["tests/real/**/*.test.ts", "tests/scenarios/**/*.test.ts"], {
+  LOTSE_TEST_CLUSTER: "real",
+});
