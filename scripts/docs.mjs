@@ -5,7 +5,7 @@ import path from "node:path";
 import { codeBlocks, links } from "./docs/markdown.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { capture, leaveResults, main, say, seconds } from "./process.mjs";
-import { listFiles, root, scratch } from "./workspace.mjs";
+import { listFiles, root } from "./workspace.mjs";
 
 const pages = listFiles(root, (file) => /\.md$/.test(file) && !/[\\/](templates|fixtures)[\\/]/.test(file));
 
@@ -40,7 +40,8 @@ function brokenLinks(page, text) {
 
 /** Writes the named code blocks of a page into a folder of their own, compiles them, and runs what is an operator. */
 async function runExamples(page, blocks) {
-  const folder = path.join(scratch, "docs", page.replaceAll(/[^\w]/g, "-"));
+  // Not in node_modules, where no TypeScript is run; .lotse is never committed.
+  const folder = path.join(root, ".lotse", "docs", page.replaceAll(/[^\w]/g, "-"));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const { file, code } of blocks) writeFileSync(path.join(folder, file), code);

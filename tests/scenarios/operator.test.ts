@@ -382,6 +382,22 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     expect(await patchesOf("things")).toEqual(["one/status", "one/status"]);
   });
 
+  it("begins a timer whose filter looks at the status when a handler's own write makes it match", async () => {
+    const operator = new Operator({ name: "op" });
+    let runs = 0;
+    operator.on.create(Thing, ({ patch }) => {
+      patch.status.size = 1;
+    });
+    operator.timer(Thing, { interval: "1h", when: ({ status }) => status?.size === 1 }, function tick() {
+      runs++;
+    });
+    await start(operator);
+    await thing("one");
+    await eventually(() => expect(runs).toBe(1));
+    await quiet();
+    expect(await patchesOf("things")).toEqual(["one/status"]);
+  });
+
   it("gives a running handler its signal and time to end when it stops, and writes its work down", async () => {
     const operator = new Operator({ name: "op" });
     const why: string[] = [];

@@ -21,7 +21,9 @@ export function normalise(records: readonly Recorded[], serverUrl: string): Tran
   const steps = new Map<string, Answer>();
   for (const { step, answer } of records) {
     symbols.enter(step.name, step.body);
-    const body = symbols.value(step.view === undefined ? answer.body : step.view(answer.body));
+    // An error is compared as it is, whatever the step looks for in a success.
+    const viewed = step.view === undefined || answer.status >= 400 ? answer.body : step.view(answer.body);
+    const body = symbols.value(viewed);
     steps.set(step.name, { status: answer.status, headers: symbols.value(answer.headers) as Answer["headers"], body });
   }
   return { steps, history: symbols.history() };
@@ -137,11 +139,15 @@ class Symbols {
       .replaceAll(this.#host, "<server>")
       .replaceAll(uuid, (id) => this.#symbol(this.#uids, id, "uid"));
     for (const prefix of this.#prefixes) {
-      result = result.replaceAll(new RegExp(`\\b${prefix}[bcdfghjklmnpqrstvwxz2456789]{5}\\b`, "g"), `${prefix}<generated>`);
+      result = result.replaceAll(
+        new RegExp(`\\b${prefix}[bcdfghjklmnpqrstvwxz2456789]{5}\\b`, "g"),
+        `${prefix}<generated>`,
+      );
     }
     result = result.replaceAll(time, (_, fraction: string | undefined, zone: string) => {
       return `<time${fraction === undefined ? "" : ` with ${fraction.length - 1} digits`}${zone === "Z" ? "" : zone}>`;
     });
+    result = result.replaceAll(/(resource version: \d+, current: )\d+/g, "$1<revision>");
     // In a sentence a version stands as a bare number; in data a number that happens to be one is left alone.
     if (!/[ :]/.test(result)) return result;
     return result.replaceAll(/\b[1-9]\d*\b/g, (number) => this.#versions.get(number) ?? number);

@@ -1,4 +1,5 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
+import { setMaxListeners } from "node:events";
 import { Client, type KindDescription, type KubeBody } from "@lotse/client";
 import { type Clock, type Duration, durationMs, formatDuration, sleep, systemClock } from "@lotse/client/meta";
 import {
@@ -90,6 +91,8 @@ export class Runner implements RunningOperator {
     this.#clock = options.clock ?? systemClock;
     const sink = options.log ?? atLeast("info", prettySink(process.stderr, { colours: process.stderr.isTTY === true }));
     this.#logger = new Logger(sink, () => this.#clock.now());
+    // Every running turn listens; any number of them is right.
+    setMaxListeners(0, this.#stopping.signal);
     if (options.signal?.aborted) this.#stopping.abort(options.signal.reason);
     options.signal?.addEventListener("abort", () => this.#stopping.abort(), { once: true });
 
@@ -244,8 +247,9 @@ export class Runner implements RunningOperator {
       if (outcome.type === "done" || outcome.type === "aborted") return;
       const exhausted = plan.retries !== undefined && retry + 1 >= plan.retries;
       if (outcome.type === "failed" || exhausted) {
-        logger.error(`${handler.type} handler failed for good`, errorFields(error, retry === 0));
+        // Whoever started the operator hears of it by its promises.
         if (handler.type === "startup") throw error;
+        logger.error("cleanup handler failed for good", errorFields(error, retry === 0));
         return;
       }
       const delayMs = outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, (this.#options.random ?? Math.random)());

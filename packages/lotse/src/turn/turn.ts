@@ -72,6 +72,7 @@ async function look(
   logger: Logger,
 ): Promise<TurnEnd> {
   let body = first;
+  let wrote = false;
   const send = async (plan: WritePlan) => {
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.pending = plan;
@@ -79,6 +80,7 @@ async function look(
     memory.pending = undefined;
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") {
+      wrote = true;
       body = result.body;
       if (result.dropped) reportDropped(kind, result.dropped, logger);
       if (plan.finalizer === "drop" && isDeleting(body)) memory.released = true;
@@ -113,7 +115,14 @@ async function look(
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
   if (digestOf(essenceOf(kind.newest(key) ?? body)) !== decision.current.digest) return { type: "again" };
+  // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
+  if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
   return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, timerAt);
+}
+
+/** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
+function filtersLookAnywhere({ changes, timers }: TurnKind): boolean {
+  return [...changes, ...timers].some(({ filters }) => filters.when !== undefined);
 }
 
 async function runCycle(

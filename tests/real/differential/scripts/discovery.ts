@@ -46,18 +46,43 @@ export const discovery: Script = {
       get(`asks for the core group at once, ${version}`, "/api", {}, { accept: aggregated(version), view: asSets }),
       get(`asks for all groups at once, ${version}`, "/apis", {}, { accept: aggregated(version), view: builtInGroups }),
     ]),
-    get("asks for all groups at once as kubectl does", "/apis", { timeout: "32s" }, {
-      accept: `${aggregated("v2")},${aggregated("v2beta1")},application/json`,
-      view: (body) => (body as { kind: Json; apiVersion: Json }).apiVersion,
-    }),
+    get(
+      "asks for all groups at once as kubectl does",
+      "/apis",
+      { timeout: "32s" },
+      {
+        accept: `${aggregated("v2")},${aggregated("v2beta1")},application/json`,
+        view: (body) => (body as { kind: Json; apiVersion: Json }).apiVersion,
+      },
+    ),
     get("asks for all groups at once in an unknown version", "/apis", {}, { accept: aggregated("v9") }),
-    get("asks for all groups at once in an unknown version with a fallback", "/apis", {}, { accept: `${aggregated("v9")},application/json`, view: (body) => (body as { kind: Json }).kind }),
+    get(
+      "asks for all groups at once in an unknown version with a fallback",
+      "/apis",
+      {},
+      { accept: `${aggregated("v9")},application/json`, view: (body) => (body as { kind: Json }).kind },
+    ),
     get("asks for the OpenAPI documents", "/openapi/v3", {}, { view: openApiPaths }),
     get("asks for an OpenAPI document", "/openapi/v3/apis/coordination.k8s.io/v1", {}, { view: openApiNames }),
-    get("asks for the OpenAPI document of apiextensions", "/openapi/v3/apis/apiextensions.k8s.io/v1", {}, { view: openApiNames }),
+    get(
+      "asks for the OpenAPI document of apiextensions",
+      "/openapi/v3/apis/apiextensions.k8s.io/v1",
+      {},
+      { view: openApiNames },
+    ),
     get("asks for the core OpenAPI document", "/openapi/v3/api/v1", {}, { view: openApiPathsOfDocument }),
-    get("asks for an OpenAPI document with a wrong hash", "/openapi/v3/apis/apps/v1", { hash: "wrong" }, { view: headersOnly }),
-    get("asks for the old OpenAPI document", "/openapi/v2", {}, { view: (body) => (body as { swagger: Json }).swagger }),
+    get(
+      "asks for an OpenAPI document with a wrong hash",
+      "/openapi/v3/apis/apps/v1",
+      { hash: "wrong" },
+      { view: headersOnly },
+    ),
+    get(
+      "asks for the old OpenAPI document",
+      "/openapi/v2",
+      {},
+      { view: (body) => (body as { swagger: Json }).swagger },
+    ),
   ],
 };
 
@@ -65,7 +90,11 @@ export const discovery: Script = {
 function builtInGroups(body: Json): Json {
   const { groups, items, ...rest } = body as { groups?: Json[]; items?: Json[] };
   const stable = (version: string) => !/alpha|beta/.test(version);
-  const list = (groups ?? items ?? []) as { name?: string; metadata?: { name?: string }; versions: { version: string }[] }[];
+  const list = (groups ?? items ?? []) as {
+    name?: string;
+    metadata?: { name?: string };
+    versions: { version: string }[];
+  }[];
   const kept = list
     .map((group) => ({ ...group, versions: group.versions.filter(({ version }) => stable(version)) }))
     .filter((group) => !/diff/.test(group.name ?? group.metadata?.name ?? "") && group.versions.length > 0);
@@ -74,14 +103,18 @@ function builtInGroups(body: Json): Json {
 
 function openApiPaths(body: Json): Json {
   const paths = Object.keys((body as { paths: object }).paths);
-  return paths.filter((path) => /^(api|apis|version|api\/v1|apis\/[^/]+(\/v\d+)?)$/.test(path) && !/diff/.test(path)).sort();
+  return paths
+    .filter((path) => /^(api|apis|version|api\/v1|apis\/[^/]+(\/v\d+)?)$/.test(path) && !/diff/.test(path))
+    .sort();
 }
 
 function openApiNames(body: Json): Json {
   const document = body as { openapi: Json; paths: object; components: { schemas: object } };
   return {
     openapi: document.openapi,
-    paths: Object.keys(document.paths).filter((path) => !path.includes("/watch/")).sort(),
+    paths: Object.keys(document.paths)
+      .filter((path) => !path.includes("/watch/"))
+      .sort(),
     schemas: Object.keys(document.components.schemas).sort(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Json, Script } from "../script.ts";
-import { configMap, get, partial, partialList, post, remove, table, tables } from "./requests.ts";
 import { withoutProse } from "../views.ts";
+import { configMap, get, partial, partialList, post, remove, table, tables } from "./requests.ts";
 
 const all = "/api/v1/namespaces/{{ns}}/configmaps";
 const mine = { labelSelector: "suite=lists" };
@@ -12,23 +12,80 @@ export const lists: Script = {
   steps: [
     get("lists nothing", all, mine, { capture: { before: "metadata.resourceVersion" } }),
     ...["c", "a", "e", "b", "d"].map((name, index) =>
-      post(`creates ${name}`, all, configMap(name, { data: { n: String(index) } }, { labels: { suite: "lists", name, n: String(index), ...(index % 2 ? { odd: "" } : {}) } })),
+      post(
+        `creates ${name}`,
+        all,
+        configMap(
+          name,
+          { data: { n: String(index) } },
+          { labels: { suite: "lists", name, n: String(index), ...(index % 2 ? { odd: "" } : {}) } },
+        ),
+      ),
     ),
     get("lists", all, mine, { capture: { now: "metadata.resourceVersion", rvA: "items.0.metadata.resourceVersion" } }),
     get("lists all namespaces", "/api/v1/configmaps", mine),
     get("lists a namespace that is not there", "/api/v1/namespaces/nowhere/configmaps"),
     ...[
-      "name=a", "name==a", "name!=a", "name in (a,b)", "name notin (a,b)", "odd", "!odd", "n>2", "n<2", "name=a,n=1", "name=",
-      "name in ()", "a b", "=x", "name in (a", "n>x", "name=a=b", ",", "name=a,", "a//b=c", `k=${"v".repeat(64)}`, "name in (a),odd", "-x", "name!",
-    ].map((labelSelector) => get(`selects by label ${labelSelector}`, all, { labelSelector: labelSelector.includes("!") || labelSelector.startsWith("name not") ? `suite=lists,${labelSelector}` : labelSelector })),
+      "name=a",
+      "name==a",
+      "name!=a",
+      "name in (a,b)",
+      "name notin (a,b)",
+      "odd",
+      "!odd",
+      "n>2",
+      "n<2",
+      "name=a,n=1",
+      "name=",
+      "name in ()",
+      "a b",
+      "=x",
+      "name in (a",
+      "n>x",
+      "name=a=b",
+      ",",
+      "name=a,",
+      "a//b=c",
+      `k=${"v".repeat(64)}`,
+      "name in (a),odd",
+      "-x",
+      "name!",
+    ].map((labelSelector) =>
+      get(`selects by label ${labelSelector}`, all, {
+        labelSelector:
+          labelSelector.includes("!") || labelSelector.startsWith("name not")
+            ? `suite=lists,${labelSelector}`
+            : labelSelector,
+      }),
+    ),
     ...[
-      "metadata.name=a", "metadata.name==a", "metadata.name!=a", "metadata.namespace=diff-lists", "metadata.namespace=other", "metadata.name=a,",
-      "metadata.name=a,metadata.name=b", "data.n=1", "x", "metadata.name in (a)", "metadata.labels.n=1", "=a",
+      "metadata.name=a",
+      "metadata.name==a",
+      "metadata.name!=a",
+      "metadata.namespace=diff-lists",
+      "metadata.namespace=other",
+      "metadata.name=a,",
+      "metadata.name=a,metadata.name=b",
+      "data.n=1",
+      "x",
+      "metadata.name in (a)",
+      "metadata.labels.n=1",
+      "=a",
     ].map((fieldSelector) => get(`selects by field ${fieldSelector}`, all, { ...mine, fieldSelector })),
     get("selects a name across namespaces", "/api/v1/configmaps", { ...mine, fieldSelector: "metadata.name=a" }),
     get("lists the first page", all, { limit: "2" }, { view: withoutCount }),
-    get("lists the first page of a selection", all, { ...mine, limit: "2" }, { capture: { next: "metadata.continue" } }),
-    get("lists the second page", all, { ...mine, limit: "2", continue: "{{next}}" }, { capture: { last: "metadata.continue" } }),
+    get(
+      "lists the first page of a selection",
+      all,
+      { ...mine, limit: "2" },
+      { capture: { next: "metadata.continue" } },
+    ),
+    get(
+      "lists the second page",
+      all,
+      { ...mine, limit: "2", continue: "{{next}}" },
+      { capture: { last: "metadata.continue" } },
+    ),
     get("lists the last page", all, { ...mine, limit: "2", continue: "{{last}}" }),
     get("lists a page exactly as long", all, { ...mine, limit: "5" }),
     get("lists with limit 0", all, { ...mine, limit: "0" }),
@@ -44,7 +101,12 @@ export const lists: Script = {
     get("lists not older than now", all, { ...mine, resourceVersion: "{{now}}", resourceVersionMatch: "NotOlderThan" }),
     get("lists not older than 0", all, { ...mine, resourceVersion: "0", resourceVersionMatch: "NotOlderThan" }),
     get("lists exactly the past", all, { ...mine, resourceVersion: "{{before}}", resourceVersionMatch: "Exact" }),
-    get("lists exactly now with a limit", all, { ...mine, resourceVersion: "{{now}}", resourceVersionMatch: "Exact", limit: "2" }),
+    get("lists exactly now with a limit", all, {
+      ...mine,
+      resourceVersion: "{{now}}",
+      resourceVersionMatch: "Exact",
+      limit: "2",
+    }),
     get("lists exactly 0", all, { ...mine, resourceVersion: "0", resourceVersionMatch: "Exact" }),
     get("lists a match without a version", all, { ...mine, resourceVersionMatch: "Exact" }),
     get("lists an unknown match", all, { ...mine, resourceVersion: "{{now}}", resourceVersionMatch: "Sometimes" }),
@@ -64,20 +126,44 @@ export const lists: Script = {
     table("lists as a table with nonsense", all, { ...mine, includeObject: "Some" }),
     table("reads as a table", `${all}/a`, {}),
     table("reads an absent one as a table", `${all}/zz`, {}),
-    get("lists as an old table", all, mine, { accept: "application/json;as=Table;g=meta.k8s.io;v=v1beta1", view: withoutProse }),
-    get("lists as kubectl asks", all, mine, { accept: `${tables},application/json;as=Table;g=meta.k8s.io;v=v1beta1,application/json`, view: withoutProse }),
+    get("lists as an old table", all, mine, {
+      accept: "application/json;as=Table;g=meta.k8s.io;v=v1beta1",
+      view: withoutProse,
+    }),
+    get("lists as kubectl asks", all, mine, {
+      accept: `${tables},application/json;as=Table;g=meta.k8s.io;v=v1beta1,application/json`,
+      view: withoutProse,
+    }),
     get("lists as partial objects", all, mine, { accept: partialList }),
     get("reads as a partial object", `${all}/a`, {}, { accept: partial }),
     get("lists as a partial object", all, mine, { accept: partial }),
     get("reads as a partial list", `${all}/a`, {}, { accept: partialList }),
     get("lists as an unknown transform", all, mine, { accept: "application/json;as=Picture;g=meta.k8s.io;v=v1" }),
-    get("lists as an unknown transform with a fallback", all, mine, { accept: "application/json;as=Picture;g=meta.k8s.io;v=v1,application/json" }),
+    get("lists as an unknown transform with a fallback", all, mine, {
+      accept: "application/json;as=Picture;g=meta.k8s.io;v=v1,application/json",
+    }),
     get("lists as XML", all, mine, { accept: "text/xml" }),
     get("lists as anything", all, mine, { accept: "*/*" }),
     get("lists as any application", all, mine, { accept: "application/*" }),
-    get("reads as YAML", `${all}/a`, {}, { accept: "application/yaml" , view: (body) => String(body).split("\n").filter((line) => /^\S/.test(line)).sort() }),
+    get(
+      "reads as YAML",
+      `${all}/a`,
+      {},
+      {
+        accept: "application/yaml",
+        view: (body) =>
+          String(body)
+            .split("\n")
+            .filter((line) => /^\S/.test(line))
+            .sort(),
+      },
+    ),
     get("lists as JSON before YAML", all, mine, { accept: "application/json, application/yaml" }),
-    post("creates as a table", all, configMap("tabled"), { accept: tables, query: { dryRun: "All" }, view: withoutProse }),
+    post("creates as a table", all, configMap("tabled"), {
+      accept: tables,
+      query: { dryRun: "All" },
+      view: withoutProse,
+    }),
     post("creates as a partial object", all, configMap("tabled"), { accept: partial, query: { dryRun: "All" } }),
 
     remove("deletes a selection dry", all, undefined, { query: { labelSelector: "odd", dryRun: "All" } }),
@@ -86,7 +172,11 @@ export const lists: Script = {
     remove("deletes with a bad selector", all, undefined, { query: { labelSelector: "a b" } }),
     remove("deletes with a bad option", all, { propagationPolicy: "Sideways" }, { query: mine }),
     remove("deletes by field", all, undefined, { query: { ...mine, fieldSelector: "metadata.name=c" } }),
-    post("creates one with a finalizer", all, configMap("f", {}, { labels: { suite: "lists" }, finalizers: ["a.io/x"] })),
+    post(
+      "creates one with a finalizer",
+      all,
+      configMap("f", {}, { labels: { suite: "lists" }, finalizers: ["a.io/x"] }),
+    ),
     remove("deletes a collection with a finalizer", all, { propagationPolicy: "Background" }, { query: mine }),
     get("lists what the deletion left", all, mine),
     remove("deletes across namespaces", "/api/v1/configmaps"),
