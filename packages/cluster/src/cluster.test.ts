@@ -121,7 +121,9 @@ describe("Cluster", () => {
     await call(cluster, "POST", "/api/v1/namespaces", { body: { metadata: { name: "bare" } } });
     await cluster.settle();
     expect((await call(cluster, "GET", "/api/v1/namespaces/bare/serviceaccounts")).body.items).toEqual([]);
-    const orphan = { metadata: { name: "o", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u" }] } };
+    const orphan = {
+      metadata: { name: "o", ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "p", uid: "u" }] },
+    };
     await call(cluster, "POST", CONFIG_MAPS, { body: orphan });
     await cluster.settle();
     expect((await call(cluster, "GET", `${CONFIG_MAPS}/o`)).status).toBe(200);

@@ -102,7 +102,14 @@ export class Cluster implements AsyncDisposable {
 
   /** Boots a cluster and resolves when it answers and its first objects are there. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
-    const { host = "127.0.0.1", port = 0, tls = true, name = "lotse", clock = systemClock, random = Math.random } = options;
+    const {
+      host = "127.0.0.1",
+      port = 0,
+      tls = true,
+      name = "lotse",
+      clock = systemClock,
+      random = Math.random,
+    } = options;
     const token = randomBytes(24).toString("base64url");
     const authority = tls ? new CertificateAuthority(`${name}-ca`, Date.now()) : undefined;
     const caPem = authority?.certPem ?? "";

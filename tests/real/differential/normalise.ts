@@ -23,7 +23,7 @@ export function normalise(records: readonly Recorded[], serverUrl: string): Tran
     symbols.enter(step.name, step.body);
     // An error is compared as it is, whatever the step looks for in a success.
     const viewed = step.view === undefined || answer.status >= 400 ? answer.body : step.view(answer.body);
-    const body = symbols.value(viewed);
+    const body = symbols.value(step.anyOrder ? inOrder(viewed) : viewed);
     steps.set(step.name, { status: answer.status, headers: symbols.value(answer.headers) as Answer["headers"], body });
   }
   return { steps, history: symbols.history() };
@@ -148,10 +148,35 @@ class Symbols {
       return `<time${fraction === undefined ? "" : ` with ${fraction.length - 1} digits`}${zone === "Z" ? "" : zone}>`;
     });
     result = result.replaceAll(/(resource version: \d+, current: )\d+/g, "$1<revision>");
-    // In a sentence a version stands as a bare number; in data a number that happens to be one is left alone.
-    if (!/[ :]/.test(result)) return result;
-    return result.replaceAll(/\b[1-9]\d*\b/g, (number) => this.#versions.get(number) ?? number);
+    // In a sentence a version stands in brackets or after its name; other numbers that happen to be one are left alone.
+    return result.replaceAll(
+      /(\(|[vV]ersion(?:\\*":\s*\\*"|: ))([1-9]\d*)\b/g,
+      (whole, before: string, number: string) => {
+        const symbol = this.#versions.get(number);
+        return symbol === undefined ? whole : `${before}${symbol}`;
+      },
+    );
   }
+}
+
+/** A Status with its causes in the order of the alphabet, in its sentence too. */
+function inOrder(body: Json): Json {
+  const { message, details, ...rest } = body as { message?: string; details?: { causes?: Cause[] } };
+  const causes = [...(details?.causes ?? [])];
+  if (message === undefined || causes.length < 2) return body;
+  const sentence = () => `[${causes.map((cause) => `${cause.field}: ${cause.message}`).join(", ")}]`;
+  const found = sentence();
+  causes.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  return {
+    ...rest,
+    message: message.replace(found, () => sentence()),
+    details: { ...details, causes },
+  } as unknown as Json;
+}
+
+interface Cause {
+  readonly field: string;
+  readonly message: string;
 }
 
 /** Keys in the order of the alphabet, all the way down. */

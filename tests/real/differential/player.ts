@@ -89,7 +89,8 @@ class Player {
   }
 
   #once(step: Step): Promise<Answer> {
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
+      const reject = (error: Error) => resolve({ status: 0, headers: {}, body: error.message });
       const call = request(...this.#request(step), (answer) => {
         const chunks: Buffer[] = [];
         answer.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -34,6 +34,8 @@ export interface Step {
    */
   readonly watch?: { readonly events: number; readonly during?: readonly Step[] };
   readonly view?: View;
+  /** The real server finds the errors of this step in no certain order. */
+  readonly anyOrder?: boolean;
 }
 
 /** Requests that build on each other, played in order in a namespace of their own. */

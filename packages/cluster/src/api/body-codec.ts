@@ -1,5 +1,12 @@
 import { load } from "js-yaml";
-import { badRequest, type ParsedBody, unreadableBody, unsupportedMediaType } from "../registry/index.ts";
+import {
+  badRequest,
+  isRecord,
+  type ParsedBody,
+  type PatchType,
+  unreadableBody,
+  unsupportedMediaType,
+} from "../registry/index.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";
 import { parseMediaType } from "./negotiate.ts";
 
@@ -30,6 +37,31 @@ export function parseBody(
   }
 }
 
+/** Reads the options in the body of a DELETE. */
+export function parseDeleteOptions(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  protobuf: ProtobufDecoder,
+): ParsedBody {
+  const kind = "DeleteOptions";
+  let body: ParsedBody;
+  try {
+    body = parseBody(bytes, contentType, kind, protobuf);
+  } catch (error) {
+    // Here nobody says what should have been sent, nor what was.
+    const [, detail] = /: (couldn't get version\/kind; .*) \([^)]*\)$/.exec((error as Error).message) ?? [];
+    throw detail === undefined ? error : badRequest(detail);
+  }
+  const found = isRecord(body.value) ? body.value.kind : undefined;
+  if (found !== undefined && found !== kind) {
+    const version = isRecord(body.value) ? body.value.apiVersion : "";
+    throw badRequest(
+      `no kind ${JSON.stringify(found)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
+  }
+  return body;
+}
+
 function parseJsonBody(text: string, kind: string): ParsedBody {
   try {
     return { ...parseJson(text), typed: false, text };
@@ -57,13 +89,14 @@ function parseProtobufBody(bytes: Uint8Array, kind: string, protobuf: ProtobufDe
 }
 
 /** Reads the body of a PATCH: JSON, or YAML for an apply. */
-export function parsePatchBody(bytes: Uint8Array, yaml: boolean): ParsedBody {
+export function parsePatchBody(bytes: Uint8Array, patchType: PatchType): ParsedBody {
+  const yaml = patchType === "apply";
   const text = new TextDecoder().decode(bytes);
   try {
     return { ...parseJson(text), typed: false, text };
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
-    if (!yaml) throw badRequest(`error decoding patch: ${error.message}`);
+    if (!yaml) throw badRequest(patchType === "strategic" ? error.message : `error decoding patch: ${error.message}`);
     try {
       return { value: load(text), duplicateFields: [], typed: false, text };
     } catch (yamlError) {

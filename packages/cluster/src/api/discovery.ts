@@ -1,8 +1,9 @@
-import { apiVersionOf, type Catalog, type Endpoint } from "../registry/index.ts";
+import { apiVersionOf, type Catalog, type Endpoint, type Resource } from "../registry/index.ts";
 import { objectResponse, type Writing } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { fingerprint } from "./hash.ts";
-import { negotiateDiscovery } from "./negotiate.ts";
+import { negotiateDiscovery, notAcceptable } from "./negotiate.ts";
+import { sha256 } from "./sha256.ts";
 
 const JSON_WRITING: Writing = { format: "json", pretty: false };
 
@@ -27,7 +28,11 @@ export class Discovery {
       const group = segments.length <= 3 ? this.#catalog.groups().find((known) => known.group === first) : undefined;
       if (group && group.group !== "") {
         if (segments.length === 2) {
-          return objectResponse(200, { kind: "APIGroup", apiVersion: "v1", ...this.#group(group.group, group.versions) }, writing);
+          return objectResponse(
+            200,
+            { kind: "APIGroup", apiVersion: "v1", ...this.#group(group.group, group.versions) },
+            writing,
+          );
         }
         if (group.versions.includes(second as string)) {
           return objectResponse(200, this.#resources(group.group, second as string), writing);
@@ -39,7 +44,8 @@ export class Discovery {
 
   #root(request: ApiRequest, writing: Writing, core: boolean): ApiResponse {
     const kind = negotiateDiscovery(request.headers.accept);
-    if (kind === "v2" || kind === "v2beta1") return this.#aggregated(request, kind, core);
+    if (kind === undefined) throw notAcceptable(request.headers.accept ?? "");
+    if (kind === "v2") return this.#aggregated(request, kind, core);
     const document = core
       ? {
           kind: "APIVersions",
@@ -65,10 +71,12 @@ export class Discovery {
 
   #resources(group: string, version: string) {
     const resources = this.#catalog.inVersion(group, version).flatMap((endpoint) => legacyEntries(endpoint));
-    return { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(group, version), resources };
+    // The document of the core group is older than the rule that documents say their version.
+    const typed = group === "" ? {} : { apiVersion: "v1" };
+    return { kind: "APIResourceList", ...typed, groupVersion: apiVersionOf(group, version), resources };
   }
 
-  #aggregated(request: ApiRequest, version: "v2" | "v2beta1", core: boolean): ApiResponse {
+  #aggregated(request: ApiRequest, version: "v2", core: boolean): ApiResponse {
     const groups = core ? [{ group: "", versions: ["v1"] }] : this.#groups();
     const items = groups.map(({ group, versions }) => ({
       metadata: group === "" ? {} : { name: group },
@@ -90,7 +98,8 @@ export class Discovery {
       vary: "Accept",
     });
     const etag = `"${fingerprint(response.body)}"`;
-    if (request.headers["if-none-match"] === etag) return { ...response, status: 304, headers: { etag, vary: "Accept", "cache-control": "public" }, body: "" };
+    if (request.headers["if-none-match"] === etag)
+      return { ...response, status: 304, headers: { etag, vary: "Accept", "cache-control": "public" }, body: "" };
     return { ...response, headers: { ...response.headers, etag } };
   }
 }
@@ -107,6 +116,7 @@ function legacyEntries({ resource, version }: Endpoint): Record<string, unknown>
       verbs: version.verbs,
       ...names,
       ...categories,
+      ...(resource.table === "" ? {} : { storageVersionHash: storageVersionHash(resource) }),
     },
   ];
   for (const sub of version.subresources) {
@@ -121,6 +131,12 @@ function legacyEntries({ resource, version }: Endpoint): Record<string, unknown>
     });
   }
   return entries;
+}
+
+/** A short name for what is stored, by which clients notice that it changed. */
+function storageVersionHash({ group, kind, storageVersion }: Resource): string {
+  const digest = sha256(`${group}/${storageVersion}/${kind}`).subarray(0, 8);
+  return btoa(String.fromCharCode(...digest));
 }
 
 function aggregatedEntry({ resource, version }: Endpoint): Record<string, unknown> {

@@ -22,6 +22,7 @@ export function versionDocument() {
   };
 }
 
+const NO_CACHE = { "cache-control": "no-cache, private" };
 const CHECKS: readonly string[] = ["ping", "log", "etcd"];
 
 /** `/healthz` and its siblings: a word for machines, a list for people who ask for it. */
@@ -33,11 +34,11 @@ export function healthResponse(
 ): ApiResponse {
   if (rest.length > 0) {
     return rest.length === 1 && CHECKS.includes(rest[0] as string)
-      ? textResponse(200, "ok")
-      : textResponse(404, "404 page not found\n");
+      ? textResponse(200, "ok", NO_CACHE)
+      : textResponse(404, "404 page not found\n", NO_CACHE);
   }
   const failing = path === "readyz" && !ready;
-  if (!failing && !query.has("verbose")) return textResponse(200, "ok", { "cache-control": "no-cache, private" });
+  if (!failing && !query.has("verbose")) return textResponse(200, "ok", NO_CACHE);
   const lines = CHECKS.map((check) => `[+]${check} ok`);
   lines.push(failing ? "[-]shutdown failed: reason withheld" : "[+]shutdown ok");
   lines.push(`${path} check ${failing ? "failed" : "passed"}`, "");

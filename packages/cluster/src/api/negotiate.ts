@@ -76,7 +76,6 @@ export function negotiate(header: string | undefined): Negotiated | undefined {
 function formatOf(type: string): Negotiated["format"] | undefined {
   switch (type) {
     case "application/json":
-    case "application/*":
     case "*/*":
       return "json";
     case "application/yaml":
@@ -87,12 +86,12 @@ function formatOf(type: string): Negotiated["format"] | undefined {
 }
 
 /** The version of aggregated discovery that the client asks for first, or "legacy", or undefined: nothing acceptable. */
-export function negotiateDiscovery(header: string | undefined): "v2" | "v2beta1" | "legacy" | undefined {
+export function negotiateDiscovery(header: string | undefined): "v2" | "legacy" | undefined {
   for (const { type, params } of parseAccept(header)) {
     if (formatOf(type) !== "json") continue;
     if (params.as === undefined) return "legacy";
     const aggregated = params.as === "APIGroupDiscoveryList" && params.g === "apidiscovery.k8s.io";
-    if (aggregated && (params.v === "v2" || params.v === "v2beta1")) return params.v;
+    if (aggregated && params.v === "v2") return params.v;
   }
   return undefined;
 }

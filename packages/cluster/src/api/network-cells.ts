@@ -49,7 +49,9 @@ export function slicePorts(slice: ApiObject): string {
 }
 
 export function ingressHosts(ingress: ApiObject): string {
-  const hosts = listAt(ingress, "spec", "rules").map((rule) => rule.host).filter(Boolean) as string[];
+  const hosts = listAt(ingress, "spec", "rules")
+    .map((rule) => rule.host)
+    .filter(Boolean) as string[];
   const more = hosts.length - SHOWN_ENDPOINTS;
   if (hosts.length === 0) return "*";
   return hosts.slice(0, SHOWN_ENDPOINTS).join(",") + (more > 0 ? ` + ${more} more...` : "");

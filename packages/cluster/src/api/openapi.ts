@@ -182,5 +182,3 @@ function pathsOf(endpoint: Endpoint): Record<string, unknown> {
   }
   return paths;
 }
-
-

@@ -11,8 +11,8 @@ import {
   notSupported,
   type PatchOptions,
   type PatchType,
-  parseWatchStart,
   type Propagation,
+  parseWatchStart,
   required,
   type WatchOptions,
   type WriteOptions,
@@ -28,7 +28,11 @@ function refuse(kind: string, errors: readonly FieldError[]): void {
 const VALIDATIONS: readonly string[] = ["", "Ignore", "Strict", "Warn"];
 const LONGEST_MANAGER = 128;
 
-export function writeOptions(query: URLSearchParams, kind: "CreateOptions" | "UpdateOptions", manager: string): WriteOptions {
+export function writeOptions(
+  query: URLSearchParams,
+  kind: "CreateOptions" | "UpdateOptions",
+  manager: string,
+): WriteOptions {
   refuse(kind, writeErrors(query));
   return readWriteOptions(query, manager);
 }
@@ -40,6 +44,12 @@ function writeErrors(query: URLSearchParams): FieldError[] {
   const manager = query.get("fieldManager") ?? "";
   if (manager.length > LONGEST_MANAGER) {
     errors.push({ type: "TooLong", field: "fieldManager", detail: `may not be more than ${LONGEST_MANAGER} bytes` });
+  }
+  const unprintable = [...manager].findIndex((character) => /[\p{C}\p{Zl}\p{Zp}]/u.test(character));
+  if (unprintable >= 0) {
+    const code = ([...manager][unprintable]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    const text = `invalid character U+${code} (at position ${unprintable})`;
+    errors.push(invalidValue("fieldManager", manager, text));
   }
   const validation = query.get("fieldValidation") ?? "";
   if (!VALIDATIONS.includes(validation)) errors.push(notSupported("fieldValidation", validation, VALIDATIONS));
@@ -106,11 +116,11 @@ export function listOptions(query: URLSearchParams): ListOptions {
   const errors: FieldError[] = [];
   const path = "resourceVersionMatch";
   if (match !== "") {
-    if (query.get("continue")) {
-      errors.push(forbiddenField(path, "resourceVersionMatch is forbidden when continue is provided"));
-    }
     if (resourceVersion === "") {
       errors.push(forbiddenField(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    }
+    if (query.get("continue")) {
+      errors.push(forbiddenField(path, "resourceVersionMatch is forbidden when continue is provided"));
     }
     if (match !== "Exact" && match !== "NotOlderThan") {
       errors.push(notSupported(path, match, ["Exact", "NotOlderThan", ""]));
@@ -122,6 +132,7 @@ export function listOptions(query: URLSearchParams): ListOptions {
     errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   }
   refuse("ListOptions", errors);
+  integer(query.get("timeoutSeconds"));
   return {
     limit: integer(query.get("limit")),
     continueToken: query.get("continue") || undefined,
@@ -135,19 +146,28 @@ export function watchOptions(query: URLSearchParams): WatchOptions & { timeoutSe
   const initial = query.get("sendInitialEvents");
   const errors: FieldError[] = [];
   if (initial !== null) {
-    if (match === "") {
+    if (match !== "NotOlderThan") {
       errors.push(
-        forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+        forbiddenField(
+          "resourceVersionMatch",
+          "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+        ),
       );
-    } else if (match !== "NotOlderThan") {
+    }
+    if (match !== "" && match !== "NotOlderThan") {
       errors.push(notSupported("resourceVersionMatch", match, ["NotOlderThan"]));
     }
   } else if (match !== "") {
     errors.push(
-      forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
+      forbiddenField(
+        "resourceVersionMatch",
+        "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+      ),
     );
   }
-  if (query.get("continue")) errors.push(forbiddenField("continue", "continue is forbidden for watch"));
+  if (query.get("continue")) {
+    errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+  }
   refuse("ListOptions", errors);
   return {
     from: parseWatchStart(query.get("resourceVersion")),

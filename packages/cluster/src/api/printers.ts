@@ -1,35 +1,29 @@
-import { formatLabelSelector } from "@lotse/client/meta";
 import { type ApiObject, type Endpoint, isRecord, listAt, objectAt } from "../registry/index.ts";
 import { ageCell, humanDuration } from "./age.ts";
-import { type Column, NONE, nameColumn, UNKNOWN, UNSET } from "./columns.ts";
-import { summarizePod } from "./pod-cells.ts";
-import { endpointsCell, externalIps, ingressHosts, ingressPorts, ingressAddress, servicePorts, slicePorts } from "./network-cells.ts";
-
-const age: Column = {
-  name: "Age",
-  cell: (object, now) => ageCell(object.metadata.creationTimestamp, now),
-};
-const createdAt: Column = { name: "Created At", cell: (object) => object.metadata.creationTimestamp ?? UNKNOWN };
-
-/** A cell that is a field: `spec.type`. Missing values print as `missing`. */
-function field(name: string, path: string, missing: unknown = "", more: Partial<Column> = {}): Column {
-  const keys = path.split(".");
-  const last = keys.pop() as string;
-  return { name, cell: (object) => objectAt(object, ...keys)[last] ?? missing, ...more };
-}
-
-const number = (name: string, path: string): Column => field(name, path, 0, { type: "integer" });
-const wide = (column: Column): Column => ({ ...column, wide: true });
-
-const containersOf = (...path: string[]): Column[] => [
-  wide({ name: "Containers", cell: (o) => listAt(o, ...path, "containers").map((c) => c.name).join(",") }),
-  wide({ name: "Images", cell: (o) => listAt(o, ...path, "containers").map((c) => c.image).join(",") }),
-];
-const TEMPLATE = ["spec", "template", "spec"];
-
-const selectorText = (value: unknown): string =>
-  isRecord(value) ? formatLabelSelector(value as Record<string, string>) || NONE : NONE;
-const selector = wide({ name: "Selector", cell: (o) => selectorText(objectAt(o, "spec").selector) });
+import {
+  age,
+  type Column,
+  createdAt,
+  field,
+  NONE,
+  nameColumn,
+  number,
+  selector,
+  selectorText,
+  UNKNOWN,
+  UNSET,
+  wide,
+} from "./columns.ts";
+import {
+  endpointsCell,
+  externalIps,
+  ingressAddress,
+  ingressHosts,
+  ingressPorts,
+  servicePorts,
+  slicePorts,
+} from "./network-cells.ts";
+import { workloadColumns } from "./workload-printers.ts";
 
 const joined = (value: unknown): string => (Array.isArray(value) ? value.join(",") : "");
 const ACCESS_MODES: Record<string, string> = {
@@ -45,10 +39,6 @@ const accessModes: Column = {
     return joined(Array.isArray(modes) ? modes.map((mode) => ACCESS_MODES[String(mode)] ?? mode) : []);
   },
 };
-
-function podColumn(name: string, key: "ready" | "status" | "restarts"): Column {
-  return { name, cell: (pod, now) => summarizePod(pod, now)[key] };
-}
 
 function nodeStatus(node: ApiObject): string {
   const ready = listAt(node, "status", "conditions").find((condition) => condition.type === "Ready");
@@ -68,31 +58,6 @@ function nodeRoles(node: ApiObject): string {
 
 const address = (type: string) => (node: ApiObject) =>
   listAt(node, "status", "addresses").find((item) => item.type === type)?.address ?? NONE;
-
-function jobStatus(job: ApiObject): string {
-  const is = (type: string) => listAt(job, "status", "conditions").some((c) => c.type === type && c.status === "True");
-  if (is("Complete")) return "Complete";
-  if (is("Failed")) return "Failed";
-  if (job.metadata.deletionTimestamp !== undefined) return "Terminating";
-  if (is("Suspended")) return "Suspended";
-  if (is("FailureTarget")) return "FailureTarget";
-  if (is("SuccessCriteriaMet")) return "SuccessCriteriaMet";
-  return "Running";
-}
-
-function jobCompletions(job: ApiObject): string {
-  const { completions, parallelism } = objectAt(job, "spec");
-  const succeeded = objectAt(job, "status").succeeded ?? 0;
-  if (completions !== undefined) return `${succeeded}/${completions}`;
-  return Number(parallelism ?? 0) > 1 ? `${succeeded}/1 of ${parallelism}` : `${succeeded}/1`;
-}
-
-function jobDuration(job: ApiObject, now: number): string {
-  const { startTime, completionTime } = objectAt(job, "status");
-  if (typeof startTime !== "string") return "";
-  const end = typeof completionTime === "string" ? Date.parse(completionTime) : now;
-  return humanDuration(end - Date.parse(startTime));
-}
 
 function eventTime(event: ApiObject, first: boolean, now: number): string {
   const series = objectAt(event, "series").lastObservedTime;
@@ -123,16 +88,6 @@ const bindingColumns: Column[] = [
   wide({ name: "ServiceAccounts", cell: subjects("ServiceAccount") }),
 ];
 
-const replicaColumns: Column[] = [
-  nameColumn,
-  number("Desired", "spec.replicas"),
-  number("Current", "status.replicas"),
-  number("Ready", "status.readyReplicas"),
-  age,
-  ...containersOf(...TEMPLATE),
-  selector,
-];
-
 function quotaCell(key: "request" | "limit") {
   return (quota: ApiObject): string => {
     const used = objectAt(quota, "status", "used");
@@ -152,7 +107,8 @@ function hpaTargets(hpa: ApiObject): string {
       const resource = objectAt(metric, "resource");
       const wanted = objectAt(resource, "target");
       const current = objectAt(listAt(hpa, "status", "currentMetrics")[i], "resource", "current");
-      const goal = wanted.averageUtilization === undefined ? (wanted.averageValue ?? UNKNOWN) : `${wanted.averageUtilization}%`;
+      const goal =
+        wanted.averageUtilization === undefined ? (wanted.averageValue ?? UNKNOWN) : `${wanted.averageUtilization}%`;
       const now = current.averageUtilization === undefined ? UNKNOWN : `${current.averageUtilization}%`;
       return resource.name === undefined ? UNKNOWN : `${resource.name}: ${now}/${goal}`;
     })
@@ -163,101 +119,7 @@ const count = (key: string) => (object: ApiObject) => Object.keys(objectAt(objec
 const listLength = (key: string) => (object: ApiObject) => listAt(object, key).length;
 
 const COLUMNS: Record<string, readonly Column[]> = {
-  "/pods": [
-    nameColumn,
-    podColumn("Ready", "ready"),
-    podColumn("Status", "status"),
-    podColumn("Restarts", "restarts"),
-    age,
-    wide(field("IP", "status.podIP", NONE)),
-    wide(field("Node", "spec.nodeName", NONE)),
-    wide(field("Nominated Node", "status.nominatedNodeName", NONE)),
-    wide({
-      name: "Readiness Gates",
-      cell: (pod) => {
-        const gates = listAt(pod, "spec", "readinessGates");
-        if (gates.length === 0) return NONE;
-        const met = gates.filter((gate) =>
-          listAt(pod, "status", "conditions").some((c) => c.type === gate.conditionType && c.status === "True"),
-        );
-        return `${met.length}/${gates.length}`;
-      },
-    }),
-  ],
-  "/podtemplates": [
-    nameColumn,
-    ...containersOf("template", "spec").map((column) => ({ ...column, wide: false })),
-    { name: "Pod Labels", cell: (o) => selectorText(objectAt(o, "template", "metadata").labels) },
-  ],
-  "/replicationcontrollers": replicaColumns,
-  "apps/replicasets": replicaColumns,
-  "apps/deployments": [
-    nameColumn,
-    { name: "Ready", cell: (o) => `${objectAt(o, "status").readyReplicas ?? 0}/${objectAt(o, "spec").replicas ?? 0}` },
-    field("Up-to-date", "status.updatedReplicas", 0),
-    field("Available", "status.availableReplicas", 0),
-    age,
-    ...containersOf(...TEMPLATE),
-    selector,
-  ],
-  "apps/statefulsets": [
-    nameColumn,
-    { name: "Ready", cell: (o) => `${objectAt(o, "status").readyReplicas ?? 0}/${objectAt(o, "spec").replicas ?? 0}` },
-    age,
-    ...containersOf(...TEMPLATE),
-  ],
-  "apps/daemonsets": [
-    nameColumn,
-    number("Desired", "status.desiredNumberScheduled"),
-    number("Current", "status.currentNumberScheduled"),
-    number("Ready", "status.numberReady"),
-    number("Up-to-date", "status.updatedNumberScheduled"),
-    number("Available", "status.numberAvailable"),
-    { name: "Node Selector", cell: (o) => selectorText(objectAt(o, ...TEMPLATE).nodeSelector) },
-    age,
-    ...containersOf(...TEMPLATE),
-    selector,
-  ],
-  "apps/controllerrevisions": [
-    nameColumn,
-    {
-      name: "Controller",
-      cell: (o) => {
-        const owner = o.metadata.ownerReferences?.find((reference) => reference.controller === true);
-        if (!owner) return NONE;
-        const group = owner.apiVersion.includes("/") ? `.${owner.apiVersion.split("/")[0]}` : "";
-        return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
-      },
-    },
-    field("Revision", "revision", 0),
-    age,
-  ],
-  "batch/jobs": [
-    nameColumn,
-    { name: "Status", cell: jobStatus },
-    { name: "Completions", cell: jobCompletions },
-    { name: "Duration", cell: jobDuration },
-    age,
-    ...containersOf(...TEMPLATE),
-    selector,
-  ],
-  "batch/cronjobs": [
-    nameColumn,
-    field("Schedule", "spec.schedule"),
-    field("Timezone", "spec.timeZone", NONE),
-    { name: "Suspend", type: "boolean", cell: (o) => (objectAt(o, "spec").suspend === true ? "True" : "False") },
-    { name: "Active", type: "integer", cell: (o) => listAt(o, "status", "active").length },
-    {
-      name: "Last Schedule",
-      cell: (o, now) => {
-        const last = objectAt(o, "status").lastScheduleTime;
-        return last === undefined ? NONE : ageCell(last, now);
-      },
-    },
-    age,
-    ...containersOf("spec", "jobTemplate", ...TEMPLATE),
-    wide({ name: "Selector", cell: (o) => selectorText(objectAt(o, "spec", "jobTemplate", "spec").selector) }),
-  ],
+  ...workloadColumns,
   "/services": [
     nameColumn,
     field("Type", "spec.type"),
@@ -335,7 +197,9 @@ const COLUMNS: Record<string, readonly Column[]> = {
       name: "Object",
       cell: (o) => {
         const about = objectAt(o, "involvedObject");
-        return about.name ? `${String(about.kind ?? "").toLowerCase()}/${about.name}` : String(about.kind ?? "").toLowerCase();
+        return about.name
+          ? `${String(about.kind ?? "").toLowerCase()}/${about.name}`
+          : String(about.kind ?? "").toLowerCase();
       },
     },
     wide(field("Subobject", "involvedObject.fieldPath")),
@@ -347,7 +211,10 @@ const COLUMNS: Record<string, readonly Column[]> = {
   ],
   "/persistentvolumeclaims": [
     nameColumn,
-    { name: "Status", cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")) },
+    {
+      name: "Status",
+      cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")),
+    },
     field("Volume", "spec.volumeName"),
     field("Capacity", "status.capacity.storage"),
     accessModes,
@@ -361,7 +228,10 @@ const COLUMNS: Record<string, readonly Column[]> = {
     field("Capacity", "spec.capacity.storage"),
     accessModes,
     field("Reclaim Policy", "spec.persistentVolumeReclaimPolicy"),
-    { name: "Status", cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")) },
+    {
+      name: "Status",
+      cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")),
+    },
     {
       name: "Claim",
       cell: (o) => {

@@ -5,50 +5,37 @@ import {
   type Deleted,
   deletedStatus,
   type Endpoint,
-  fromStore,
   list,
   methodNotAllowed,
-  notFound,
-  PATCH_TYPES,
-  type PatchType,
-  type ParsedBody,
   parseSelection,
-  patch,
+  parseWatchStart,
   remove,
   type Scope,
   type Selection,
-  storeKey,
+  StatusError,
   type Target,
+  tooLargeResourceVersion,
   unknownResource,
-  unsupportedPatchType,
-  updateFromBody,
 } from "../registry/index.ts";
-import { type ProtobufDecoder, parseBody, parsePatchBody } from "./body-codec.ts";
-import { objectResponse, type Warnings, wantsPretty } from "./encode.ts";
+import { type ProtobufDecoder, parseDeleteOptions } from "./body-codec.ts";
+import type { Warnings } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
-import { type Negotiated, negotiate, notAcceptable, parseMediaType } from "./negotiate.ts";
-import { deleteOptions, listOptions, patchOptions, watchOptions, writeOptions } from "./options.ts";
+import { negotiate, notAcceptable } from "./negotiate.ts";
+import { deleteOptions, listOptions, watchOptions, writeOptions } from "./options.ts";
 import type { RequestInfo, ResourceTarget } from "./request-info.ts";
+import {
+  findObject,
+  handlePatch,
+  handleUpdate,
+  includeObjectOf,
+  type ResourceCall,
+  readBody,
+  respondObject,
+  respondRaw,
+} from "./resource-call.ts";
 import { handleSubresource } from "./subresources.ts";
-import type { IncludeObject } from "./table.ts";
-import { eventTransform, transformList, transformObject } from "./transform.ts";
+import { eventTransform, transformList } from "./transform.ts";
 import { watchResponse } from "./watch-stream.ts";
-
-/** One request to a resource, with all that is needed to answer it. */
-export interface ResourceCall {
-  readonly backend: Backend;
-  readonly request: ApiRequest;
-  readonly info: RequestInfo;
-  readonly target: Target;
-  readonly scope: Scope;
-  readonly warnings: Warnings;
-  readonly negotiated: Negotiated;
-  readonly protobuf: ProtobufDecoder;
-  /** Remembers what a write carried. */
-  readonly noteBody: (value: unknown) => void;
-}
-
-const PATCH_TYPE_OF: Readonly<Record<string, PatchType>> = PATCH_TYPES;
 
 export interface CallContext {
   readonly backend: Backend;
@@ -116,40 +103,6 @@ function checkScope(named: ResourceTarget, { resource }: Endpoint, method: strin
   else if (named.name !== undefined && method === "POST" && named.subresource === undefined) throw methodNotAllowed();
 }
 
-export function includeObjectOf(request: ApiRequest): IncludeObject {
-  const wanted = request.query.get("includeObject");
-  return wanted === "Object" || wanted === "None" ? wanted : "Metadata";
-}
-
-/** An object as the answer, in the form that the client accepts. */
-export function respondObject(call: ResourceCall, status: number, object: ApiObject): ApiResponse {
-  const { target, request, negotiated, backend } = call;
-  const body = transformObject(target.endpoint, object, negotiated, includeObjectOf(request), backend.clock.now());
-  return respondRaw(call, status, body);
-}
-
-/** Anything as the answer, as it is. */
-export function respondRaw(call: ResourceCall, status: number, body: unknown): ApiResponse {
-  return objectResponse(status, body, { format: call.negotiated.format, pretty: wantsPretty(call.request) });
-}
-
-export async function readBody(call: ResourceCall): Promise<ParsedBody> {
-  const { request, target } = call;
-  const bytes = await request.body();
-  const body = parseBody(bytes, request.headers["content-type"], target.endpoint.resource.kind, call.protobuf);
-  call.noteBody(body.value);
-  return body;
-}
-
-export async function readPatch(call: ResourceCall): Promise<{ type: PatchType; body: ParsedBody }> {
-  const { type: mediaType } = parseMediaType(call.request.headers["content-type"] ?? "");
-  const type = PATCH_TYPE_OF[mediaType];
-  if (type === undefined) throw unsupportedPatchType();
-  const body = parsePatchBody(await call.request.body(), type === "apply");
-  call.noteBody(body.value);
-  return { type, body };
-}
-
 function selectionOf(call: ResourceCall): Selection {
   const { query } = call.request;
   const { endpoint, namespace, name } = call.target;
@@ -174,14 +127,10 @@ function handleWatch(call: ResourceCall): ApiResponse {
   return watchResponse(backend, target.endpoint, selectionOf(call), options, transform, {});
 }
 
-export function findObject(call: ResourceCall): ApiObject {
-  const { endpoint, namespace, name } = call.target;
-  const entry = call.backend.store.get(endpoint.resource.table, storeKey(namespace, name as string));
-  if (!entry) throw notFound(endpoint.resource, name as string);
-  return endpoint.version.codec.fromStorage(fromStore(entry.object));
-}
-
 function handleGet(call: ResourceCall): ApiResponse {
+  const wanted = parseWatchStart(call.request.query.get("resourceVersion")) ?? 0;
+  const { revision } = call.backend.store;
+  if (wanted > revision) throw tooLargeResourceVersion(wanted, revision);
   return respondObject(call, 200, findObject(call));
 }
 
@@ -192,25 +141,10 @@ async function handleCreate(call: ResourceCall): Promise<ApiResponse> {
   return respondObject(call, 201, object);
 }
 
-export async function handleUpdate(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
-  const options = writeOptions(request.query, "UpdateOptions", scope.defaultManager);
-  const written = await updateFromBody(backend, scope, target, await readBody(call), options);
-  return respondObject(call, written.created ? 201 : 200, written.object);
-}
-
-export async function handlePatch(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
-  const { type, body } = await readPatch(call);
-  const options = patchOptions(request.query, type, scope.defaultManager);
-  const written = await patch(backend, scope, target, type, body, options);
-  return respondObject(call, written.created ? 201 : 200, written.object);
-}
-
 async function readDeleteOptions(call: ResourceCall) {
   const bytes = await call.request.body();
   if (bytes.length === 0) return deleteOptions(call.request.query, undefined);
-  const body = parseBody(bytes, call.request.headers["content-type"], "DeleteOptions", call.protobuf);
+  const body = parseDeleteOptions(bytes, call.request.headers["content-type"], call.protobuf);
   call.noteBody(body.value);
   return deleteOptions(call.request.query, body.value);
 }
@@ -230,15 +164,20 @@ function respondDeleted(call: ResourceCall, { object, gone }: Deleted): ApiRespo
 async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> {
   const { backend, scope, target, negotiated, request } = call;
   const options = await readDeleteOptions(call);
-  const listing = list(backend, target.endpoint, selectionOf(call), { ...listOptions(request.query), match: undefined });
+  const listing = list(backend, target.endpoint, selectionOf(call), {
+    ...listOptions(request.query),
+    match: undefined,
+  });
   const items: ApiObject[] = [];
   for (const item of listing.items) {
     try {
       const one = { ...target, namespace: item.metadata.namespace, name: item.metadata.name };
-      items.push((await remove(backend, scope, one, options)).object);
+      const { gone, object } = await remove(backend, scope, one, options);
+      // What something still holds is shown as it was found.
+      items.push(gone ? object : item);
     } catch (error) {
       // Somebody else deleted it meanwhile, which is what was asked for.
-      if (!(error instanceof Error && "code" in error && error.code === 404)) throw error;
+      if (!(error instanceof StatusError && error.code === 404)) throw error;
     }
   }
   const body = transformList(target.endpoint, { ...listing, items }, negotiated, "Metadata", backend.clock.now());

@@ -127,7 +127,7 @@ export class ApiServer {
         return objectResponse(200, { paths: this.#paths() }, { format: "json", pretty: true });
       case "version":
         if (segments.length === 1) return objectResponse(200, versionDocument(), { format: "json", pretty: true });
-        break;
+        throw unknownResource();
       case "healthz":
       case "livez":
       case "readyz":
@@ -143,6 +143,7 @@ export class ApiServer {
       case "openapi": {
         const found = segments[1] === "v3" ? this.#openApi.respond(request, segments) : undefined;
         if (found) return found;
+        if (segments[1] === "v3") return { type: "whole", status: 404, headers: NO_CACHE, body: "" };
         break;
       }
     }
@@ -203,8 +204,13 @@ interface Call {
   body: unknown;
 }
 
+const NO_CACHE = { "cache-control": "no-cache, private" };
+
 function notFoundPage(): ApiResponse {
-  return textResponse(404, "404 page not found\n", { "x-content-type-options": "nosniff" });
+  return textResponse(404, "404 page not found\n", {
+    "cache-control": "no-cache, private",
+    "x-content-type-options": "nosniff",
+  });
 }
 
 function methodNotAllowedPage(request: ApiRequest): ApiResponse {

@@ -12,6 +12,7 @@ import {
   unknownResource,
   unsupportedMediaType,
   update,
+  verbNotSupported,
   withScale,
 } from "../registry/index.ts";
 import type { ApiResponse } from "./exchange.ts";
@@ -25,7 +26,7 @@ import {
   readPatch,
   respondObject,
   respondRaw,
-} from "./resource-handler.ts";
+} from "./resource-call.ts";
 
 /** Answers a request to a path below an object. */
 export async function handleSubresource(call: ResourceCall, name: string): Promise<ApiResponse> {
@@ -33,7 +34,9 @@ export async function handleSubresource(call: ResourceCall, name: string): Promi
   const { resource } = call.target.endpoint;
   if (!known && resource.custom) throw notFound(resource, call.target.name ?? "");
   if (!known || call.target.name === undefined) throw unknownResource();
-  if (!known.verbs.includes(call.info.verb)) throw methodNotAllowed();
+  if (!known.verbs.includes(call.info.verb)) {
+    throw resource.custom ? verbNotSupported(resource, call.info.verb) : methodNotAllowed();
+  }
   switch (name) {
     case "status":
     case "approval":
@@ -84,9 +87,18 @@ async function handleScale(call: ResourceCall): Promise<ApiResponse> {
     next: (current) => {
       const shown = toScale(endpoint, current, false) as unknown as ApiObject;
       if (type === "apply") return withScale(endpoint, current, body.value);
-      if (type === "strategic" && endpoint.resource.custom) throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"]);
+      if (type === "strategic" && endpoint.resource.custom)
+        throw unsupportedMediaType([
+          "application/json-patch+json",
+          "application/merge-patch+json",
+          "application/apply-patch+yaml",
+        ]);
       // A Scale has no lists, so that merging it is the same whichever way the patch is meant.
-      return withScale(endpoint, current, compilePatch(target, type === "strategic" ? "merge" : type, body.value)(shown));
+      return withScale(
+        endpoint,
+        current,
+        compilePatch(target, type === "strategic" ? "merge" : type, body.value)(shown),
+      );
     },
   });
   return respondRaw(call, 200, toScale(endpoint, written.object, false));
@@ -133,7 +145,9 @@ async function handleBinding(call: ResourceCall): Promise<ApiResponse> {
 function bindPod(current: ApiObject, node: string, now: number): ApiObject {
   const pod = deepClone(current);
   if (objectAt(pod, "spec").nodeName) {
-    throw badRequest(`pod ${pod.metadata.name} is already assigned to node ${JSON.stringify(objectAt(pod, "spec").nodeName)}`);
+    throw badRequest(
+      `pod ${pod.metadata.name} is already assigned to node ${JSON.stringify(objectAt(pod, "spec").nodeName)}`,
+    );
   }
   pod.spec = { ...objectAt(pod, "spec"), nodeName: node };
   const status = objectAt(pod, "status");
@@ -151,10 +165,15 @@ async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
   const body = await readBody(call);
   const options = objectAt(body.value, "deleteOptions");
   const grace = options.gracePeriodSeconds;
-  await remove(backend, scope, { ...target, subresource: undefined }, {
-    gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
-    dryRun: Array.isArray(options.dryRun) && options.dryRun.includes("All"),
-  });
+  await remove(
+    backend,
+    scope,
+    { ...target, subresource: undefined },
+    {
+      gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
+      dryRun: Array.isArray(options.dryRun) && options.dryRun.includes("All"),
+    },
+  );
   return respondRaw(call, 201, success());
 }
 

@@ -1,4 +1,4 @@
-import { type ApiObject, type Endpoint, gvkOf, type Listing, type WatchEvent } from "../registry/index.ts";
+import { type ApiObject, type Endpoint, gvkOf, type Listing, StatusError, type WatchEvent } from "../registry/index.ts";
 import type { Negotiated } from "./negotiate.ts";
 import { type IncludeObject, TablePrinter } from "./table.ts";
 
@@ -12,8 +12,11 @@ export function transformObject(
 ): unknown {
   switch (negotiated.as) {
     case "object":
-    case "PartialObjectMetadataList":
       return object;
+    case "PartialObjectMetadataList":
+      throw wrongTransform(
+        `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(endpoint, endpoint.resource.kind)})`,
+      );
     case "PartialObjectMetadata":
       return partial(object, negotiated.metaVersion);
     case "Table":
@@ -50,12 +53,27 @@ export function transformList(
   }
   const { apiVersion } = gvkOf(endpoint);
   const { listKind, custom } = endpoint.resource;
+  if (negotiated.as === "PartialObjectMetadata") {
+    throw wrongTransform(
+      `you requested PartialObjectMetadata, but the requested object is a list (${goType(endpoint, listKind)})`,
+    );
+  }
   if (custom) {
     return { apiVersion, items: listing.items, kind: listKind, metadata: { continue: "", ...metadata } };
   }
   // Items of typed lists do not repeat their kind: the list's says it.
   const items = listing.items.map(({ kind: _, apiVersion: __, ...item }) => item);
   return { kind: listKind, apiVersion, metadata, items };
+}
+
+function wrongTransform(message: string): StatusError {
+  return new StatusError({ code: 406, reason: "NotAcceptable", message });
+}
+
+/** The type of an object inside a real server, which its complaints name. */
+function goType({ resource }: Endpoint, kind: string): string {
+  if (resource.custom) return `*unstructured.Unstructured${kind === resource.listKind ? "List" : ""}`;
+  return `*${resource.group === "" ? "core" : resource.group.split(".")[0]}.${kind}`;
 }
 
 /** Turns the objects of a watch's events; of tables only the first carries the columns. */

@@ -7,7 +7,12 @@ const WRITE = { dryRun: false, fieldManager: "kube-apiserver", fieldValidation: 
 /** Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. */
 export async function bootstrap(context: ControllerContext, port: number): Promise<void> {
   for (const name of NAMESPACES) {
-    await write(context, "namespaces", undefined, { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: {} });
+    await write(context, "namespaces", undefined, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name },
+      spec: {},
+    });
   }
   await write(context, "services", "default", {
     apiVersion: "v1",

@@ -47,7 +47,8 @@ export class GarbageCollector implements Controller {
         this.#graph.apply(table, change);
         const { metadata } = fromStore(change.object);
         if (change.type === "deleted") for (const place of this.#graph.dependentsOf(metadata.uid)) this.#add(place);
-        if (change.type === "deleted") for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
+        if (change.type === "deleted")
+          for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
         else if (metadata.ownerReferences?.length || metadata.deletionTimestamp !== undefined) {
           this.#add({ table, key: change.key });
         }
@@ -95,7 +96,8 @@ export class GarbageCollector implements Controller {
       owner,
       state: this.#stateOf(owner, metadata.namespace),
     }));
-    const having = (state: OwnerState) => states.filter((entry) => entry.state === state).map((entry) => entry.owner.uid);
+    const having = (state: OwnerState) =>
+      states.filter((entry) => entry.state === state).map((entry) => entry.owner.uid);
     if (states.length === 0 || having("unknown").length > 0) return;
     const gone = [...having("absent"), ...having("waiting")];
     if (having("solid").length > 0) {

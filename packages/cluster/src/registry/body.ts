@@ -1,5 +1,5 @@
 import { DecodeError } from "./codec.ts";
-import { badRequest, invalid, StatusError } from "./errors.ts";
+import { badRequest, invalid, type StatusError } from "./errors.ts";
 import { invalidValue } from "./fields.ts";
 import { type ApiObject, isRecord } from "./object.ts";
 import type { FieldValidation, ParsedBody, Scope } from "./request.ts";
@@ -25,9 +25,18 @@ export function decodeBody(
   const kind = typeof value.kind === "string" ? value.kind : "";
   const apiVersion = typeof value.apiVersion === "string" ? value.apiVersion : "";
   if (resource.custom) checkCustomType(endpoint, value, kind, apiVersion);
-  else checkBuiltinType(endpoint, kind, apiVersion);
+  else {
+    if (apiVersion.split("/").length > 2) {
+      throw badRequest(
+        `the object provided is unrecognized (must be of type ${resource.kind}): unexpected GroupVersion string: ${apiVersion} (${hexPreview(body.text)})`,
+      );
+    }
+    checkBuiltinType(endpoint, kind, apiVersion);
+  }
   return decodeChecked(endpoint, body, value, validation, scope, (detail) =>
-    badRequest(`${resource.kind} in version ${JSON.stringify(versionOf(expected.apiVersion))} cannot be handled as a ${resource.kind}: ${detail}`),
+    badRequest(
+      `${resource.kind} in version ${JSON.stringify(versionOf(expected.apiVersion))} cannot be handled as a ${resource.kind}: ${detail}`,
+    ),
   );
 }
 
@@ -107,8 +116,8 @@ function checkBuiltinType(endpoint: Endpoint, kind: string, apiVersion: string):
 
 function checkCustomType(endpoint: Endpoint, value: Record<string, unknown>, kind: string, apiVersion: string): void {
   const expected = gvkOf(endpoint);
-  if (kind === "" || apiVersion === "") {
-    const missing = kind === "" ? "Kind" : "apiVersion";
+  if (kind === "") {
+    const missing = "Kind";
     const text = JSON.stringify(value);
     const shown = text.length > 30 ? `${text.slice(0, 30)} ...` : text;
     throw badRequest(
@@ -139,11 +148,16 @@ function unregistered(kind: string, apiVersion: string): string {
   return `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
+/** The beginning of a body: as it is when it looks like an object, else in bytes. */
 function hexPreview(text: string): string {
+  if (text === "") return "<empty>";
+  if (/^\s*\{/.test(text)) return text.length > LONGEST_PREVIEW ? `${text.slice(0, LONGEST_PREVIEW)} ...` : text;
   const bytes = new TextEncoder().encode(text);
   const hex = Array.from(bytes.subarray(0, 31), (byte) => byte.toString(16).padStart(2, "0")).join("");
   return bytes.length > 31 ? `${hex} ...` : hex;
 }
+
+const LONGEST_PREVIEW = 30;
 
 function versionOf(apiVersion: string): string {
   return apiVersion.slice(apiVersion.indexOf("/") + 1);

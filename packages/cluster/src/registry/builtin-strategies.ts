@@ -1,8 +1,15 @@
+import type { CelSlot } from "./cel.ts";
+import {
+  crdHasRules,
+  markCrdDeleting,
+  prepareCrd,
+  prepareCrdUpdate,
+  validateCrd,
+  validateCrdUpdate,
+} from "./crd-validation.ts";
+import { admitPod } from "./defaults-pod.ts";
 import type { ApiObject } from "./object.ts";
 import { ensureObject, listAt, objectAt } from "./object.ts";
-import { admitPod } from "./defaults-pod.ts";
-import { crdHasRules, markCrdDeleting, prepareCrd, prepareCrdUpdate, validateCrd, validateCrdUpdate } from "./crd-validation.ts";
-import type { CelSlot } from "./cel.ts";
 import { prepareService } from "./prepare.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
 import {
@@ -51,6 +58,14 @@ function prepareNamespace(object: ApiObject): void {
   const finalizers = Array.isArray(spec.finalizers) ? (spec.finalizers as string[]) : [];
   if (!finalizers.includes("kubernetes")) object.spec = { ...spec, finalizers: [...finalizers, "kubernetes"] };
   object.status = { phase: "Active" };
+  labelNamespace(object);
+}
+
+/** Selectors find a namespace by its name through this label, so that nobody can change it. */
+function labelNamespace(object: ApiObject): void {
+  const { name } = object.metadata;
+  if (!name) return;
+  object.metadata.labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": name };
 }
 
 /** A namespace goes when its last `spec.finalizers` entry has gone, whatever its metadata says. */
@@ -92,8 +107,7 @@ function qosClass(pod: ApiObject): string {
 function prepareJob(object: ApiObject): void {
   const spec = object.spec as Record<string, unknown>;
   if (spec.manualSelector === true) return;
-  const template = (spec.template ??= {}) as Record<string, unknown>;
-  const meta = (template.metadata ??= {}) as Record<string, unknown>;
+  const meta = ensureObject(ensureObject(spec, "template"), "metadata");
   const { uid, name } = object.metadata;
   const names = { "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name };
   const all = { ...names, "controller-uid": uid, "job-name": name };
@@ -103,7 +117,9 @@ function prepareJob(object: ApiObject): void {
 }
 
 const EVENT_LABELS = labels(
-  ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map((f) => `involvedObject.${f}`),
+  ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
+    (f) => `involvedObject.${f}`,
+  ),
   "reason",
   "reportingComponent",
   "type",
@@ -121,6 +137,11 @@ const ROWS: Record<string, Row> = {
     ...own(labels("status.phase")),
     nameRule: "label",
     prepareForCreate: prepareNamespace,
+    // Only the finalize subresource changes the finalizers of the spec.
+    prepareForUpdate: (object, old) => {
+      object.spec = { ...objectAt(object, "spec"), finalizers: objectAt(old, "spec").finalizers };
+      labelNamespace(object);
+    },
     marksTimeOnly: true,
     markDeleting: (object) => {
       object.status = { ...objectAt(object, "status"), phase: "Terminating" };
@@ -134,7 +155,10 @@ const ROWS: Record<string, Row> = {
       ...labels("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
       ...labels("status.phase", "status.podIP", "status.nominatedNodeName"),
       "spec.hostNetwork": (object) => String(objectAt(object, "spec").hostNetwork === true),
-      "status.podIPs": (object) => listAt(object, "status", "podIPs").map((ip) => String(ip.ip)).join(","),
+      "status.podIPs": (object) =>
+        listAt(object, "status", "podIPs")
+          .map((ip) => String(ip.ip))
+          .join(","),
     }),
     prepareForCreate: preparePod,
     validate: validatePod,
@@ -155,7 +179,9 @@ const ROWS: Record<string, Row> = {
   "/persistentvolumeclaims": {
     ...SHOWS_DELETED,
     prepareForCreate: (object) => {
-      object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"])];
+      object.metadata.finalizers = [
+        ...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"]),
+      ];
       object.status = { phase: "Pending" };
     },
   },
@@ -260,4 +286,3 @@ export function builtinStrategy(group: string, plural: string, hasStatus: boolea
   const row = key === "apiextensions.k8s.io/customresourcedefinitions" ? definitions(cel) : ROWS[key];
   return { ...defaultStrategy, hasStatus, ...row };
 }
-

@@ -80,8 +80,8 @@ export class Catalog {
   groups(): CatalogGroup[] {
     const versions = new Map<string, Set<string>>();
     for (const resource of this.#resources.values()) {
-      let known = versions.get(resource.group);
-      if (!known) versions.set(resource.group, (known = new Set()));
+      const known = versions.get(resource.group) ?? new Set();
+      versions.set(resource.group, known);
       for (const version of resource.versions.keys()) known.add(version);
     }
     return [...versions]
@@ -109,7 +109,5 @@ export function compareVersions(a: string, b: string): number {
   const right = VERSION.exec(b);
   if (!left || !right) return left ? -1 : right ? 1 : a < b ? -1 : a > b ? 1 : 0;
   const rank = (match: RegExpExecArray) => STABILITY[match[2] ?? ""] ?? 3;
-  return (
-    rank(right) - rank(left) || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0)
-  );
+  return rank(right) - rank(left) || Number(right[1]) - Number(left[1]) || Number(right[3] ?? 0) - Number(left[3] ?? 0);
 }

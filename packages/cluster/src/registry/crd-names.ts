@@ -8,7 +8,8 @@ function takenNames(catalog: Catalog, crd: Crd): { resources: Map<string, string
   const kinds = new Map<string, string>();
   for (const resource of catalog.all()) {
     if (resource.group !== crd.spec.group || resource.plural === crd.spec.names.plural) continue;
-    for (const name of [resource.plural, resource.singular, ...resource.shortNames]) resources.set(name, resource.plural);
+    for (const name of [resource.plural, resource.singular, ...resource.shortNames])
+      resources.set(name, resource.plural);
     for (const kind of [resource.kind, resource.listKind]) kinds.set(kind, resource.plural);
   }
   return { resources, kinds };
@@ -26,7 +27,7 @@ export function decideNames(catalog: Catalog, crd: Crd, now: string): Crd["statu
   const claim = (reason: string, names: readonly string[], taken: ReadonlyMap<string, string>, take: () => void) => {
     const clash = names.find((name) => taken.has(name));
     if (clash === undefined) take();
-    else refusal ??= { reason, message: `${JSON.stringify(clash)} is already in use` };
+    else refusal = { reason, message: `${JSON.stringify(clash)} is already in use` };
   };
   claim("PluralConflict", [wanted.plural], resources, () => (accepted.plural = wanted.plural));
   claim("SingularConflict", wanted.singular ? [wanted.singular] : [], resources, () => {

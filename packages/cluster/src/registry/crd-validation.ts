@@ -161,7 +161,11 @@ function validateScale(version: CrdVersion, base: string): FieldError[] {
   if (!scale) return [];
   const path = `${base}.scale`;
   const errors: FieldError[] = [];
-  const check = (key: "specReplicasPath" | "statusReplicasPath" | "labelSelectorPath", root: string, roots: string[]) => {
+  const check = (
+    key: "specReplicasPath" | "statusReplicasPath" | "labelSelectorPath",
+    root: string,
+    roots: string[],
+  ) => {
     const value = scale[key];
     if (value === undefined || value === "") {
       if (key !== "labelSelectorPath") errors.push(required(`${path}.${key}`));
@@ -203,7 +207,9 @@ function validateColumn(column: PrinterColumn, path: string): FieldError[] {
     errors.push(invalidValue(`${path}.type`, column.type, `must be one of ${sorted.join(",")}`));
   }
   if (column.format && !COLUMN_FORMATS.includes(String(column.format))) {
-    errors.push(invalidValue(`${path}.format`, column.format, `must be one of ${[...COLUMN_FORMATS].sort().join(",")}`));
+    errors.push(
+      invalidValue(`${path}.format`, column.format, `must be one of ${[...COLUMN_FORMATS].sort().join(",")}`),
+    );
   }
   return errors;
 }
@@ -231,12 +237,16 @@ function validateSelectableFields(version: CrdVersion, path: string): FieldError
       continue;
     }
     const found = schemaFieldPath(jsonPath, schema, { brackets: false });
-    if ("error" in found) errors.push(invalidValue(field, jsonPath, "is an invalid path: " + found.error));
+    if ("error" in found) errors.push(invalidValue(field, jsonPath, `is an invalid path: ${found.error}`));
     else if (found.path.startsWith("metadata")) {
       errors.push(invalidValue(field, jsonPath, "must not point to fields in metadata"));
     } else if (!SELECTABLE_TYPES.includes(String(found.schema.type))) {
       errors.push(
-        invalidValue(field, jsonPath, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."),
+        invalidValue(
+          field,
+          jsonPath,
+          "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
+        ),
       );
     }
     if (seen.has(jsonPath)) errors.push({ type: "Duplicate", field, badValue: jsonPath, detail: "" });
@@ -275,7 +285,8 @@ function validateConversion(crd: Crd): FieldError[] {
   if (conversion.strategy === "None") {
     return webhook ? [forbiddenField(`${path}.webhook`, "should not be set when strategy is not set to Webhook")] : [];
   }
-  if (conversion.strategy !== "Webhook") return [notSupported(`${path}.strategy`, conversion.strategy, ["None", "Webhook"])];
+  if (conversion.strategy !== "Webhook")
+    return [notSupported(`${path}.strategy`, conversion.strategy, ["None", "Webhook"])];
   const config = isRecord(webhook?.clientConfig) ? webhook.clientConfig : undefined;
   if (!config) return [required(`${path}.webhookClientConfig`, "required when strategy is set to Webhook")];
   if ((config.url === undefined) === (config.service === undefined)) {

@@ -1,6 +1,6 @@
+import type { ApiMeta, ApiObject } from "./object.ts";
 import type { PrinterColumn } from "./resource.ts";
 import type { Schema } from "./schema/index.ts";
-import type { ApiMeta, ApiObject } from "./object.ts";
 
 /** A CustomResourceDefinition, as far as the server looks into it. */
 export interface CrdNames {

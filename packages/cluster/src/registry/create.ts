@@ -4,7 +4,14 @@ import { alreadyExists, badRequest, bareInternal, forbidden, invalid } from "./e
 import { trackUpdate } from "./managed-fields.ts";
 import { type ApiObject, fromStore, ordered, timestamp, toStore } from "./object.ts";
 import { dropDuplicateOwners, generateName, validateMeta } from "./object-meta.ts";
-import { type Backend, type ParsedBody, type Scope, strategyContext, type Target, type WriteOptions } from "./request.ts";
+import {
+  type Backend,
+  type ParsedBody,
+  type Scope,
+  strategyContext,
+  type Target,
+  type WriteOptions,
+} from "./request.ts";
 import { type Endpoint, storeKey } from "./resource.ts";
 
 /** How often a generated name may be taken before the request fails: with 27^5 suffixes this is not bad luck. */
@@ -142,4 +149,3 @@ function resetStatus(object: ApiObject, endpoint: Endpoint): void {
   if (empty === undefined) delete object.status;
   else object.status = empty;
 }
-

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cluster } from "../index.ts";
+import { Cluster } from "../cluster.ts";
 import { APPLY, CONFIG_MAPS, call, JSON_PATCH, MERGE, STRATEGIC } from "../testing.ts";
 
 describe("objects", () => {
@@ -366,7 +366,10 @@ describe("objects", () => {
   describe("paths", () => {
     it("tells unknown resources from unknown groups, and wrong methods from both", async () => {
       const resource = await call(cluster, "GET", "/api/v1/namespaces/default/nonsense");
-      expect([resource.status, resource.body.message]).toEqual([404, "the server could not find the requested resource"]);
+      expect([resource.status, resource.body.message]).toEqual([
+        404,
+        "the server could not find the requested resource",
+      ]);
       const group = await call(cluster, "GET", "/apis/foo.bar/v1/x");
       expect([group.status, group.text]).toEqual([404, "404 page not found\n"]);
       for (const [method, path] of [

@@ -1,12 +1,12 @@
-import type { Codec, Decoded, SchemaView } from "./codec.ts";
-import type { FieldError } from "./fields.ts";
-import type { ApiObject } from "./object.ts";
 import type { CelSlot } from "./cel.ts";
+import type { Codec, Decoded, SchemaView } from "./codec.ts";
+import type { ApiObject } from "./object.ts";
 import {
   applyDefaults,
   type CompiledRules,
   compileRules,
   evaluateRules,
+  type FieldError,
   formatFieldError,
   hasRules,
   noReferences,
@@ -107,7 +107,8 @@ export class CustomCodec implements Codec {
     if (blocked) return [blocked];
     if (this.#rules === undefined) {
       const { engine } = this.#cel;
-      if (engine === undefined) throw new Error(`the rules of ${this.#kind.kind} were never checked when it was defined`);
+      if (engine === undefined)
+        throw new Error(`the rules of ${this.#kind.kind} were never checked when it was defined`);
       this.#rules = compileRules(this.#kind.schema, engine);
     }
     return evaluateRules(object, old, this.#rules);

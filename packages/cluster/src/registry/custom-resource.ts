@@ -16,9 +16,7 @@ const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 export function customResource(crd: Crd, tables: () => BuiltinTables, cel: CelSlot): Resource | undefined {
   const { group, names, scope } = crd.spec;
   const storage = crd.spec.versions.find((version) => version.storage)?.name ?? "";
-  const served = crd.spec.versions
-    .filter((version) => version.served)
-    .sort((a, b) => compareVersions(a.name, b.name));
+  const served = crd.spec.versions.filter((version) => version.served).sort((a, b) => compareVersions(a.name, b.name));
   if (served.length === 0) return undefined;
   const preferred = served.find((version) => version.deprecated !== true);
   return {
@@ -32,7 +30,9 @@ export function customResource(crd: Crd, tables: () => BuiltinTables, cel: CelSl
     categories: names.categories ?? [],
     table: `${names.plural}.${group}`,
     storageVersion: storage,
-    versions: new Map(served.map((version) => [version.name, toVersion(crd, version, storage, preferred, tables, cel)])),
+    versions: new Map(
+      served.map((version) => [version.name, toVersion(crd, version, storage, preferred, tables, cel)]),
+    ),
     strategy: strategyOf(served),
     custom: true,
     closed: crd.metadata.deletionTimestamp !== undefined,
@@ -96,7 +96,9 @@ function deprecationOf(crd: Crd, version: CrdVersion, preferred: CrdVersion | un
   const title = (name: string) => `${apiVersionOf(crd.spec.group, name)} ${crd.spec.names.kind}`;
   const text = `${title(version.name)} is deprecated`;
   // A newer stable version is named as the way out.
-  return preferred && compareVersions(preferred.name, version.name) < 0 ? `${text}; use ${title(preferred.name)}` : text;
+  return preferred && compareVersions(preferred.name, version.name) < 0
+    ? `${text}; use ${title(preferred.name)}`
+    : text;
 }
 
 function selectableOf(version: CrdVersion): ResourceVersion["selectable"] {

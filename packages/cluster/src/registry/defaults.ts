@@ -1,6 +1,6 @@
 import { defaultPod, defaultPodSpec, preset } from "./defaults-pod.ts";
-import { foldStringData } from "./prepare.ts";
 import { type ApiObject, ensureObject, isRecord, listAt, objectAt } from "./object.ts";
+import { foldStringData } from "./prepare.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -2,7 +2,7 @@
  * Failures as the API tells them: a `Status` object with a code, a reason that programs match on, and a message in the
  * words of a real server, because people search for those and some clients parse them.
  */
-import { causeReason, type FieldError, fieldErrorBody } from "./fields.ts";
+import { causeReason, describeError, type FieldError } from "./fields.ts";
 
 export interface StatusCause {
   readonly reason?: string;
@@ -137,7 +137,7 @@ export function forbidden(
 }
 
 export function invalid(kind: GroupKind, name: string, fields: readonly FieldError[]): StatusError {
-  const sentences = [...new Set(fields.map((error) => `${error.field}: ${fieldErrorBody(error)}`))];
+  const sentences = [...new Set(fields.map((error) => `${error.field}: ${describeError(error)}`))];
   const text = sentences.length === 1 ? (sentences[0] as string) : `[${sentences.join(", ")}]`;
   return new StatusError({
     code: 422,
@@ -149,7 +149,7 @@ export function invalid(kind: GroupKind, name: string, fields: readonly FieldErr
       ...(kind.kind === "" ? {} : { kind: kind.kind }),
       causes: fields.map((error) => ({
         reason: causeReason(error),
-        message: fieldErrorBody(error),
+        message: describeError(error),
         field: error.field,
       })),
     },
@@ -194,6 +194,16 @@ export function unknownResource(): StatusError {
     reason: "NotFound",
     message: "the server could not find the requested resource",
     details: {},
+  });
+}
+
+/** A verb that the kind does not have, where the path is right. */
+export function verbNotSupported(resource: GroupResource, verb: string): StatusError {
+  return new StatusError({
+    code: 405,
+    reason: "MethodNotAllowed",
+    message: `${verb} is not supported on resources of kind "${qualified(resource.plural, resource.group)}"`,
+    details: resourceDetails(resource, ""),
   });
 }
 

@@ -1,14 +1,37 @@
+import { fieldErrorBody, goJson, type FieldError as SchemaError, causeReason as schemaReason } from "./schema/index.ts";
+
 /** Wrong fields under names that do not collide with those of whole answers. */
 export {
-  causeReason,
   duplicate as duplicateValue,
-  type FieldError,
-  fieldErrorBody,
   forbidden as forbiddenField,
   invalid as invalidValue,
   notSupported,
   required,
   tooLong as tooLongValue,
 } from "./schema/index.ts";
+
+/** A field that names something which is not there. Schemas cannot find these, so only the registry knows them. */
+export interface MissingReference {
+  readonly type: "NotFound";
+  readonly field: string;
+  readonly badValue: unknown;
+}
+
+/** One mistake in an object, at one field. */
+export type FieldError = SchemaError | MissingReference;
+
+export function missingReference(field: string, badValue: unknown): FieldError {
+  return { type: "NotFound", field, badValue };
+}
+
+/** The server's sentence without the field: `Invalid value: 0: must be positive`. */
+export function describeError(error: FieldError): string {
+  return error.type === "NotFound" ? `Not found: ${goJson(error.badValue)}` : fieldErrorBody(error);
+}
+
+/** The reason of the cause that reports this error: `FieldValueInvalid`, … */
+export function causeReason(error: FieldError): string {
+  return error.type === "NotFound" ? "FieldValueNotFound" : schemaReason(error);
+}
 
 export const IMMUTABLE = "field is immutable";

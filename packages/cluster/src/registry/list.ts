@@ -133,5 +133,5 @@ function decodeToken(text: string): Token {
   const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
   if (v !== "meta.k8s.io/v1") throw fail("server does not recognize this encoded version");
   if (typeof rv !== "number" || typeof start !== "string") throw fail("incorrect encoded start resourceVersion");
-  return { revision: rv, after: start.replace(/\u0000$/, "") };
+  return { revision: rv, after: start.endsWith("\u0000") ? start.slice(0, -1) : start };
 }

@@ -1,5 +1,10 @@
 import { setKey } from "@lotse/client/meta";
-import { ApplyError, applyConfiguration as mergeConfiguration, formatConflicts, trackUpdate as track } from "./apply/index.ts";
+import {
+  ApplyError,
+  formatConflicts,
+  applyConfiguration as mergeConfiguration,
+  trackUpdate as track,
+} from "./apply/index.ts";
 import type { SchemaView } from "./codec.ts";
 import { badRequest, bareInternal, conflict, StatusError } from "./errors.ts";
 import { type ApiObject, isRecord } from "./object.ts";
@@ -23,7 +28,7 @@ export function trackUpdate(
     resolve,
     now,
     ignore: ignoredFields(endpoint, subresource, live, object),
-    old: live && present(endpoint, live),
+    old: live,
     next: present(endpoint, object),
   });
   // Changes of the scale carry no time, so that scaling up and down does not churn the record.

@@ -61,17 +61,24 @@ export function validateMeta(meta: ApiMeta, rule: NameRule, namespaced: boolean)
   errors.push(...validateLabels(meta.labels, "metadata.labels"));
   errors.push(...validateAnnotations(meta.annotations));
   errors.push(...validateOwners(meta));
-  for (const [i, finalizer] of (meta.finalizers ?? []).entries()) {
-    const field = `metadata.finalizers[${i}]`;
-    const wrong = qualifiedNameErrors(finalizer);
-    for (const text of wrong) errors.push(invalidValue(field, finalizer, text));
-    if (wrong.length === 0 && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
-      errors.push(invalidValue(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+  const finalizers = meta.finalizers ?? [];
+  for (const finalizer of finalizers) {
+    for (const text of qualifiedNameErrors(finalizer)) {
+      errors.push(invalidValue("metadata.finalizers", finalizer, text));
     }
+  }
+  for (const [i, finalizer] of finalizers.entries()) {
+    if (finalizer.includes("/") || STANDARD_FINALIZERS.has(finalizer)) continue;
+    const text = "name is neither a standard finalizer name nor is it fully qualified";
+    errors.push(invalidValue(`metadata.finalizers[${i}]`, finalizer, text));
   }
   if (meta.finalizers?.includes("orphan") && meta.finalizers.includes("foregroundDeletion")) {
     errors.push(
-      invalidValue("metadata.finalizers", meta.finalizers, `finalizer orphan and foregroundDeletion cannot be both set`),
+      invalidValue(
+        "metadata.finalizers",
+        meta.finalizers,
+        `finalizer orphan and foregroundDeletion cannot be both set`,
+      ),
     );
   }
   return errors;
@@ -122,14 +129,19 @@ function validateOwners(meta: ApiMeta): FieldError[] {
       errors.push(
         invalidValue(
           field,
-          meta.ownerReferences,
-          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${owner.name}`,
+          meta.ownerReferences?.map(inOrderOfType),
+          `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${owner.kind}/${owner.name}`,
         ),
       );
     }
-    controller ??= owner.name;
+    controller ??= `${owner.kind}/${owner.name}`;
   }
   return errors;
+}
+
+/** Errors print an owner with its fields in the order of its type. */
+function inOrderOfType({ apiVersion, kind, name, uid, ...rest }: NonNullable<ApiMeta["ownerReferences"]>[number]) {
+  return { apiVersion, kind, name, uid, ...rest };
 }
 
 const IMMUTABLE_KEYS = [
@@ -171,7 +183,14 @@ export function dropDuplicateOwners(meta: ApiMeta): string | undefined {
   if (!owners || owners.length < 2) return undefined;
   const seen = new Set<string>();
   const kept = owners.filter((owner) => {
-    const key = JSON.stringify([owner.apiVersion, owner.kind, owner.name, owner.uid, owner.controller, owner.blockOwnerDeletion]);
+    const key = JSON.stringify([
+      owner.apiVersion,
+      owner.kind,
+      owner.name,
+      owner.uid,
+      owner.controller,
+      owner.blockOwnerDeletion,
+    ]);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;

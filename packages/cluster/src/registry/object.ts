@@ -68,7 +68,8 @@ const META_ORDER: readonly (keyof ApiMeta)[] = [
 export function ordered(object: ApiObject): ApiObject {
   const { apiVersion, kind, metadata, ...rest } = object;
   const sorted: Record<string, unknown> = {};
-  for (const key of META_ORDER) if (metadata[key] !== undefined || key === "resourceVersion") sorted[key] = metadata[key];
+  for (const key of META_ORDER)
+    if (metadata[key] !== undefined || key === "resourceVersion") sorted[key] = metadata[key];
   return { kind, apiVersion, metadata: { ...sorted, ...metadata } as unknown as ApiMeta, ...rest };
 }
 

@@ -8,7 +8,7 @@ import {
 import { decodePatched } from "./body.ts";
 import { create } from "./create.ts";
 import { badRequest, bareInternal, notFound, patchNotApplicable, StatusError, unsupportedMediaType } from "./errors.ts";
-import { applyConfiguration, type ApplyRequest } from "./managed-fields.ts";
+import { type ApplyRequest, applyConfiguration } from "./managed-fields.ts";
 import { type ApiObject, isRecord } from "./object.ts";
 import { applyStrategicMergePatch, StrategicPatchError } from "./patch/index.ts";
 import type { Backend, ParsedBody, Scope, Target, WriteOptions } from "./request.ts";
@@ -51,12 +51,18 @@ export async function patch(
   return update(backend, scope, target, options, {
     by: "patch",
     tracked: false,
-    next: (current) =>
-      decodePatched(target.endpoint, patchOf(current), body.duplicateFields, options.fieldValidation, scope),
+    next: (current) => {
+      const { endpoint } = target;
+      const object = decodePatched(endpoint, patchOf(current), body.duplicateFields, options.fieldValidation, scope);
+      // A default that the patch took away is there again before anybody looks who changed what.
+      endpoint.version.codec.applyDefaults(object);
+      return object;
+    },
   });
 }
 
-function customPatchTypes(): string[] {
+/** Custom resources have no strategic merge: nobody says how their lists are joined. */
+export function customPatchTypes(): string[] {
   return Object.keys(PATCH_TYPES).filter((type) => type !== "application/strategic-merge-patch+json");
 }
 
@@ -73,9 +79,8 @@ export function compilePatch(
   if (value === null) throw badRequest("Invalid JSON Patch");
   if (!isRecord(value)) {
     const found = Array.isArray(value) ? "array" : typeof value;
-    throw badRequest(
-      `error decoding patch: json: cannot unmarshal ${found} into Go value of type map[string]interface {}`,
-    );
+    const prefix = type === "merge" ? "error decoding patch: " : "";
+    throw badRequest(`${prefix}json: cannot unmarshal ${found} into Go value of type map[string]interface {}`);
   }
   if (type === "merge") return (current) => expectObject(applyMergePatch(current, value));
   return (current) => {
@@ -102,11 +107,26 @@ function strategicStatus(error: StrategicPatchError): StatusError {
 
 function applyOperations(current: ApiObject, operations: readonly JsonPatchOperation[]): unknown {
   try {
-    return applyJsonPatch(current, operations);
+    return operations.reduce<unknown>(
+      (value, operation) => applyJsonPatch(value, [lenient(value, operation)]),
+      current,
+    );
   } catch (error) {
     if (error instanceof JsonPatchError) throw patchNotApplicable();
     throw error;
   }
+}
+
+/** A real server replaces a member of an object whether it is there or not. */
+function lenient(value: unknown, operation: JsonPatchOperation): JsonPatchOperation {
+  if (operation.op !== "replace" || typeof operation.path !== "string" || operation.path === "") return operation;
+  const keys = operation.path.split("/").slice(1, -1);
+  let parent = value;
+  for (const key of keys) {
+    if (typeof parent !== "object" || parent === null) return operation;
+    parent = (parent as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+  }
+  return isRecord(parent) ? { op: "add", path: operation.path, value: operation.value } : operation;
 }
 
 function readOperations(value: unknown): JsonPatchOperation[] {
@@ -126,7 +146,9 @@ function readOperations(value: unknown): JsonPatchOperation[] {
   const wrong = value.find((operation) => !isRecord(operation));
   if (wrong !== undefined) {
     const found = Array.isArray(wrong) ? "array" : typeof wrong === "boolean" ? "bool" : typeof wrong;
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${found} into Go value of type handlers.jsonPatchOp`);
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${found} into Go value of type handlers.jsonPatchOp`,
+    );
   }
   return value as unknown as JsonPatchOperation[];
 }
@@ -157,6 +179,7 @@ async function apply(
   const exists = backend.store.get(target.endpoint.resource.table, key) !== undefined;
   if (!exists && target.subresource === undefined) {
     const object = applyConfiguration(request, undefined);
+    delete object.metadata.resourceVersion;
     return { object: await create(backend, scope, target, object, options, true), created: true };
   }
   return update(backend, scope, target, options, {

@@ -25,7 +25,8 @@ export function prepareService(object: ApiObject, context: StrategyContext, old?
   const spec = object.spec as Record<string, unknown>;
   const before = (old?.spec ?? {}) as Record<string, unknown>;
   if (spec.type === "ExternalName") {
-    for (const key of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]) delete spec[key];
+    for (const key of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"])
+      delete spec[key];
     return;
   }
   if (!spec.clusterIP && typeof before.clusterIP === "string") spec.clusterIP = before.clusterIP;

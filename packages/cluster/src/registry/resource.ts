@@ -71,7 +71,8 @@ export interface Endpoint {
   readonly version: ResourceVersion;
 }
 
-export const apiVersionOf = (group: string, version: string): string => (group === "" ? version : `${group}/${version}`);
+export const apiVersionOf = (group: string, version: string): string =>
+  group === "" ? version : `${group}/${version}`;
 
 export function gvkOf({ resource, version }: Endpoint): { apiVersion: string; kind: string } {
   return { apiVersion: apiVersionOf(resource.group, version.version), kind: resource.kind };

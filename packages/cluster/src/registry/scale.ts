@@ -1,5 +1,6 @@
 import { deepClone, formatLabelSelector } from "@lotse/client/meta";
-import { badRequest, conflict, internal } from "./errors.ts";
+import { badRequest, conflict, internal, invalid } from "./errors.ts";
+import { invalidValue } from "./fields.ts";
 import { type ApiObject, isRecord, objectAt } from "./object.ts";
 import type { Endpoint, ScalePaths } from "./resource.ts";
 
@@ -36,8 +37,16 @@ export function toScale(endpoint: Endpoint, object: ApiObject, strict: boolean):
 /** The object with the replicas that a Scale asks for. Its version counts when the Scale carries one. */
 export function withScale(endpoint: Endpoint, current: ApiObject, scale: unknown): ApiObject {
   if (!isRecord(scale)) throw badRequest("a Scale must be an object");
+  if (scale.kind !== undefined && scale.kind !== "Scale") {
+    throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');
+  }
   const wanted = objectAt(scale, "spec").replicas ?? 0;
-  if (!Number.isInteger(wanted) || (wanted as number) < 0) throw badRequest("spec.replicas must be a number, at least 0");
+  if (!Number.isInteger(wanted)) throw badRequest("spec.replicas must be a number, at least 0");
+  if ((wanted as number) < 0) {
+    const path = `.${(endpoint.version.scale as ScalePaths).spec}`;
+    const error = invalidValue(path, wanted, "should be a non-negative integer");
+    throw invalid(endpoint.resource, current.metadata.name, [error]);
+  }
   const version = objectAt(scale, "metadata").resourceVersion;
   if (typeof version === "string" && version !== "" && version !== current.metadata.resourceVersion) {
     throw conflict(endpoint.resource, current.metadata.name);

@@ -1,9 +1,9 @@
 import { deepClone, deepEqual } from "@lotse/client/meta";
 import type { Codec, Decoded, SchemaView } from "./codec.ts";
+import { type FieldError, notSupported, required } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
 import { isRecord } from "./object.ts";
 import type { Schema } from "./schema/index.ts";
-import { type FieldError, notSupported, required } from "./fields.ts";
 import { type BuiltinTables, TypedShape } from "./typed-shape.ts";
 
 /** Rewrites an object between two versions of its kind; both directions, neither changes its argument. */

@@ -171,7 +171,8 @@ export class TypedShape {
       const all = new Map<string, MessageField>();
       for (const field of this.#tables.messages.get(ref)?.fields.values() ?? []) {
         if (!field.inline) all.set(field.name, field);
-        else if ("message" in field.type) for (const [name, part] of this.#fieldsOf(field.type.message)) all.set(name, part);
+        else if ("message" in field.type)
+          for (const [name, part] of this.#fieldsOf(field.type.message)) all.set(name, part);
       }
       fields = all;
       this.#fields.set(ref, fields);
@@ -234,7 +235,8 @@ function readBytes(value: unknown, place: Place): unknown {
   const text = value.replace(/[\r\n]/g, "");
   const wrong = /[^A-Za-z0-9+/=]/.exec(text);
   if (wrong) throw new DecodeError(`illegal base64 data at input byte ${wrong.index}`);
-  if (text.length % 4 !== 0) throw new DecodeError(`illegal base64 data at input byte ${text.length - (text.length % 4)}`);
+  if (text.length % 4 !== 0)
+    throw new DecodeError(`illegal base64 data at input byte ${text.length - (text.length % 4)}`);
   return text;
 }
 
@@ -261,5 +263,7 @@ function readMicroTime(value: unknown, place: Place): unknown {
 function unreadableTime(value: string, layout: string): DecodeError {
   const seconds = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(.*)$/.exec(value);
   const [rest, part] = seconds && layout.includes(".") ? [seconds[2], ".000000"] : [value, "2006"];
-  return new DecodeError(`parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`);
+  return new DecodeError(
+    `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`,
+  );
 }

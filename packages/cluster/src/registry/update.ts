@@ -7,7 +7,14 @@ import { invalidValue } from "./fields.ts";
 import { trackUpdate } from "./managed-fields.ts";
 import { type ApiObject, fromStore, ordered, toStore } from "./object.ts";
 import { dropDuplicateOwners, validateMeta, validateMetaUpdate } from "./object-meta.ts";
-import { type Backend, type ParsedBody, type Scope, strategyContext, type Target, type WriteOptions } from "./request.ts";
+import {
+  type Backend,
+  type ParsedBody,
+  type Scope,
+  strategyContext,
+  type Target,
+  type WriteOptions,
+} from "./request.ts";
 import { storeKey } from "./resource.ts";
 
 /** How a request makes a new object of the present one. */
@@ -47,6 +54,7 @@ export async function updateFromBody(
   endpoint.version.codec.applyDefaults(object);
   const missing = !backend.store.get(endpoint.resource.table, keyOf(target));
   if (missing && endpoint.resource.strategy.createOnUpdate && target.subresource === undefined) {
+    delete object.metadata.resourceVersion;
     return { object: await create(backend, scope, target, object, options), created: true };
   }
   return update(backend, scope, target, options, { by: "put", next: () => deepClone(object), tracked: false });
@@ -157,6 +165,9 @@ function isReleased(target: Target, stored: ApiObject, fresh: ApiObject): boolea
 }
 
 function checkIdentity(target: Target, proposed: ApiObject): void {
+  if (!proposed.metadata.name) {
+    throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
+  }
   if (proposed.metadata.name !== target.name) {
     throw badRequest(
       `the name of the object (${proposed.metadata.name}) does not match the name on the URL (${target.name})`,
@@ -195,6 +206,9 @@ function checkUid(target: Target, proposed: ApiObject, old: ApiObject, change: C
   );
 }
 
+/** Endpoints that change nothing but the status. */
+const WRITE_STATUS: ReadonlySet<string> = new Set(["status", "approval"]);
+
 /** Puts back what this endpoint may not change, and counts generations. */
 function prepare(backend: Backend, target: Target, fresh: ApiObject, old: ApiObject): void {
   const { resource } = target.endpoint;
@@ -202,13 +216,14 @@ function prepare(backend: Backend, target: Target, fresh: ApiObject, old: ApiObj
   delete meta.selfLink;
   meta.uid ||= old.metadata.uid;
   // What is left out is taken from the old object; what is changed is refused later, apart from the generation.
-  for (const key of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+  for (const key of ["deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
     if (meta[key] === undefined) restore(meta, old.metadata, key);
   }
+  restore(meta, old.metadata, "creationTimestamp");
   restore(meta, old.metadata, "generation");
-  if (target.subresource === "status") keepAllButStatus(target, fresh, old);
-  else if (resource.strategy.hasStatus) restore(fresh, old, "status");
-  resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend));
+  if (target.subresource !== undefined && WRITE_STATUS.has(target.subresource)) keepAllButStatus(target, fresh, old);
+  else if (resource.strategy.hasStatus && target.subresource !== "binding") restore(fresh, old, "status");
+  if (target.subresource !== "finalize") resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend));
   if (resource.strategy.tracksGeneration) {
     if (contentChanged(fresh, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
   }

@@ -2,19 +2,47 @@
  * Rules of built-in kinds that their schemas cannot say, chosen by what people trip over. Required fields and enums are
  * checked from the generated schemas; these add relations between fields and what an update may not touch.
  */
-import { deepEqual, labelValueErrors, matchesLabels, parseLabelSelector, qualifiedNameErrors } from "@lotse/client/meta";
-import { duplicateValue, type FieldError, forbiddenField, IMMUTABLE, invalidValue, required } from "./fields.ts";
+import {
+  byteLength,
+  deepEqual,
+  labelValueErrors,
+  matchesLabels,
+  parseLabelSelector,
+  qualifiedNameErrors,
+} from "@lotse/client/meta";
+import {
+  duplicateValue,
+  type FieldError,
+  forbiddenField,
+  IMMUTABLE,
+  invalidValue,
+  missingReference,
+  required,
+  tooLongValue,
+} from "./fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "./object.ts";
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
+const LONGEST_KEY = 253;
+const LARGEST_DATA = 1_024 * 1_024;
 const CONFIG_KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/** Keys become names of files, so that those which mean a folder are refused. */
+function configKeyComplaints(key: string): string[] {
+  const complaints: string[] = [];
+  if (key.length > LONGEST_KEY) complaints.push(`must be no more than ${LONGEST_KEY} bytes`);
+  if (!CONFIG_KEY.test(key)) complaints.push(CONFIG_KEY_RULE);
+  else if (key === "." || key === "..") complaints.push(`must not be '${key}'`);
+  else if (key.startsWith("..")) complaints.push(`must not start with '..'`);
+  return complaints;
+}
 
 function configKeyErrors(object: ApiObject, ...fields: string[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of fields) {
     for (const key of Object.keys(objectAt(object, field))) {
-      if (!CONFIG_KEY.test(key)) errors.push(invalidValue(`${field}[${key}]`, key, CONFIG_KEY_RULE));
+      for (const text of configKeyComplaints(key)) errors.push(invalidValue(`${field}[${key}]`, key, text));
     }
   }
   return errors;
@@ -28,7 +56,15 @@ export function validateConfigMap(object: ApiObject): FieldError[] {
       errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
     }
   }
+  if (dataSize(object) > LARGEST_DATA) errors.push(tooLongValue("[]", LARGEST_DATA));
   return errors;
+}
+
+function dataSize(object: ApiObject): number {
+  let size = 0;
+  for (const value of Object.values(objectAt(object, "data"))) size += byteLength(String(value));
+  for (const value of Object.values(objectAt(object, "binaryData"))) size += (String(value).length * 3) / 4;
+  return size;
 }
 
 /** An immutable ConfigMap or Secret stays as it is, and stays immutable. */
@@ -52,13 +88,34 @@ const SECRET_KEYS: Record<string, readonly string[]> = {
   "kubernetes.io/ssh-auth": ["ssh-privatekey"],
 };
 
+const JSON_KEYS: readonly string[] = [".dockerconfigjson", ".dockercfg"];
+
 export function validateSecret(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data");
   const data = objectAt(object, "data");
   for (const key of SECRET_KEYS[String(object.type)] ?? []) {
     if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`));
+    else if (JSON_KEYS.includes(key) && !isJson(String(data[key]))) {
+      errors.push(invalidValue(`data[${key}]`, "<secret contents redacted>", "unexpected end of JSON input"));
+    }
+  }
+  if (object.type === "kubernetes.io/basic-auth" && !["username", "password"].some((key) => Object.hasOwn(data, key))) {
+    errors.push(required("data[username]"), required("data[password]"));
+  }
+  const account = "kubernetes.io/service-account.name";
+  if (object.type === "kubernetes.io/service-account-token" && !object.metadata.annotations?.[account]) {
+    errors.push(required(`metadata.annotations[${account}]`));
   }
   return errors;
+}
+
+function isJson(base64: string): boolean {
+  try {
+    JSON.parse(atob(base64));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function validateSecretUpdate(object: ApiObject, old: ApiObject): FieldError[] {
@@ -109,12 +166,7 @@ function podSpecErrors(spec: Record<string, unknown>, base: string): FieldError[
   for (const [i, container] of listAt({ spec }, "spec", "containers").entries()) {
     for (const [j, mount] of listAt(container, "volumeMounts").entries()) {
       if (mount.name && !volumes.has(mount.name)) {
-        errors.push({
-          type: "NotFound" as FieldError["type"],
-          field: `${base}.containers[${i}].volumeMounts[${j}].name`,
-          badValue: mount.name,
-          detail: "",
-        });
+        errors.push(missingReference(`${base}.containers[${i}].volumeMounts[${j}].name`, mount.name));
       }
     }
   }
@@ -130,7 +182,13 @@ const POD_UPDATES =
 
 export function validatePodUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const masked = (pod: ApiObject) => {
-    const { activeDeadlineSeconds: _, tolerations: __, nodeName: ___, schedulingGates: ____, ...spec } = objectAt(pod, "spec");
+    const {
+      activeDeadlineSeconds: _,
+      tolerations: __,
+      nodeName: ___,
+      schedulingGates: ____,
+      ...spec
+    } = objectAt(pod, "spec");
     const withoutImages = (list: unknown) =>
       Array.isArray(list) ? list.map((item) => (isRecord(item) ? { ...item, image: "" } : item)) : list;
     return {
@@ -157,10 +215,11 @@ export function validateWorkload(object: ApiObject): FieldError[] {
   if (errors.length === 0) {
     if (given !== undefined && Object.keys(selector).length === 0) {
       errors.push(invalidValue("spec.selector", {}, `empty selector is invalid for ${object.kind.toLowerCase()}`));
-    } else if (given === undefined || !matchesLabels(parseLabelSelector(selector as object as Record<string, string>), labels)) {
-      errors.push(
-        invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"),
-      );
+    } else if (
+      given === undefined ||
+      !matchesLabels(parseLabelSelector(selector as object as Record<string, string>), labels)
+    ) {
+      errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
     }
   }
   errors.push(...podSpecErrors(objectAt(object, "spec", "template", "spec"), "spec.template.spec"));
@@ -248,7 +307,8 @@ export function validateJobUpdate(object: ApiObject, old: ApiObject): FieldError
 
 export function validateService(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
-  if (listAt(object, "spec", "ports").length > 0 || spec.type === "ExternalName" || spec.clusterIP === "None") return [];
+  if (listAt(object, "spec", "ports").length > 0 || spec.type === "ExternalName" || spec.clusterIP === "None")
+    return [];
   return [required("spec.ports")];
 }
 

@@ -56,7 +56,7 @@ export interface StoreOptions {
   now: () => number;
   /** Changes kept for each resource, whatever their age. */
   retainChanges?: number;
-  /** How long a change stays readable; a real server compacts after five minutes. */
+  /** How long history stays readable at least; it is gone after twice that. A real server compacts every five minutes. */
   retainMs?: number;
 }
 
@@ -70,6 +70,9 @@ interface ResourceState {
 export class Store {
   #revision = 1;
   #compacted = 0;
+  /** The present one at the last turn of the clock: what {@link #turn} forgets next. */
+  #nextCompacted = 0;
+  #turnedAt: number;
   readonly #resources = new Map<string, ResourceState>();
   readonly #anyListeners = new Set<(resource: string, change: Change) => void>();
   /** Changes that are committed but not yet told to everybody; empty unless a delivery is under way. */
@@ -79,6 +82,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = { retainChanges: 20_000, retainMs: 300_000, ...options };
+    this.#turnedAt = options.now();
   }
 
   /** The revision of the last committed change. */
@@ -97,6 +101,7 @@ export class Store {
 
   /** All rows whose key starts with `prefix`, in key order, as of `revision` (now, if absent). */
   list(resource: string, prefix = "", revision?: number): Entry[] {
+    this.#turn();
     const state = this.#resources.get(resource);
     if (revision === undefined || revision >= this.#revision) return state?.table.range(prefix) ?? [];
     this.#assertKept(state, revision);
@@ -144,6 +149,7 @@ export class Store {
    * none lost or doubled in between because all of this happens in one turn. The returned function stops it.
    */
   watch(resource: string, after: number, listener: ChangeListener): () => void {
+    this.#turn();
     const state = this.#state(resource);
     let seen = after;
     const live: ChangeListener = (change) => {
@@ -176,8 +182,23 @@ export class Store {
     return Math.max(this.#compacted, this.#resources.get(resource)?.log.compacted ?? 0);
   }
 
+  /**
+   * Forgets history by age, for all resources together and lazily: nothing runs while nobody asks. As on a real server,
+   * whose compaction is a write of its own, a turn also takes a revision: so even a reader that saw the newest revision
+   * finds it expired one day, although nothing else was written.
+   */
+  #turn(): void {
+    const turns = Math.floor((this.#options.now() - this.#turnedAt) / this.#options.retainMs);
+    if (turns <= 0) return;
+    this.#turnedAt += turns * this.#options.retainMs;
+    for (let i = 0; i < Math.min(turns, 2); i++) {
+      this.#compacted = Math.max(this.#compacted, this.#nextCompacted);
+      this.#nextCompacted = ++this.#revision;
+    }
+    for (const state of this.#resources.values()) state.log.forgetUntil(this.#compacted);
+  }
+
   #assertKept(state: ResourceState | undefined, revision: number): void {
-    state?.log.trim(this.#options.now());
     const oldest = Math.max(this.#compacted, state?.log.compacted ?? 0);
     if (revision < oldest) throw new RevisionExpired(revision, oldest);
   }
@@ -187,7 +208,7 @@ export class Store {
     if (!state) {
       state = {
         table: new SortedTable(),
-        log: new RevisionLog(this.#options.retainChanges, this.#options.retainMs),
+        log: new RevisionLog(this.#options.retainChanges),
         listeners: new Set(),
       };
       this.#resources.set(resource, state);
@@ -203,6 +224,7 @@ export class Store {
     object: StoredObject,
     previous: Entry | undefined,
   ): WriteResult {
+    this.#turn();
     const revision = ++this.#revision;
     const versioned = {
       ...object,
@@ -212,7 +234,7 @@ export class Store {
     if (type === "deleted") state.table.delete(key);
     else state.table.set(entry);
     const change: Change = { type, revision, key, object: versioned, previous };
-    state.log.append(change, this.#options.now());
+    state.log.append(change, this.#compacted);
     this.#undelivered.push({ state, resource, change });
     this.#deliver();
     return { ok: true, entry };

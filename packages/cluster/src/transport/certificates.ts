@@ -1,6 +1,19 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIP } from "node:net";
-import { bits, boolean, type Der, explicit, implicit, octets, oid, sequence, setOf, time, unsigned, utf8 } from "./der.ts";
+import {
+  bits,
+  boolean,
+  type Der,
+  explicit,
+  implicit,
+  octets,
+  oid,
+  sequence,
+  setOf,
+  time,
+  unsigned,
+  utf8,
+} from "./der.ts";
 
 /** A certificate with its private key, both as PEM text. */
 export interface KeyAndCertificate {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createMessageTable } from "../registry/tables/index.ts";
+import { createMessageTable } from "../registry/index.ts";
 import { decodeKubernetesProtobuf, ProtobufError } from "./protobuf.ts";
 
 const table = createMessageTable();

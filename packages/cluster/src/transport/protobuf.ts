@@ -1,5 +1,5 @@
 import { isObject, setKey } from "@lotse/client/meta";
-import type { MessageField, MessageFields, MessageTable, ScalarType } from "../registry/tables/index.ts";
+import type { MessageField, MessageFields, MessageTable, ScalarType } from "../registry/index.ts";
 import { ProtobufReader, WIRE } from "./protobuf-reader.ts";
 
 /** A body that is not the protobuf that its envelope promises. */

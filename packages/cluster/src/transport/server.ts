@@ -71,11 +71,7 @@ export class Listener {
     await closed;
   }
 
-  async #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    handle: ListenerOptions["handle"],
-  ): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse, handle: ListenerOptions["handle"]): Promise<void> {
     response.on("error", () => response.destroy());
     const answer = await handle(toApiRequest(request));
     if (response.destroyed) return;
@@ -99,16 +95,17 @@ export class Listener {
       this.#streams.delete(end);
       stop();
     });
-    const begin = () => answer.start({
-      write: (chunk) => {
-        response.write(chunk);
-        if (response.writableLength > BACKLOG_LIMIT) response.destroy();
-      },
-      end: () => {
-        this.#streams.delete(end);
-        response.end();
-      },
-    });
+    const begin = () =>
+      answer.start({
+        write: (chunk) => {
+          response.write(chunk);
+          if (response.writableLength > BACKLOG_LIMIT) response.destroy();
+        },
+        end: () => {
+          this.#streams.delete(end);
+          response.end();
+        },
+      });
     try {
       stop = begin();
     } catch {

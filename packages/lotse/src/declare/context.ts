@@ -16,6 +16,11 @@ export type Patch<B> = MergePatch<Omit<B, "metadata" | "spec" | "status" | "apiV
   readonly metadata: { labels: MergePatch<Record<string, string>>; annotations: MergePatch<Record<string, string>> };
   readonly spec: MergePatch<Part<B, "spec">>;
   readonly status: MergePatch<Part<B, "status">>;
+  /**
+   * Changes the newest body in place, for what a merge patch cannot say: one item of a list. May be called several
+   * times, because it is tried again when somebody else was faster; so it must look before it changes.
+   */
+  transform(change: (body: B) => void): void;
 };
 
 /** One difference between two states of an object; lists are compared as a whole. */
@@ -89,6 +94,12 @@ export interface EventContext<B extends KubeBody> extends ObjectContext<B> {
 /** What timers get. */
 export interface TimerContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {}
 
+/**
+ * What daemons get. `body`, `spec`, `status`, `meta`, `labels` and `annotations` are live: they always show the newest
+ * state, also when they were taken out of the context long ago.
+ */
+export interface DaemonContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {}
+
 /** What `on.startup` and `on.cleanup` handlers get. */
 export interface LifecycleContext extends AttemptContext {
   readonly client: Client;
@@ -100,7 +111,7 @@ export interface LifecycleContext extends AttemptContext {
 /** Why an attempt's signal was aborted: the `reason` of {@link ObjectContext.signal}. */
 export class Aborted extends Error {
   override readonly name = "Aborted";
-  readonly why: "deletion" | "timeout" | "shutdown" | "superseded";
+  readonly why: "deletion" | "mismatch" | "timeout" | "shutdown" | "superseded";
 
   constructor(why: Aborted["why"], message: string) {
     super(message);

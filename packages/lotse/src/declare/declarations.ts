@@ -1,12 +1,15 @@
 import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
-import type { ChangeContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
+import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
 import { DeclarationError } from "./errors.ts";
-import type { Filters } from "./filters.ts";
+import { type Filters, fieldKeys } from "./filters.ts";
 import {
   type ChangeHandler,
   type ChangeOptions,
+  type DaemonHandler,
+  type DaemonOptions,
   type EventHandler,
+  type FieldOptions,
   type Handler,
   type LifecycleHandler,
   type ObjectHandlerOptions,
@@ -76,6 +79,12 @@ export interface On {
   readonly delete: Declare<"change">;
   /** The operator started and finds an object that it has handled before. */
   readonly resume: Declare<"change">;
+  /** A field of the object changes, appears or vanishes; `old`, `new` and `diff` are reduced to it. */
+  readonly field: <R extends ResourceInput>(
+    resource: R,
+    options: FieldOptions<BodyOf<R>>,
+    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+  ) => void;
   /** Every event of the raw stream, in order; never tried again. */
   readonly event: Declare<"event">;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
@@ -125,6 +134,7 @@ export class Declarations {
         update: change("update"),
         delete: change("delete"),
         resume: change("resume"),
+        field: (resource: ResourceInput, ...rest: unknown[]) => this.#field(resource, rest),
         event: (resource: ResourceInput, ...rest: unknown[]) => this.#event(resource, rest),
         startup: lifecycle("startup"),
         cleanup: lifecycle("cleanup"),
@@ -163,6 +173,37 @@ export class Declarations {
     });
   }
 
+  /**
+   * Runs `handler` beside each object for as long as the object is there; its `signal` says when to end.
+   *
+   * @example
+   * ```ts
+   * operator.daemon(Machine, async function poll({ spec, signal, patch }) {
+   *   while (!signal.aborted) { patch.status.load = await loadOf(spec.address); await sleep("10s", signal); }
+   * });
+   * ```
+   */
+  daemon<R extends ResourceInput>(resource: R, handler: (context: DaemonContext<BodyOf<R>>) => unknown): void;
+  daemon<R extends ResourceInput>(
+    resource: R,
+    options: DaemonOptions<BodyOf<R>>,
+    handler: (context: DaemonContext<BodyOf<R>>) => unknown,
+  ): void;
+  daemon(resource: ResourceInput, ...rest: unknown[]): void {
+    const fn = functionOf("daemon", rest);
+    const options = optionsOf<DaemonOptions<KubeBody>>(rest);
+    this.#add(resource, {
+      type: "daemon",
+      id: this.#idOf("daemon", resource, options, fn),
+      filters: filtersOf(options),
+      retry: planRetries(options),
+      initialDelayMs: durationMs(options.initialDelay ?? 0),
+      graceMs: options.grace === undefined ? undefined : durationMs(options.grace),
+      param: options.param,
+      fn: fn as DaemonHandler["fn"],
+    });
+  }
+
   /** The resources that have handlers, in the order of their first declaration. */
   get resources(): readonly ResourceDeclaration[] {
     return [...this.#entries.values()];
@@ -186,11 +227,42 @@ export class Declarations {
     if (options.deleted !== undefined && !reasons.includes("resume")) {
       throw declarationError(`"deleted" has no meaning for on.${label}`, "it belongs to on.resume");
     }
+    const sides = options.old !== undefined || options.new !== undefined;
+    if (sides && !reasons.includes("update")) {
+      throw declarationError(
+        `"old" and "new" have no meaning for on.${label}`,
+        "they belong to on.update and on.field",
+      );
+    }
+    const changes = options.field !== undefined && reasons.includes("update");
+    this.#addChange(reasons, label, resource, options, fn, changes);
+  }
+
+  #field(resource: ResourceInput, rest: unknown[]): void {
+    const fn = functionOf("field", rest);
+    const options = optionsOf<FieldOptions<KubeBody>>(rest);
+    if (options.field === undefined) {
+      throw declarationError("on.field needs a field", 'write on.field(Kind, { field: "spec.size" }, handler)');
+    }
+    // A change that is pending when the object is deleted is told as well, but it is no reason to hold the object.
+    this.#addChange(["create", "update", "delete"], "field", resource, { ...options, optional: true }, fn, true);
+  }
+
+  #addChange(
+    reasons: readonly Reason[],
+    label: string,
+    resource: ResourceInput,
+    options: ChangeOptions<KubeBody>,
+    fn: (...args: never[]) => unknown,
+    changes: boolean,
+  ): void {
+    const { old: was, new: is } = options;
     this.#add(resource, {
       type: "change",
       id: this.#idOf(label, resource, options, fn),
       reasons: new Set(reasons),
       filters: filtersOf(options),
+      change: changes ? { ...(was !== undefined && { old: was }), ...(is !== undefined && { new: is }) } : undefined,
       retry: planRetries(options),
       optional: options.optional ?? false,
       deleted: options.deleted ?? false,
@@ -222,10 +294,18 @@ export class Declarations {
     });
   }
 
-  /** The `id` option, else the function's name, else its kind with a running number. */
-  #idOf(label: string, resource: ResourceInput, options: { readonly id?: string }, fn: { readonly name: string }) {
+  /**
+   * The `id` option, else the function's name, else its kind with a running number. A field is part of the id, so that
+   * one function can serve several fields.
+   */
+  #idOf(
+    label: string,
+    resource: ResourceInput,
+    options: { readonly id?: string } & Pick<Filters<KubeBody>, "field">,
+    fn: { readonly name: string },
+  ): string {
     const named = options.id ?? fn.name;
-    if (named) return named;
+    if (named) return options.field === undefined ? named : `${named}/${fieldKeys(options.field).join(".")}`;
     const taken = this.#entries.get(resourceKey(resource))?.places;
     let number = 1;
     while (taken?.has(`${label}-${number}`)) number++;
@@ -263,8 +343,26 @@ function descriptionOf(resource: KindClass | KindDescription): KindDescription {
 }
 
 function filtersOf<B>(options: Filters<B>): Filters<KubeBody> {
-  const { labels, annotations, when } = options as Filters<KubeBody>;
-  return { ...(labels && { labels }), ...(annotations && { annotations }), ...(when && { when }) };
+  const { labels, annotations, when, field, value } = options as Filters<KubeBody>;
+  const { old: was, new: is } = options as { old?: unknown; new?: unknown };
+  if (field === undefined && (value !== undefined || was !== undefined || is !== undefined)) {
+    throw declarationError('"value", "old" and "new" need a "field"', 'add { field: "spec.…" }');
+  }
+  if (value !== undefined && (was !== undefined || is !== undefined)) {
+    throw declarationError('"value" cannot be combined with "old" and "new"', 'use "new" instead of "value"');
+  }
+  for (const [key, wanted] of [...Object.entries(labels ?? {}), ...Object.entries(annotations ?? {})]) {
+    if (wanted === null || wanted === undefined) {
+      throw declarationError(`the filter of "${key}" is ${wanted}`, "use present or absent, imported from lotse");
+    }
+  }
+  return {
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+    ...(when && { when }),
+    ...(field !== undefined && { field }),
+    ...(value !== undefined && { value }),
+  };
 }
 
 function functionOf(label: string, rest: readonly unknown[]): (...args: never[]) => unknown {

@@ -1,19 +1,42 @@
 /**
- * Filters say which objects a handler is for. They look at one object and nothing else, so they can be asked at any
- * time and as often as wanted.
+ * Filters say which objects, and which changes of them, a handler is for. They look at what they are given and nothing
+ * else, so they can be asked at any time and as often as wanted.
  */
+import { deepEqual, isObject } from "@lotse/client/meta";
 import type { DeepReadonly } from "./readonly.ts";
 
-/** Matches when the label or annotation is there, whatever its value. */
+/** Matches when the value is there, whatever it is. */
 export const present: unique symbol = Symbol.for("lotse.present");
-/** Matches when the label or annotation is not there. */
+/** Matches when the value is not there. */
 export const absent: unique symbol = Symbol.for("lotse.absent");
 
-/** What one label or annotation has to be: a literal, a pattern, {@link present}, {@link absent} or a predicate. */
-export type ValueFilter = string | RegExp | typeof present | typeof absent | ((value: string | undefined) => boolean);
+/** What a value has to be: a literal, a pattern, {@link present}, {@link absent} or a predicate. */
+export type ValueFilter<T = unknown> =
+  | (T extends (...args: never[]) => unknown ? never : T)
+  | RegExp
+  | typeof present
+  | typeof absent
+  | ((value: T | undefined) => boolean);
 
 /** Label or annotation keys and what their values have to be; all must match. */
-export type MapFilter = Readonly<Record<string, ValueFilter>>;
+export type MapFilter = Readonly<Record<string, ValueFilter<string>>>;
+
+/** A path to a field: `"spec.size"`, or a list of keys where a key has dots in it. */
+export type FieldPath = string | readonly string[];
+
+/** What a `when` filter gets: one object. */
+export interface FilterContext<B> {
+  readonly body: DeepReadonly<B>;
+  readonly metadata: DeepReadonly<Part<B, "metadata">>;
+  readonly spec: DeepReadonly<Part<B, "spec">>;
+  readonly status: DeepReadonly<Partial<Part<B, "status">>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+type Part<B, Key extends string> = Key extends keyof B ? NonNullable<B[Key]> : Record<string, unknown>;
 
 /** Which objects a handler is for. */
 export interface Filters<B> {
@@ -22,24 +45,64 @@ export interface Filters<B> {
   /** Annotations that the object must have. */
   readonly annotations?: MapFilter;
   /** Any other question about the object. Must not have side effects. */
-  readonly when?: (body: DeepReadonly<B>) => boolean;
+  readonly when?: (context: FilterContext<B>) => boolean;
+  /** A field that the object must have; `old`, `new` and `diff` are reduced to it. */
+  readonly field?: FieldPath;
+  /** What the value of `field` has to be. */
+  readonly value?: ValueFilter;
+}
+
+/** Which changes a handler is for; the handler needs a `field`. */
+export interface ChangeFilters {
+  /** What the value of `field` has to have been. */
+  readonly old?: ValueFilter;
+  /** What the value of `field` has to be now. */
+  readonly new?: ValueFilter;
 }
 
 interface Filterable {
   readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
-/** Whether `body` passes all of `filters`. */
-export function matchesFilters<B extends object>(filters: Filters<B>, body: B): boolean {
+const NOTHING = Object.freeze({});
+
+/**
+ * Whether `body` passes all of `filters`. The value of `field` is looked for in `sources`, and one of them is enough:
+ * a change is of interest to a handler when either side of it is.
+ */
+export function matchesFilters<B extends object>(
+  filters: Filters<B>,
+  body: B,
+  sources: readonly (object | undefined)[] = [body],
+): boolean {
   const metadata = (body as Filterable).metadata;
   return (
     matchesMap(filters.labels, metadata?.labels) &&
     matchesMap(filters.annotations, metadata?.annotations) &&
-    (filters.when?.(body as DeepReadonly<B>) ?? true)
+    matchesField(filters, sources) &&
+    (filters.when?.(filterContext(body)) ?? true)
   );
+}
+
+function filterContext<B extends object>(body: B): FilterContext<B> {
+  const { metadata, spec, status } = body as Filterable;
+  return {
+    body,
+    metadata: metadata ?? NOTHING,
+    spec: spec ?? NOTHING,
+    status: status ?? NOTHING,
+    labels: metadata?.labels ?? NOTHING,
+    annotations: metadata?.annotations ?? NOTHING,
+    name: metadata?.name ?? "",
+    namespace: metadata?.namespace,
+  } as unknown as FilterContext<B>;
 }
 
 function matchesMap(filter: MapFilter | undefined, values: Readonly<Record<string, string>> = {}): boolean {
@@ -47,10 +110,71 @@ function matchesMap(filter: MapFilter | undefined, values: Readonly<Record<strin
   return Object.entries(filter).every(([key, wanted]) => matchesValue(wanted, values[key]));
 }
 
-function matchesValue(wanted: ValueFilter, value: string | undefined): boolean {
+function matchesField<B>({ field, value = present }: Filters<B>, sources: readonly (object | undefined)[]): boolean {
+  if (field === undefined) return true;
+  const path = fieldKeys(field);
+  return sources.some((source) => source !== undefined && matchesValue(value, valueAt(source, path)));
+}
+
+/** Whether a change of the field is one that the handler asked for: it differs, and both sides are as wanted. */
+export function matchesChange(
+  field: FieldPath,
+  { old: wasWanted, new: isWanted }: ChangeFilters,
+  old: object | undefined,
+  now: object | undefined,
+): boolean {
+  const path = fieldKeys(field);
+  const before = valueAt(old, path);
+  const after = valueAt(now, path);
+  if (deepEqual(before, after)) return false;
+  return (
+    (wasWanted === undefined || matchesValue(wasWanted, before)) &&
+    (isWanted === undefined || matchesValue(isWanted, after))
+  );
+}
+
+/** Whether `value` is what `wanted` asks for. */
+export function matchesValue<T>(wanted: ValueFilter<T>, value: T | undefined): boolean {
   if (wanted === present) return value !== undefined;
   if (wanted === absent) return value === undefined;
-  if (typeof wanted === "function") return wanted(value);
-  if (wanted instanceof RegExp) return value !== undefined && wanted.test(value);
-  return value === wanted;
+  if (typeof wanted === "function") return (wanted as (value: T | undefined) => boolean)(value);
+  if (wanted instanceof RegExp) return typeof value === "string" && new RegExp(wanted.source, wanted.flags).test(value);
+  return deepEqual(wanted, value);
+}
+
+/** The keys of a path. */
+export function fieldKeys(field: FieldPath): readonly string[] {
+  return typeof field === "string" ? field.split(".") : field;
+}
+
+/** The value at `path`; undefined when something on the way is missing or not an object. */
+export function valueAt(source: unknown, path: readonly string[]): unknown {
+  let value = source;
+  for (const key of path) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+type Predicate<T> = (value: T) => boolean;
+
+/** A predicate that holds when all of `predicates` hold. For `when`, and for values. */
+export function all<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (value) => predicates.every((predicate) => predicate(value));
+}
+
+/** A predicate that holds when one of `predicates` holds. */
+export function any<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (value) => predicates.some((predicate) => predicate(value));
+}
+
+/** A predicate that holds when none of `predicates` holds. */
+export function none<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (value) => !predicates.some((predicate) => predicate(value));
+}
+
+/** A predicate that holds when `predicate` does not. */
+export function not<T>(predicate: Predicate<T>): Predicate<T> {
+  return (value) => !predicate(value);
 }

@@ -1,8 +1,8 @@
 import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
 import { type Duration, durationMs } from "@lotse/client/meta";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
-import type { ChangeContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
-import type { Filters } from "./filters.ts";
+import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
+import type { ChangeFilters, FieldPath, Filters } from "./filters.ts";
 
 /** Why a changing handler is called. */
 export type Reason = "create" | "update" | "delete" | "resume";
@@ -30,12 +30,26 @@ export interface RetryOptions {
   readonly backoff?: Backoff;
 }
 
-/** Options of `on.create`, `on.update`, `on.delete` and `on.resume`. */
-export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
+/** Options of `on.create`, `on.update`, `on.delete`, `on.resume` and `on.field`. */
+export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions, ChangeFilters {
   /** For `on.delete`: do not hold the object back with a finalizer; a deletion while the operator is down is missed. */
   readonly optional?: boolean;
   /** For `on.resume`: also for objects that are being deleted. */
   readonly deleted?: boolean;
+}
+
+/** Options of `on.field`. */
+export interface FieldOptions<B> extends ChangeOptions<B> {
+  /** The field whose changes the handler is for. */
+  readonly field: FieldPath;
+}
+
+/** Options of `operator.daemon`. */
+export interface DaemonOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
+  /** Wait before it begins. */
+  readonly initialDelay?: Duration;
+  /** How long it may take to end after its signal, before it is abandoned. Default: the operator's `graceful`. */
+  readonly grace?: Duration;
 }
 
 /** Options of `operator.timer`. */
@@ -62,6 +76,8 @@ export interface ChangeHandler {
   readonly id: string;
   readonly reasons: ReadonlySet<Reason>;
   readonly filters: Filters<KubeBody>;
+  /** It runs only for changes of its `filters.field`; undefined when it runs whether or not the field changed. */
+  readonly change: ChangeFilters | undefined;
   readonly retry: RetryPlan;
   readonly optional: boolean;
   readonly deleted: boolean;
@@ -92,8 +108,20 @@ export interface TimerHandler {
   readonly fn: (context: TimerContext<KubeBody>) => unknown;
 }
 
+/** A declared daemon. */
+export interface DaemonHandler {
+  readonly type: "daemon";
+  readonly id: string;
+  readonly filters: Filters<KubeBody>;
+  readonly retry: RetryPlan;
+  readonly initialDelayMs: number;
+  readonly graceMs: number | undefined;
+  readonly param: unknown;
+  readonly fn: (context: DaemonContext<KubeBody>) => unknown;
+}
+
 /** A declared handler of objects of one kind. */
-export type Handler = ChangeHandler | EventHandler | TimerHandler;
+export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler;
 
 /** A declared `on.startup` or `on.cleanup`. */
 export interface LifecycleHandler {

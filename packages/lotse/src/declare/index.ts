@@ -4,6 +4,7 @@ export {
   type Adoptable,
   type AttemptContext,
   type ChangeContext,
+  type DaemonContext,
   type Difference,
   type EventContext,
   type LifecycleContext,
@@ -23,12 +24,32 @@ export {
   resourceKey,
 } from "./declarations.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
-export { absent, type Filters, type MapFilter, matchesFilters, present, type ValueFilter } from "./filters.ts";
+export {
+  absent,
+  all,
+  any,
+  type ChangeFilters,
+  type FieldPath,
+  type FilterContext,
+  type Filters,
+  fieldKeys,
+  type MapFilter,
+  matchesChange,
+  matchesFilters,
+  none,
+  not,
+  present,
+  type ValueFilter,
+  valueAt,
+} from "./filters.ts";
 export type {
   ChangeHandler,
   ChangeOptions,
+  DaemonHandler,
+  DaemonOptions,
   ErrorMode,
   EventHandler,
+  FieldOptions,
   Handler,
   LifecycleHandler,
   ObjectHandlerOptions,

@@ -7,6 +7,7 @@ import type { Clock } from "@lotse/client/meta";
 import {
   Aborted,
   type ChangeHandler,
+  type DaemonHandler,
   type EventHandler,
   type ResourceDeclaration,
   type TimerHandler,
@@ -14,7 +15,7 @@ import {
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
 import type { Logger } from "../report/index.ts";
-import { isDeleting, newMemory, type ObjectMemory, type TurnKind, takeTurn } from "../turn/index.ts";
+import { isDeleting, newMemory, type ObjectMemory, stopDaemons, type TurnKind, takeTurn } from "../turn/index.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
@@ -87,9 +88,11 @@ export class Controller implements InformerListener {
     await Promise.all(this.#informers.map((informer) => informer.run(signal)));
   }
 
-  /** Takes no new work and resolves when what runs is done. */
-  close(): Promise<void> {
-    return this.#queue.close();
+  /** Takes no new work and resolves when what runs is done, daemons included. */
+  async close(): Promise<void> {
+    await this.#queue.close();
+    const stop = (memory: ObjectMemory) => stopDaemons(memory, "shutdown", "the operator stops");
+    await Promise.all([...this.#memories.values()].map(stop));
   }
 
   /** Resolves when nothing runs and nothing is due now. */
@@ -168,7 +171,7 @@ export class Controller implements InformerListener {
     const key = objectKey(body);
     let memory = this.#memories.get(key);
     if (!memory) {
-      memory = newMemory(body.metadata?.uid ?? "", this.#shared.clock.monotonic());
+      memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic());
       this.#memories.set(key, memory);
     }
     return memory;
@@ -196,6 +199,7 @@ export class Controller implements InformerListener {
       changes: of<ChangeHandler>("change"),
       events: of<EventHandler>("event"),
       timers: of<TimerHandler>("timer"),
+      daemons: of<DaemonHandler>("daemon"),
       target: { operator, description: kind, place, hasStatus, finalizer: `${operator}.lotse.dev/finalizer` },
       keepsResult: keepsField,
       client,
@@ -205,6 +209,9 @@ export class Controller implements InformerListener {
       newest: (key) => this.#newest(key),
       wrote: (body) => this.#informerOf(body)?.wrote(body),
       handlerWrote,
+      wake: (key) => {
+        if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
+      },
       recordNotKept: () => {
         this.#logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
           hint: "install the CRD of this version of the operator",

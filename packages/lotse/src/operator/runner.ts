@@ -128,19 +128,28 @@ export class Runner implements RunningOperator {
     const owned = this.#options.client === undefined;
     const client = (this.#options.client ?? (await Client.connect())).with({ fieldManager: this.#settings.name });
     try {
-      await this.#lifecycle("startup", client, this.#stopping.signal);
-      if ((this.#options.crds ?? this.#settings.crds) === "install") await this.#installCrds(client);
-      const streams = this.#work(client, begin);
+      const begun = await this.#begin(client, begin);
+      if (!begun) return;
       await aborted(this.#stopping.signal);
       await Promise.all(this.#controllers.map((controller) => controller.close()));
-      await streams;
+      await begun.streams;
       await this.#lifecycle("cleanup", client, AbortSignal.timeout(this.#gracefulMs));
       this.#logger.info("the operator has stopped", { operator: this.#settings.name });
-    } catch (error) {
-      if (!this.#stopping.signal.aborted) throw error;
     } finally {
       this.#stopping.abort();
       if (owned) await client.close();
+    }
+  }
+
+  /** Everything up to the streams, which go on; undefined when the operator was stopped before it got there. */
+  async #begin(client: Client, begin: () => void): Promise<{ readonly streams: Promise<void> } | undefined> {
+    try {
+      await this.#lifecycle("startup", client, this.#stopping.signal);
+      if ((this.#options.crds ?? this.#settings.crds) === "install") await this.#installCrds(client);
+      return { streams: this.#work(client, begin) };
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return undefined;
+      throw error;
     }
   }
 

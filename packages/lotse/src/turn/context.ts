@@ -4,14 +4,18 @@ import { deepClone, diff } from "@lotse/client/meta";
 import {
   type AttemptContext,
   type ChangeContext,
+  type DaemonContext,
   type DeepReadonly,
   deepFreeze,
   type EventContext,
+  type FieldPath,
+  fieldKeys,
   type Memo,
   type ObjectContext,
   type Patch,
   type Reason,
   type TimerContext,
+  valueAt,
 } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { adopt } from "./adopt.ts";
@@ -80,15 +84,23 @@ function attemptContext({ retry, startedAt, now }: AttemptParts): AttemptContext
 export function changeContext(
   parts: ContextParts,
   attempt: AttemptParts,
-  change: { readonly reason: Reason; readonly old: Essence | undefined; readonly new: Essence | undefined },
+  change: {
+    readonly reason: Reason;
+    readonly old: Essence | undefined;
+    readonly new: Essence | undefined;
+    /** What the handler asked for: the rest of the change is not its business. */
+    readonly field: FieldPath | undefined;
+  },
 ): ChangeContext<KubeBody> {
+  const path = change.field === undefined ? [] : fieldKeys(change.field);
+  const [old, now] = [valueAt(change.old, path), valueAt(change.new, path)];
   const context = {
     ...attemptContext(attempt),
     reason: change.reason,
-    old: change.old && deepFreeze(change.old),
-    new: change.new && deepFreeze(change.new),
+    old: deepFreeze(old),
+    new: deepFreeze(now),
     get diff() {
-      return diff(change.old, change.new);
+      return diff(old, now);
     },
   };
   return extend(objectContext(parts), context) as unknown as ChangeContext<KubeBody>;
@@ -97,6 +109,48 @@ export function changeContext(
 /** For timers. */
 export function timerContext(parts: ContextParts, attempt: AttemptParts): TimerContext<KubeBody> {
   return extend(objectContext(parts), attemptContext(attempt));
+}
+
+/** For daemons: the parts of the object are live. */
+export function daemonContext(
+  parts: ContextParts,
+  attempt: AttemptParts,
+  newest: () => KubeBody,
+): DaemonContext<KubeBody> {
+  const live = (...path: string[]) => liveView(() => valueAt(newest(), path));
+  return extend(objectContext(parts), {
+    ...attemptContext(attempt),
+    body: live() as DeepReadonly<KubeBody>,
+    spec: live("spec"),
+    status: live("status"),
+    meta: live("metadata"),
+    labels: live("metadata", "labels"),
+    annotations: live("metadata", "annotations"),
+  }) as DaemonContext<KubeBody>;
+}
+
+/** An object that always looks like what `current` gives at that moment, and cannot be written to. */
+function liveView(current: () => unknown): object {
+  const target = () => (deepFreeze(current()) ?? NOTHING) as object;
+  const refuse = () => {
+    throw new TypeError("what a handler is given cannot be changed; use patch");
+  };
+  return new Proxy(
+    {},
+    {
+      get: (_, key) => Reflect.get(target(), key),
+      has: (_, key) => Reflect.has(target(), key),
+      ownKeys: () => Reflect.ownKeys(target()),
+      getOwnPropertyDescriptor: (_, key) => {
+        const property = Reflect.getOwnPropertyDescriptor(target(), key);
+        // A proxy may call a property frozen only if its own target has it frozen.
+        return property && { ...property, configurable: true };
+      },
+      set: refuse,
+      deleteProperty: refuse,
+      defineProperty: refuse,
+    },
+  );
 }
 
 /** For `on.event`. */

@@ -5,6 +5,8 @@
 import { createHash } from "node:crypto";
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
+import { type ChangeHandler, fieldKeys, valueAt } from "../declare/index.ts";
+import { RECORD_FIELD } from "../generate/index.ts";
 
 /** A body without everything that is not anybody's wish. */
 export type Essence = Record<string, unknown>;
@@ -13,8 +15,38 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Annotations of any Lotse operator: two of them on one object must not wake each other. */
 const LOTSE_ANNOTATION = /(?:^|\.)lotse\.dev\//;
 
+/** Fields that handlers name: they are part of the essence wherever they are. */
+export type EssenceFields = readonly (readonly string[])[];
+
+/** The fields that `handlers` name. */
+export function fieldsOf(handlers: readonly ChangeHandler[]): EssenceFields {
+  return handlers.flatMap(({ filters }) => (filters.field === undefined ? [] : [fieldKeys(filters.field)]));
+}
+
 /** The essence of `body`. */
-export function essenceOf(body: KubeBody): Essence {
+export function essenceOf(body: KubeBody, fields: EssenceFields = []): Essence {
+  let essence = wishesOf(body);
+  for (const path of fields) {
+    const value = withoutRecord(path, valueAt(body, path));
+    if (value !== undefined) essence = withValue(essence, path, value) as Essence;
+  }
+  return essence;
+}
+
+/** Whoever names the whole status does not mean what Lotse keeps in it. */
+function withoutRecord(path: readonly string[], value: unknown): unknown {
+  if (path.length !== 1 || path[0] !== "status" || !isObject(value)) return value;
+  const { [RECORD_FIELD]: _record, ...rest } = value;
+  return nonEmpty(rest);
+}
+
+function withValue(target: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const object = isObject(target) ? target : {};
+  return { ...object, [key]: withValue(object[key], rest, value) };
+}
+
+function wishesOf(body: KubeBody): Essence {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status: _status, ...rest } = body;
   const kept: Record<string, unknown> = {};
   const labels = nonEmpty(metadata?.labels ?? {});

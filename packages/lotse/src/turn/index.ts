@@ -1,5 +1,6 @@
 export { adopt } from "./adopt.ts";
 export { type AttemptLimits, attempt } from "./attempt.ts";
+export { stopDaemons } from "./daemons.ts";
 export { isDeleting } from "./decide.ts";
 export type { TurnKind } from "./kind.ts";
 export { newMemory, type ObjectMemory, type RawEvent } from "./memory.ts";

@@ -1,6 +1,6 @@
 import type { Client, KindClass, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock, JsonObject } from "@lotse/client/meta";
-import type { ChangeHandler, EventHandler, TimerHandler } from "../declare/index.ts";
+import type { ChangeHandler, DaemonHandler, EventHandler, TimerHandler } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { WriteTarget } from "./write.ts";
 
@@ -12,6 +12,7 @@ export interface TurnKind {
   readonly changes: readonly ChangeHandler[];
   readonly events: readonly EventHandler[];
   readonly timers: readonly TimerHandler[];
+  readonly daemons: readonly DaemonHandler[];
   readonly target: WriteTarget;
   /** Whether the kind's schema keeps `status.<id>`. */
   readonly keepsResult: (id: string) => boolean;
@@ -27,6 +28,8 @@ export interface TurnKind {
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
   /** The server dropped the record from the status: keep it elsewhere from now on. */
   readonly recordNotKept: () => void;
+  /** The object has something to do. */
+  readonly wake: (key: string) => void;
   /** Aborts when the operator stops: no new attempts. */
   readonly stopping: AbortSignal;
   /** How long an aborted handler may take to end. */

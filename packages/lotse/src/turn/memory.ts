@@ -1,6 +1,7 @@
 import type { KubeBody } from "@lotse/client";
 import type { TimerState } from "../background/index.ts";
 import type { Memo } from "../declare/index.ts";
+import type { DaemonTask } from "./daemons.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { WritePlan } from "./write.ts";
 
@@ -12,6 +13,7 @@ export interface RawEvent {
 
 /** What the process remembers of one object. May be lost at any time without harm. */
 export interface ObjectMemory {
+  readonly key: string;
   readonly uid: string;
   readonly memo: Memo;
   /** Nothing has been handled for it in this process yet: resume handlers are owed. */
@@ -30,6 +32,9 @@ export interface ObjectMemory {
   deletionHandled: boolean;
   readonly events: RawEvent[];
   readonly timers: Map<string, TimerState>;
+  readonly daemons: Map<string, DaemonTask>;
+  /** The body that its last turn looked at; the store's own, not a copy. */
+  lastBody: KubeBody | undefined;
   /** Digest of the last essence seen, and when it was first seen (monotonic): what `idle` counts from. */
   digest: string | undefined;
   changedAt: number;
@@ -40,8 +45,9 @@ export interface ObjectMemory {
 }
 
 /** Nothing is known yet of the object with `uid`. */
-export function newMemory(uid: string, now: number): ObjectMemory {
+export function newMemory(key: string, uid: string, now: number): ObjectMemory {
   return {
+    key,
     uid,
     memo: {},
     firstSight: true,
@@ -53,6 +59,8 @@ export function newMemory(uid: string, now: number): ObjectMemory {
     deletionHandled: false,
     events: [],
     timers: new Map(),
+    daemons: new Map(),
+    lastBody: undefined,
     digest: undefined,
     changedAt: now,
     deletionSeen: false,

@@ -1,25 +1,35 @@
 import { applyMergePatch, type JsonObject } from "@lotse/client/meta";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { combinePatches, emptyPatch, mergePatchOf } from "./patch.ts";
+import { combinePatches, PatchDraft } from "./patch.ts";
 
 describe("the patch of a handler", () => {
   it("is nothing when nobody wrote into it", () => {
-    expect(mergePatchOf(emptyPatch())).toBeUndefined();
+    expect(new PatchDraft().mergePatch).toBeUndefined();
   });
 
   it("carries only what was written", () => {
-    const patch = emptyPatch() as ReturnType<typeof emptyPatch> & { data?: unknown };
+    const draft = new PatchDraft();
+    const patch = draft.view as typeof draft.view & { data?: unknown };
     (patch.status as Record<string, unknown>).rate = 1;
     patch.metadata.labels.old = null;
     patch.data = { a: "b" };
-    expect(mergePatchOf(patch)).toEqual({ status: { rate: 1 }, metadata: { labels: { old: null } }, data: { a: "b" } });
+    expect(draft.mergePatch).toEqual({ status: { rate: 1 }, metadata: { labels: { old: null } }, data: { a: "b" } });
   });
 
   it("keeps an empty object that somebody wrote on purpose", () => {
-    const patch = emptyPatch();
-    (patch.status as Record<string, unknown>).items = {};
-    expect(mergePatchOf(patch)).toEqual({ status: { items: {} } });
+    const draft = new PatchDraft();
+    (draft.view.status as Record<string, unknown>).items = {};
+    expect(draft.mergePatch).toEqual({ status: { items: {} } });
+  });
+
+  it("keeps transformations apart, in their order", () => {
+    const draft = new PatchDraft();
+    const [first, second] = [() => {}, () => {}];
+    draft.view.transform(first);
+    draft.view.transform(second);
+    expect(draft.transforms).toEqual([first, second]);
+    expect(draft.mergePatch).toBeUndefined();
   });
 
   it("combines with another into one that does what both do, one after the other", () => {

@@ -3,17 +3,32 @@ import type { KubeBody } from "@lotse/client";
 import { isObject, type JsonObject } from "@lotse/client/meta";
 import type { Patch } from "../declare/index.ts";
 
-/** An empty patch for a handler to fill: its usual sections are there, so that `patch.status.x = 1` just works. */
-export function emptyPatch(): Patch<KubeBody> {
-  return { metadata: { labels: {}, annotations: {} }, spec: {}, status: {} } as Patch<KubeBody>;
+/** A change of the newest body in place: what a merge patch cannot say. */
+export type Transform = (body: KubeBody) => void;
+
+/** What one attempt wants to change: the patch object that the handler fills, and what it comes to. */
+export class PatchDraft {
+  readonly #transforms: Transform[] = [];
+  /** What the handler gets. Its usual sections are there, so that `patch.status.x = 1` just works. */
+  readonly view: Patch<KubeBody>;
+
+  constructor() {
+    const sections = { metadata: { labels: {}, annotations: {} }, spec: {}, status: {} };
+    const transform = (change: Transform) => void this.#transforms.push(change);
+    this.view = Object.defineProperty(sections, "transform", { value: transform }) as unknown as Patch<KubeBody>;
+  }
+
+  get transforms(): readonly Transform[] {
+    return this.#transforms;
+  }
+
+  /** What was written into the patch, as a merge patch; undefined when nothing was. */
+  get mergePatch(): JsonObject | undefined {
+    return prune(JSON.parse(JSON.stringify(this.view)) as JsonObject, SECTIONS);
+  }
 }
 
-/** What a handler wrote into its patch, as a merge patch; undefined when it wrote nothing. */
-export function mergePatchOf(patch: Patch<KubeBody>): JsonObject | undefined {
-  return prune(JSON.parse(JSON.stringify(patch)) as JsonObject, SECTIONS);
-}
-
-/** Sections of {@link emptyPatch}: when nobody wrote into them, they mean nothing, not "an empty object". */
+/** Sections of a new patch: when nobody wrote into them, they mean nothing, not "an empty object". */
 type Sections = { readonly [key: string]: Sections | true };
 const SECTIONS: Sections = { metadata: { labels: true, annotations: true }, spec: true, status: true };
 

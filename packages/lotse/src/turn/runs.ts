@@ -17,7 +17,7 @@ import { type ContextParts, changeContext, eventContext, timerContext } from "./
 import type { Cycle, Decision } from "./decide.ts";
 import { resultPatch, type TurnKind } from "./kind.ts";
 import type { ObjectMemory, RawEvent } from "./memory.ts";
-import { combinePatches, emptyPatch, mergePatchOf } from "./patch.ts";
+import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { Attempt } from "./settle.ts";
 
 /** One object's turn, while its handlers run. */
@@ -28,6 +28,8 @@ export class Runs {
   readonly #logger: Logger;
   /** What the handlers have wanted to change so far, as one merge patch. */
   changes: JsonObject | undefined;
+  /** And as changes of the newest body. */
+  readonly transforms: Transform[] = [];
 
   constructor(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
     this.#kind = kind;
@@ -60,7 +62,8 @@ export class Runs {
       const run = cycle.runs[handler.id];
       const startedAt = this.#kind.clock.now();
       const effortBegan = run ? Date.parse(run.started) : startedAt;
-      const change = { reason: this.#reasonFor(handler, cycle.reason), old: cycle.old, new: current.essence };
+      const reason = this.#reasonFor(handler, cycle.reason);
+      const change = { reason, old: cycle.old, new: current.essence, field: handler.filters.field };
       const { retry } = handler;
       const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
       const result = await this.#attempt(handler, this.#body, left, (parts) =>
@@ -128,7 +131,7 @@ export class Runs {
     call: (parts: ContextParts) => unknown,
   ): Promise<AttemptResult> {
     const { kind, kindClass, client, clock, handlerWrote, graceMs, keepsResult } = this.#kind;
-    const patch = emptyPatch();
+    const draft = new PatchDraft();
     const result = await attempt(
       (signal) =>
         call({
@@ -144,7 +147,7 @@ export class Runs {
           logger: this.#logger.with({ handler: handler.id }),
           memo: this.#memory.memo,
           param: handler.param,
-          patch,
+          patch: draft.view,
         }),
       {
         clock,
@@ -162,7 +165,8 @@ export class Runs {
       return result;
     }
     if (result.outcome.type === "aborted") return result;
-    this.changes = combinePatches(this.changes, mergePatchOf(patch));
+    this.changes = combinePatches(this.changes, draft.mergePatch);
+    this.transforms.push(...draft.transforms);
     if (result.outcome.type === "done" && result.outcome.result !== undefined) {
       if (keepsResult(handler.id))
         this.changes = combinePatches(this.changes, resultPatch(handler.id, result.outcome.result));

@@ -7,7 +7,7 @@
  * for what it has seen.
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
-import { type Cycle, type Decision, packedFor } from "./decide.ts";
+import { type Cycle, type Decision, isForChange, packedFor } from "./decide.ts";
 import type { ObjectRecord, OpenCycle, RunRecord } from "./record.ts";
 
 /** How one attempt ended. */
@@ -106,9 +106,11 @@ function close(
   };
   const moved = current.digest !== cycle.opened.digest;
   const unseen = matching
-    .filter(({ id, reasons }) => {
-      const saw = runs[id]?.saw;
-      return reasons.has("update") && saw !== current.digest && (moved || saw !== undefined);
+    .filter((handler) => {
+      const saw = runs[handler.id]?.saw;
+      if (!handler.reasons.has("update") || saw === current.digest) return false;
+      // What it saw last is unknown but for its digest; having seen something else is reason enough to look again.
+      return saw !== undefined || (moved && isForChange(handler, cycle.opened.essence, current.essence));
     })
     .map(({ id }) => id);
   if (unseen.length === 0) return { record: handled(current.digest, current.essence), nextDue: undefined };

@@ -7,8 +7,9 @@ import { formatDuration, isObject } from "@lotse/client/meta";
 import { Aborted, matchesFilters } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
+import { stopDaemons, tendDaemons } from "./daemons.ts";
 import { type Cycle, type Decision, decide, isDeleting } from "./decide.ts";
-import { digestOf, essenceOf } from "./essence.ts";
+import { digestOf, type Essence, essenceOf, fieldsOf } from "./essence.ts";
 import type { TurnKind } from "./kind.ts";
 import type { ObjectMemory } from "./memory.ts";
 import { readRecord } from "./record.ts";
@@ -41,6 +42,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     name: body.metadata.name ?? "",
     uid: memory.uid,
   });
+  memory.lastBody = body;
   memory.running = new AbortController();
   const stop = () => memory.running?.abort(new Aborted("shutdown", "the operator stops"));
   kind.stopping.addEventListener("abort", stop, { once: true });
@@ -105,24 +107,31 @@ async function look(
 
   const working = new Runs(kind, memory, body, logger);
   working.changes = runs.changes;
+  working.transforms.push(...runs.transforms);
   const settlement = await runCycle(kind, memory, decision, situation.record, working, logger);
   const timerAt = isDeleting(body) ? undefined : await working.timers();
+  tendDaemons(kind, memory, body, isDeleting(body), logger);
   const release = decision.finalizer === "drop" || settlement?.release === true;
   if (settlement?.release) memory.deletionHandled = true;
   const record = settlement?.record ?? (situation.restore && !isDeleting(body) ? situation.record : undefined);
-  await send({ changes: working.changes, record, finalizer: release ? "drop" : "keep" });
+  const { changes, transforms } = working;
+  await send({ changes, transforms, record, finalizer: release ? "drop" : "keep" });
 
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
-  if (digestOf(essenceOf(kind.newest(key) ?? body)) !== decision.current.digest) return { type: "again" };
+  if (digestOf(essenceIn(kind, kind.newest(key) ?? body)) !== decision.current.digest) return { type: "again" };
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
   return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, timerAt);
 }
 
+function essenceIn(kind: TurnKind, body: KubeBody): Essence {
+  return essenceOf(body, fieldsOf(kind.changes));
+}
+
 /** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
-function filtersLookAnywhere({ changes, timers }: TurnKind): boolean {
-  return [...changes, ...timers].some(({ filters }) => filters.when !== undefined);
+function filtersLookAnywhere({ changes, timers, daemons }: TurnKind): boolean {
+  return [...changes, ...timers, ...daemons].some(({ filters }) => filters.when !== undefined);
 }
 
 async function runCycle(
@@ -185,12 +194,17 @@ async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody
   memory.running = new AbortController();
   const runs = new Runs(kind, memory, body, logger);
   await runs.events(memory.events.splice(0));
+  await stopDaemons(memory, "deletion", "the object is gone");
   const handlers = kind.changes.filter(
-    (handler) => handler.reasons.has("delete") && handler.optional && matchesFilters(handler.filters, body),
+    (handler) =>
+      handler.reasons.has("delete") &&
+      handler.optional &&
+      handler.change === undefined &&
+      matchesFilters(handler.filters, body),
   );
   if (handlers.length > 0 && !memory.deletionHandled) {
     memory.deletionHandled = true;
-    const essence = essenceOf(body);
+    const essence = essenceIn(kind, body);
     const current = { essence, digest: digestOf(essence) };
     const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
     const attempts = await runs.changing({

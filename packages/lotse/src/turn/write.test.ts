@@ -149,6 +149,14 @@ describe("writing", () => {
     expect(world.stored?.metadata?.finalizers).toEqual(["late/comer", "op.lotse.dev/finalizer"]);
   });
 
+  it("makes a transformation anew from what somebody else has written meanwhile", async () => {
+    const world = server(thing({ items: ["a"] }));
+    world.foreign({ spec: { items: ["a", "b"] } });
+    const add = (body: KubeBody) => (body.spec as { items: string[] }).items.push("mine");
+    await write(world.client, thing({ items: ["a"] }), { ...nothing, transforms: [add] }, inStatus, ignore);
+    expect(world.stored?.spec).toEqual({ items: ["a", "b", "mine"] });
+  });
+
   it("finds out by reading whether a write landed whose answer was lost", async () => {
     const lost = (apply: () => KubeBody): KubeBody => {
       apply();

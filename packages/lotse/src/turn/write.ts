@@ -10,14 +10,17 @@ import {
   type KubeBody,
   NotFoundError,
 } from "@lotse/client";
-import { applyMergePatch, createMergePatch, type JsonObject } from "@lotse/client/meta";
+import { applyMergePatch, createMergePatch, deepClone, type JsonObject } from "@lotse/client/meta";
 import { RECORD_FIELD } from "../generate/index.ts";
+import type { Transform } from "./patch.ts";
 import { type ObjectRecord, type RecordPlace, recordAnnotation } from "./record.ts";
 
 /** What a turn wants to change. */
 export interface WritePlan {
   /** Changes by handlers, as a merge patch. */
   readonly changes: JsonObject | undefined;
+  /** Changes by handlers to the newest body, made anew each time that somebody else was faster. */
+  readonly transforms?: readonly Transform[];
   /** The new record; undefined leaves the one that is there. */
   readonly record: ObjectRecord | undefined;
   readonly finalizer: "keep" | "add" | "drop";
@@ -63,6 +66,10 @@ export function requestsFor(body: KubeBody, plan: WritePlan, target: WriteTarget
 
 function desiredBody(body: KubeBody, plan: WritePlan, target: WriteTarget): KubeBody {
   let desired = (plan.changes ? applyMergePatch(body, plan.changes) : body) as KubeBody;
+  if (plan.transforms?.length) {
+    desired = deepClone(desired);
+    for (const transform of plan.transforms) transform(desired);
+  }
   if (plan.record) desired = withRecord(desired, plan.record, target);
   if (plan.finalizer !== "keep") {
     const others = (body.metadata?.finalizers ?? []).filter((name) => name !== target.finalizer);

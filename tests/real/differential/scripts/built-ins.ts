@@ -20,12 +20,12 @@ const lease = (name: string, spec: { [key: string]: Json } = {}, meta: { [key: s
   spec,
 });
 const event = (more: { [key: string]: Json } = {}): Json => ({
-  metadata: { name: "e1", ...(more.metadata as object) },
+  metadata: { name: "e1" },
   involvedObject: { kind: "ConfigMap", apiVersion: "v1", name: "x", namespace: "{{ns}}" },
   reason: "Because",
   message: "it is so",
   type: "Normal",
-  ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== "metadata")),
+  ...more,
 });
 
 /** Secrets, their types and their two kinds of data. */
@@ -195,6 +195,7 @@ export const smallKinds: Script = {
       events,
       event({ metadata: { name: "e2" }, involvedObject: { kind: "Node", name: "x" } }),
     ),
+    post("posts an event with both names", events, event({ metadata: { name: "e1", generateName: "both-" } })),
     post(
       "posts an event with times",
       events,

@@ -84,7 +84,7 @@ export const configMaps: Script = {
     ),
     post("creates with bad keys", all, configMap("keys", { data: { "a b": "1" } })),
     post("creates with an empty key", all, configMap("keys", { data: { "": "2" } })),
-    post("creates with two dots as key", all, configMap("keys", { data: { "..": "3" } })),
+    post("creates with two dots as key", all, configMap("keys", { data: { "..": "3" } }), { query: { dryRun: "All" } }),
     post("creates with a key that is too long", all, configMap("keys", { binaryData: { ["k".repeat(254)]: "" } })),
     post("creates with a bad name", all, configMap("Bad_Name")),
     post("creates with a name that is too long", all, configMap("x".repeat(254))),
@@ -238,8 +238,13 @@ export const configMaps: Script = {
 
     remove("deletes one that is not there", `${all}/absent`),
     remove("deletes dry", one, undefined, { query: { dryRun: "All" } }),
-    remove("deletes with a bad body", one, "{"),
-    remove("deletes with another kind of options", one, { apiVersion: "v1", kind: "ConfigMap" }),
+    remove("deletes with a bad body", one, "{", { query: { dryRun: "All" } }),
+    remove(
+      "deletes with another kind of options",
+      one,
+      { apiVersion: "v1", kind: "ConfigMap" },
+      { query: { dryRun: "All" } },
+    ),
     remove("deletes with an unknown option", one, {
       kind: "DeleteOptions",
       apiVersion: "v1",

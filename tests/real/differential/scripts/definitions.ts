@@ -97,7 +97,11 @@ const badSchemas: Readonly<Record<string, Json>> = {
     type: "object",
     "x-kubernetes-validations": [{ rule: "true", message: "a\nb" }],
   }),
-  "with a rule that may cost too much": withSpec({ type: "array", items: { type: "array", items: { type: "string" } }, "x-kubernetes-validations": [{ rule: "self.all(a, a.all(b, self.all(c, c.all(d, d != b))))" }] }),
+  "with a rule that may cost too much": withSpec({
+    type: "array",
+    items: { type: "array", items: { type: "string" } },
+    "x-kubernetes-validations": [{ rule: "self.all(a, a.all(b, self.all(c, c.all(d, d != b))))" }],
+  }),
   "with an unknown format": withSpec({ type: "string", format: "poem" }),
   "with a read-only field": withSpec({ type: "string", readOnly: true }),
   "with a nullable root": { type: "object", nullable: true },

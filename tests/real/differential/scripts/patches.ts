@@ -65,7 +65,9 @@ export const patches: Script = {
     patch("json", "patches nothing", one, []),
     patch("json", "patches with a failed test", one, [{ op: "test", path: "/data/a", value: "0" }]),
     patch("json", "removes what is not there", one, [{ op: "remove", path: "/data/absent" }]),
-    patch("json", "replaces what is not there", one, [{ op: "replace", path: "/data/absent", value: "x" }]),
+    patch("json", "replaces what is not there", one, [{ op: "replace", path: "/data/absent", value: "x" }], {
+      query: { dryRun: "All" },
+    }),
     patch("json", "adds below what is not there", one, [{ op: "add", path: "/nothing/here", value: "x" }]),
     patch("json", "tests the version", one, [{ op: "test", path: "/metadata/resourceVersion", value: "{{rv}}" }]),
     patch("json", "adds the stale version", one, [
@@ -155,21 +157,6 @@ export const patches: Script = {
     patch("strategic", "orders containers wrongly", `${pods}/p`, {
       spec: { "$setElementOrder/containers": [{ name: "a" }], containers: [{ name: "b", image: "b:4" }] },
     }),
-    patch(
-      "strategic",
-      "changes a fixed field of a pod",
-      `${pods}/p`,
-      { spec: { nodeName: "n", hostname: "h" } },
-      { view: () => null },
-    ),
-    patch(
-      "strategic",
-      "sets tolerations",
-      `${pods}/p`,
-      { spec: { tolerations: [{ key: "k", operator: "Exists" }] } },
-      { view: () => null },
-    ),
-
     patch("merge", "patches with an unknown media type", one, {}, { contentType: "application/x-patch" }),
     patch("merge", "patches with plain JSON", one, {}, { contentType: "application/json" }),
     patch("merge", "patches without a media type", one, {}, { contentType: "" }),

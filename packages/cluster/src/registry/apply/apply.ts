@@ -123,7 +123,8 @@ function apply(input: ApplyInput, force: boolean): ApplyResult {
   const set = claimed.difference(UNOWNED);
   if (set.empty) managers.delete(key);
   else {
-    const moved = !deepEqual(live, object) || !last?.set.equals(set);
+    // An apply that only claims or gives up fields leaves no mark in time.
+    const moved = !deepEqual(live, object);
     managers.set(key, { identity, set, time: moved ? timestamp(input.now) : last?.time });
   }
   const managedFields = encodeManagers(managers);

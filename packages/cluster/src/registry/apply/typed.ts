@@ -54,7 +54,8 @@ function check(value: unknown, node: Node, path: Path, errors: string[], resolve
   const shape = shapeOf(node, value, resolve);
   const fail = (problem: string) => errors.push(`${formatPath(path)}: ${problem}`);
   if (shape.kind === "scalar") {
-    if (typeof value === "object") fail(`expected scalar, got ${goKind(value)}`);
+    const problem = scalarProblem(value, node, resolve);
+    if (problem !== undefined) fail(problem);
     return;
   }
   if (shape.kind === "list") {
@@ -83,6 +84,20 @@ function check(value: unknown, node: Node, path: Path, errors: string[], resolve
     if (field) check(member, field.node, [...path, fieldElement(name)], errors, resolve);
     else errors.push(`${formatPath([...path, fieldElement(name)])}: field not declared in schema`);
   }
+}
+
+/** What is wrong with a value where the schema has a text, a number or a truth. */
+function scalarProblem(value: unknown, node: Node, resolve: Resolver): string | undefined {
+  const schema = node === DEDUCED || node.$ref === undefined ? node : resolve(node.$ref);
+  const type = schema === DEDUCED ? undefined : schema?.type;
+  const found = typeof value;
+  if (found === "object") return `expected scalar, got ${goKind(value)}`;
+  if (type === "string" && found !== "string") return `expected string, got &value.valueUnstructured{Value:${value}}`;
+  if ((type === "integer" || type === "number") && found !== "number") {
+    return `expected numeric (int or float), got ${found === "boolean" ? "bool" : found}`;
+  }
+  if (type === "boolean" && found !== "boolean") return `expected boolean, got ${goKind(value)}`;
+  return undefined;
 }
 
 /** A value as the server shows it in a complaint about its kind. */

@@ -76,7 +76,7 @@ function mentionsOldSelf(expression: string): boolean {
 }
 
 /** The mistakes that keep rules from being checked at all. */
-const BLOCKING = new Set<FieldError["type"]>(["Required", "TooLong", "TooMany", "TypeInvalid"]);
+const BLOCKING = new Set<FieldError["type"]>(["NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid"]);
 
 /**
  * The error that stands for all rules when the schema's own errors are such that the rules cannot be trusted;

@@ -1,0 +1,102 @@
+import {
+  type ApiObject,
+  type Backend,
+  badRequest,
+  customPatchTypes,
+  fromStore,
+  notFound,
+  PATCH_TYPES,
+  type ParsedBody,
+  type PatchType,
+  patch,
+  type Scope,
+  storeKey,
+  type Target,
+  unsupportedMediaType,
+  unsupportedPatchType,
+  updateFromBody,
+} from "../registry/index.ts";
+import { type ProtobufDecoder, parseBody, parsePatchBody } from "./body-codec.ts";
+import { objectResponse, type Warnings, wantsPretty } from "./encode.ts";
+import type { ApiRequest, ApiResponse } from "./exchange.ts";
+import { type Negotiated, parseMediaType } from "./negotiate.ts";
+import { patchOptions, writeOptions } from "./options.ts";
+import type { RequestInfo } from "./request-info.ts";
+import type { IncludeObject } from "./table.ts";
+import { transformObject } from "./transform.ts";
+
+/** One request to a resource, with all that is needed to answer it. */
+export interface ResourceCall {
+  readonly backend: Backend;
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly target: Target;
+  readonly scope: Scope;
+  readonly warnings: Warnings;
+  readonly negotiated: Negotiated;
+  readonly protobuf: ProtobufDecoder;
+  /** Remembers what a write carried. */
+  readonly noteBody: (value: unknown) => void;
+}
+
+const PATCH_TYPE_OF: Readonly<Record<string, PatchType>> = PATCH_TYPES;
+
+export function includeObjectOf(request: ApiRequest): IncludeObject {
+  const wanted = request.query.get("includeObject") ?? "";
+  if (["Metadata", "Object", "None", ""].includes(wanted)) return (wanted || "Metadata") as IncludeObject;
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(wanted)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+/** An object as the answer, in the form that the client accepts. */
+export function respondObject(call: ResourceCall, status: number, object: ApiObject): ApiResponse {
+  const { target, request, negotiated, backend } = call;
+  const body = transformObject(target.endpoint, object, negotiated, includeObjectOf(request), backend.clock.now());
+  return respondRaw(call, status, body);
+}
+
+/** Anything as the answer, as it is. */
+export function respondRaw(call: ResourceCall, status: number, body: unknown): ApiResponse {
+  return objectResponse(status, body, { format: call.negotiated.format, pretty: wantsPretty(call.request) });
+}
+
+export async function readBody(call: ResourceCall): Promise<ParsedBody> {
+  const { request, target } = call;
+  const bytes = await request.body();
+  const body = parseBody(bytes, request.headers["content-type"], target.endpoint.resource.kind, call.protobuf);
+  call.noteBody(body.value);
+  return body;
+}
+
+export async function readPatch(call: ResourceCall): Promise<{ type: PatchType; body: ParsedBody }> {
+  const { type: mediaType } = parseMediaType(call.request.headers["content-type"] ?? "");
+  const type = PATCH_TYPE_OF[mediaType];
+  const { custom } = call.target.endpoint.resource;
+  if (type === undefined) throw custom ? unsupportedMediaType(customPatchTypes()) : unsupportedPatchType();
+  const body = parsePatchBody(await call.request.body(), type);
+  call.noteBody(body.value);
+  return { type, body };
+}
+
+export function findObject(call: ResourceCall): ApiObject {
+  const { endpoint, namespace, name } = call.target;
+  const entry = call.backend.store.get(endpoint.resource.table, storeKey(namespace, name as string));
+  if (!entry) throw notFound(endpoint.resource, name as string);
+  return endpoint.version.codec.fromStorage(fromStore(entry.object));
+}
+
+export async function handleUpdate(call: ResourceCall): Promise<ApiResponse> {
+  const { backend, scope, target, request } = call;
+  const options = writeOptions(request.query, "UpdateOptions", scope.defaultManager);
+  const written = await updateFromBody(backend, scope, target, await readBody(call), options);
+  return respondObject(call, written.created ? 201 : 200, written.object);
+}
+
+export async function handlePatch(call: ResourceCall): Promise<ApiResponse> {
+  const { backend, scope, target, request } = call;
+  const { type, body } = await readPatch(call);
+  const options = patchOptions(request.query, type, scope.defaultManager);
+  const written = await patch(backend, scope, target, type, body, options);
+  return respondObject(call, written.created ? 201 : 200, written.object);
+}

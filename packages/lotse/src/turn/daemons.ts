@@ -1,0 +1,214 @@
+/**
+ * Daemons: one task for each object and handler, begun when the object first matches, never two. It ends by itself, or
+ * by its signal when the object goes, stops matching, or the operator stops. A daemon that ended by itself does not
+ * begin again in this process; one that was stopped by its filters begins again when they match.
+ */
+import type { KubeBody } from "@lotse/client";
+import { formatDuration, type JsonObject, sleep } from "@lotse/client/meta";
+import { Aborted, backoffMs, type DaemonHandler, matchesFilters } from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import { type AttemptResult, attempt } from "./attempt.ts";
+import { daemonContext } from "./context.ts";
+import { resultPatch, type TurnKind } from "./kind.ts";
+import { combinePatches, PatchDraft } from "./patch.ts";
+import { errorFields } from "./runs.ts";
+import { write } from "./write.ts";
+
+/** A daemon at work, or one that has ended for good. */
+export interface DaemonTask {
+  /** Ends it. */
+  readonly stop: (why: Aborted["why"], message: string) => void;
+  /** Resolves when it has ended or was abandoned. */
+  readonly ended: Promise<void>;
+  /** It ended by itself: never again for this object in this process. */
+  readonly isOver: () => boolean;
+}
+
+/** What a daemon needs to know of its object. */
+export interface DaemonObject {
+  readonly key: string;
+  readonly uid: string;
+  readonly daemons: Map<string, DaemonTask>;
+  readonly memo: Record<string, unknown>;
+  /** What was last known of it, for when it is gone. */
+  readonly lastBody: KubeBody | undefined;
+}
+
+/** Begins daemons that the object matches and stops those that it does not match any more. */
+export function tendDaemons(
+  kind: TurnKind,
+  object: DaemonObject,
+  body: KubeBody,
+  deleting: boolean,
+  logger: Logger,
+): void {
+  for (const handler of kind.daemons) {
+    const task = object.daemons.get(handler.id);
+    const wanted = !deleting && !kind.stopping.aborted && matchesFilters(handler.filters, body);
+    if (wanted && !task) object.daemons.set(handler.id, begin(kind, object, handler, body, logger));
+    else if (!wanted && task && !task.isOver()) {
+      if (deleting) task.stop("deletion", "the object is being deleted");
+      else task.stop("mismatch", "the object no longer matches the daemon's filters");
+    }
+  }
+}
+
+/** The object is gone, or the operator stops: all of them end. */
+export async function stopDaemons(object: DaemonObject, why: Aborted["why"], message: string): Promise<void> {
+  const tasks = [...object.daemons.values()];
+  for (const task of tasks) task.stop(why, message);
+  await Promise.all(tasks.map((task) => task.ended));
+}
+
+function begin(
+  kind: TurnKind,
+  object: DaemonObject,
+  handler: DaemonHandler,
+  body: KubeBody,
+  logger: Logger,
+): DaemonTask {
+  const controller = new AbortController();
+  const onStop = () => controller.abort(new Aborted("shutdown", "the operator stops"));
+  kind.stopping.addEventListener("abort", onStop, { once: true });
+  let over = false;
+  const ended = run(kind, object, handler, body, controller.signal, logger.with({ handler: handler.id })).then(
+    (byItself) => {
+      kind.stopping.removeEventListener("abort", onStop);
+      over = byItself;
+      if (byItself) return;
+      // Stopped from outside: may begin again, and not before this one has ended.
+      object.daemons.delete(handler.id);
+      kind.wake(object.key);
+    },
+  );
+  return { stop: (why, message) => controller.abort(new Aborted(why, message)), ended, isOver: () => over };
+}
+
+/** Resolves with whether the daemon ended by itself. Never rejects. */
+async function run(
+  kind: TurnKind,
+  object: DaemonObject,
+  handler: DaemonHandler,
+  first: KubeBody,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<boolean> {
+  const { clock, random } = kind;
+  const newest = () => {
+    const body = kind.newest(object.key);
+    return (body?.metadata?.uid === object.uid ? body : object.lastBody) ?? first;
+  };
+  const startedAt = clock.now();
+  try {
+    if (handler.initialDelayMs > 0) await sleep(clock, handler.initialDelayMs, signal);
+    logger.debug("daemon begins");
+    for (let attempts = 0; ; attempts++) {
+      const { draft, result } = await once(kind, object, handler, newest, { attempts, startedAt }, signal, logger);
+      if (result.abandoned) {
+        logger.warn("daemon ignores its signal and was abandoned", {
+          hint: "end when context.signal aborts; what it does from now on is refused",
+        });
+        return false;
+      }
+      if (result.outcome.type !== "aborted") await apply(kind, handler, newest(), draft, result, logger);
+      if (result.outcome.type === "aborted" || (signal.aborted && result.outcome.type === "done")) return false;
+      const delayMs = retryDelay(handler, result, attempts + 1, clock.now() - startedAt, random);
+      if (delayMs === undefined) {
+        report(result, attempts, logger);
+        return true;
+      }
+      logger.warn("daemon failed, will be tried again", {
+        ...errorFields(result.error, attempts === 0),
+        retryIn: formatDuration(delayMs),
+      });
+      await sleep(clock, delayMs, signal);
+    }
+  } catch (error) {
+    if (signal.aborted) return false;
+    logger.error("daemon failed for good", errorFields(error, true));
+    return true;
+  }
+}
+
+async function once(
+  kind: TurnKind,
+  object: DaemonObject,
+  handler: DaemonHandler,
+  newest: () => KubeBody,
+  effort: { readonly attempts: number; readonly startedAt: number },
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<{ draft: PatchDraft; result: AttemptResult }> {
+  const draft = new PatchDraft();
+  const { timeoutMs } = handler.retry;
+  const result = await attempt(
+    (own) => {
+      const body = newest();
+      const parts = {
+        body,
+        kind: kind.kind,
+        kindClass: kind.kindClass,
+        client: kind.client.with({
+          ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
+          signal: own,
+          onWrite: (written, _verb, description) => kind.handlerWrote(written as KubeBody, description),
+        }),
+        signal: own,
+        logger,
+        memo: object.memo,
+        param: handler.param,
+        patch: draft.view,
+      };
+      const { attempts, startedAt } = effort;
+      return handler.fn(daemonContext(parts, { retry: attempts, startedAt, now: kind.clock.now() }, newest));
+    },
+    {
+      clock: kind.clock,
+      signal,
+      timeoutMs: timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (kind.clock.now() - effort.startedAt)),
+      graceMs: handler.graceMs ?? kind.graceMs,
+      errors: handler.retry.errors,
+    },
+  );
+  return { draft, result };
+}
+
+/** What the daemon wanted to change, and its result; a write that is refused is told and not tried again. */
+async function apply(
+  kind: TurnKind,
+  handler: DaemonHandler,
+  body: KubeBody,
+  draft: PatchDraft,
+  { outcome }: AttemptResult,
+  logger: Logger,
+): Promise<void> {
+  let changes: JsonObject | undefined = draft.mergePatch;
+  if (outcome.type === "done" && outcome.result !== undefined && kind.keepsResult(handler.id)) {
+    changes = combinePatches(changes, resultPatch(handler.id, outcome.result));
+  }
+  try {
+    const plan = { changes, transforms: draft.transforms, record: undefined, finalizer: "keep" as const };
+    await write(kind.client, body, plan, kind.target, kind.wrote);
+  } catch (error) {
+    logger.error("what the daemon wanted to change could not be written", errorFields(error, true));
+  }
+}
+
+/** Milliseconds until the next attempt; undefined when there is none. */
+function retryDelay(
+  { retry }: DaemonHandler,
+  { outcome }: AttemptResult,
+  attempts: number,
+  spentMs: number,
+  random: () => number,
+): number | undefined {
+  if (outcome.type !== "temporary") return undefined;
+  if (retry.retries !== undefined && attempts >= retry.retries) return undefined;
+  const delayMs = outcome.delayMs ?? backoffMs(retry.backoff, attempts, random());
+  return retry.timeoutMs !== undefined && spentMs + delayMs >= retry.timeoutMs ? undefined : delayMs;
+}
+
+function report({ outcome, error }: AttemptResult, attempts: number, logger: Logger): void {
+  if (outcome.type === "done") logger.info("daemon has ended");
+  else logger.error("daemon failed for good", errorFields(error, attempts === 0));
+}

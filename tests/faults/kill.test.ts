@@ -1,0 +1,68 @@
+/**
+ * Kills the operator before and after each of its writes. The points are those of a run without faults: each object's
+ * writes come in the same order in every run.
+ */
+import { afterAll, describe, expect, it } from "vitest";
+import { type Crash, crashOf, expectCalls, expectQuietRestart, expectState, stateOf } from "./oracle.ts";
+import { play } from "./scenario.ts";
+import { Site, type Trial } from "./trial.ts";
+
+const site = await Site.open();
+afterAll(() => site[Symbol.asyncDispose]());
+const reference = await referenceRun();
+
+async function referenceRun() {
+  const trial = await site.trial();
+  trial.start();
+  await play(trial);
+  await trial.quiet();
+  // Events are courtesies: they may be missing or come late, and nothing follows from them.
+  const points = trial.proxy.writes.filter(({ resource }) => resource !== "events");
+  return { trial, state: await stateOf(trial), points: points.map(({ label, index }) => ({ label, index })) };
+}
+
+/** Plays the scenario; starts the operator again when the proxy has killed it. */
+async function playWithRestart(trial: Trial): Promise<Crash> {
+  const life = trial.start();
+  const crash = life.ended.then(async ([code, signal]) => {
+    expect([code, signal]).toEqual([null, "SIGKILL"]);
+    const found = await crashOf(trial, life.pid);
+    trial.start();
+    return found;
+  });
+  // If there is no crash, the last line below says so.
+  crash.catch(() => {});
+  await play(trial);
+  expect(trial.proxy.injected, "the point is never reached").toBe(1);
+  return await crash;
+}
+
+describe("kill -9", () => {
+  it("is tried at every write of a scenario that works", async () => {
+    const { trial, points } = reference;
+    expectCalls(trial.notes);
+    expect(points.length).toBeGreaterThanOrEqual(15);
+    expect(trial.log.filter(({ level }) => level === "error")).toEqual([]);
+    await expectQuietRestart(trial);
+  });
+
+  const points = (["before", "after"] as const).flatMap((when) =>
+    reference.points.map((point) => ({ when, ...point })),
+  );
+
+  it.concurrent.each(points)(
+    "$when $label, number $index, changes nothing in the end",
+    async ({ when, label, index }) => {
+      const trial = await site.trial();
+      trial.proxy.rule = (request) =>
+        trial.proxy.injected === 0 && request.label === label && request.index === index
+          ? { type: "kill", when }
+          : undefined;
+      const crash = await playWithRestart(trial);
+      await expectState(trial, reference.state);
+      expectCalls(trial.notes, crash);
+      await expectQuietRestart(trial);
+    },
+    60_000,
+  );
+});

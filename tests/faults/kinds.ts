@@ -1,0 +1,20 @@
+import { resource } from "lotse";
+import { z } from "zod";
+
+/** What the scenario's operator handles. */
+export const Thing = resource({
+  group: "faults.example.com",
+  version: "v1",
+  kind: "Thing",
+  spec: z.object({ size: z.number() }),
+  status: z.object({ built: z.number().optional(), size: z.number().optional(), audited: z.number().optional() }),
+});
+
+/** What the misbehaving operator handles: `spec.trouble` says how. */
+export const Trouble = resource({
+  group: "faults.example.com",
+  version: "v1",
+  kind: "Trouble",
+  spec: z.object({ size: z.number() }),
+  status: z.object({ handled: z.boolean().optional() }).loose(),
+});

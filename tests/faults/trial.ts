@@ -1,0 +1,196 @@
+/** An operator in a process of its own, its proxy, and its corner of a cluster. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Client, CustomResourceDefinition, Namespace } from "@lotse/client";
+import { Cluster } from "@lotse/cluster";
+import { build } from "esbuild";
+import type { LogRecord } from "lotse";
+import { vi } from "vitest";
+import { fastClock } from "./clock.ts";
+import { type Note, readNotes } from "./journal.ts";
+import { Thing, Trouble } from "./kinds.ts";
+import { LineReader } from "./lines.ts";
+import type { ProcessSettings } from "./operator-process.ts";
+import { FaultProxy } from "./proxy.ts";
+
+/** How fast time passes for the cluster and for the operators. */
+export const SPEED = 50;
+/** Nobody has said a word for this long: two and a half seconds of the fast clock. */
+const QUIET_MS = 50;
+const PATIENCE_MS = 20_000;
+
+const OPERATORS = ["scenario-operator", "misbehaving-operator"] as const;
+
+/** Waits until `check` does not throw. */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 10 });
+}
+
+/** A cluster with the suite's kinds, and the operators' programs. One for each test file. */
+export class Site implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly client: Client;
+  readonly folder: string;
+  readonly epoch: number;
+  readonly #trials: Trial[] = [];
+  #count = 0;
+
+  private constructor(cluster: Cluster, client: Client, folder: string, epoch: number) {
+    this.cluster = cluster;
+    this.client = client;
+    this.folder = folder;
+    this.epoch = epoch;
+  }
+
+  static async open({ crds = true }: { crds?: boolean } = {}): Promise<Site> {
+    const epoch = Date.now();
+    const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-faults-"));
+    const [cluster] = await Promise.all([
+      Cluster.start({ tls: false, clock: fastClock(epoch, SPEED) }),
+      build({
+        entryPoints: OPERATORS.map((name) => fileURLToPath(new URL(`${name}.ts`, import.meta.url))),
+        outdir: folder,
+        outExtension: { ".js": ".mjs" },
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        target: "node20",
+        sourcemap: "linked",
+        conditions: ["@lotse/source"],
+        banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+        logLevel: "silent",
+      }),
+    ]);
+    const client = await cluster.connect();
+    const site = new Site(cluster, client, folder, epoch);
+    for (const crd of crds ? [Thing.crd(), Trouble.crd()] : []) {
+      const installed = await client.create(new CustomResourceDefinition(crd));
+      await installed.wait("condition=Established");
+    }
+    return site;
+  }
+
+  /** A new corner of the cluster, with nobody in it yet. */
+  async trial(operator: (typeof OPERATORS)[number] = "scenario-operator"): Promise<Trial> {
+    const namespace = `trial-${++this.#count}`;
+    const proxy = await FaultProxy.open(this.cluster.url);
+    const trial = new Trial(this, namespace, proxy, path.join(this.folder, `${operator}.mjs`));
+    this.#trials.push(trial);
+    await this.client.create(Namespace.gen({ name: namespace }));
+    return trial;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#trials.map((trial) => trial.close()));
+    await this.client.close();
+    await this.cluster.stop();
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** One life of an operator. */
+export interface Life {
+  readonly pid: number;
+  /** Exit code and signal. */
+  readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
+  readonly log: LogRecord[];
+}
+
+/** See the module comment. */
+export class Trial {
+  readonly proxy: FaultProxy;
+  readonly namespace: string;
+  readonly client: Client;
+  readonly lives: Life[] = [];
+  readonly #site: Site;
+  readonly #program: string;
+  readonly #journal: string;
+  #process: ChildProcess | undefined;
+
+  constructor(site: Site, namespace: string, proxy: FaultProxy, program: string) {
+    this.#site = site;
+    this.namespace = namespace;
+    this.proxy = proxy;
+    this.client = site.client.inNamespace(namespace);
+    this.#program = program;
+    this.#journal = path.join(site.folder, `${namespace}.journal`);
+    proxy.kill = () => this.kill();
+  }
+
+  /** Starts the operator; its kubeconfig points to the proxy. */
+  start(settings: { readonly speed?: number; readonly crds?: "install" | "wait" } = {}): Life {
+    const kubeconfig = path.join(this.#site.folder, `${this.namespace}.kubeconfig`);
+    const [cluster] = this.#site.cluster.kubeconfig.clusters ?? [];
+    const clusters = [{ name: cluster?.name, cluster: { ...cluster?.cluster, server: this.proxy.url } }];
+    writeFileSync(kubeconfig, JSON.stringify({ ...this.#site.cluster.kubeconfig, clusters }), { mode: 0o600 });
+    const env: ProcessSettings = {
+      KUBECONFIG: kubeconfig,
+      FAULTS_NAMESPACE: this.namespace,
+      FAULTS_JOURNAL: this.#journal,
+      FAULTS_GATES: this.#gates,
+      FAULTS_EPOCH: String(this.#site.epoch),
+      FAULTS_SPEED: String(settings.speed ?? SPEED),
+      FAULTS_CRDS: settings.crds ?? "wait",
+    };
+    const child = spawn(process.execPath, ["--enable-source-maps", this.#program], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    this.#process = child;
+    const log: LogRecord[] = [];
+    const reader = new LineReader((line) => log.push(JSON.parse(line) as LogRecord));
+    child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
+    // "close" comes when all that it has printed is here as well.
+    const ended = once(child, "close") as Promise<[number | null, string | null]>;
+    const life: Life = { pid: child.pid ?? 0, ended, log };
+    this.lives.push(life);
+    return life;
+  }
+
+  /** Kills the operator where it stands. */
+  async kill(): Promise<void> {
+    this.#process?.kill("SIGKILL");
+    await this.lives.at(-1)?.ended;
+  }
+
+  /** Asks the operator to stop; gives its exit code and signal. */
+  async stop(): Promise<readonly [code: number | null, signal: string | null] | undefined> {
+    this.#process?.kill("SIGTERM");
+    return await this.lives.at(-1)?.ended;
+  }
+
+  get notes(): Note[] {
+    return readNotes(this.#journal);
+  }
+
+  /** What all lives have logged. */
+  get log(): LogRecord[] {
+    return this.lives.flatMap(({ log }) => log);
+  }
+
+  /** Lets the handler go on that waits for `name`. */
+  openGate(name: string): void {
+    writeFileSync(this.#gates + name, "");
+  }
+
+  /** Resolves when the operator is ready and nobody has said a word for a while. */
+  async quiet(): Promise<void> {
+    await eventually(() => {
+      if (!this.lives.at(-1)?.log.some(({ message }) => message === "ready")) throw new Error("is not ready");
+      if (this.proxy.quietMs < QUIET_MS) throw new Error("is not quiet");
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.kill();
+    await this.proxy.close();
+  }
+
+  get #gates(): string {
+    return path.join(this.#site.folder, `${this.namespace}.gate.`);
+  }
+}
