@@ -111,10 +111,12 @@ function printProfiles({ profile, modes, names }) {
   for (const child of modes) {
     for (const name of names.filter((one) => one !== "kopf")) {
       const mode = child ? "child" : "status";
-      const { total, top } = topFunctions(path.join(profile, `${mode}-${name}`));
-      say(`\n${name}, ${mode}: ${total.toFixed(0)} ms of work; by themselves`);
-      for (const { what, ms, share } of top) {
-        say(`${ms.toFixed(0).padStart(7)} ms ${(share * 100).toFixed(1).padStart(5)} %  ${what}`);
+      const { total, self, charged } = topFunctions(path.join(profile, `${mode}-${name}`));
+      for (const [title, top] of Object.entries({ "by themselves": self, "with what they call of Node.js": charged })) {
+        say(`\n${name}, ${mode}: ${total.toFixed(0)} ms of work; functions ${title}`);
+        for (const { what, ms, share } of top) {
+          say(`${ms.toFixed(0).padStart(7)} ms ${(share * 100).toFixed(1).padStart(5)} %  ${what}`);
+        }
       }
     }
   }

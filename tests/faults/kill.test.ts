@@ -3,23 +3,16 @@
  * writes come in the same order in every run.
  */
 import { afterAll, describe, expect, it } from "vitest";
-import { type Crash, crashOf, expectCalls, expectQuietRestart, expectState, stateOf } from "./oracle.ts";
+import { type Crash, crashOf, expectCalls, expectQuietRestart, expectState } from "./oracle.ts";
+import { referenceRun } from "./reference.ts";
 import { play } from "./scenario.ts";
-import { Site, type Trial } from "./trial.ts";
+import { CONCURRENT, Site, type Trial } from "./trial.ts";
 
 const site = await Site.open();
 afterAll(() => site[Symbol.asyncDispose]());
-const reference = await referenceRun();
-
-async function referenceRun() {
-  const trial = await site.trial();
-  trial.start();
-  await play(trial);
-  await trial.quiet();
-  // Events are courtesies: they may be missing or come late, and nothing follows from them.
-  const points = trial.proxy.writes.filter(({ resource }) => resource !== "events");
-  return { trial, state: await stateOf(trial), points: points.map(({ label, index }) => ({ label, index })) };
-}
+const reference = await referenceRun(site);
+// Events are courtesies: they may be missing or come late, and nothing follows from them.
+const writes = reference.trial.proxy.writes.filter(({ resource }) => resource !== "events");
 
 /** Plays the scenario; starts the operator again when the proxy has killed it. */
 async function playWithRestart(trial: Trial): Promise<Crash> {
@@ -39,30 +32,26 @@ async function playWithRestart(trial: Trial): Promise<Crash> {
 
 describe("kill -9", () => {
   it("is tried at every write of a scenario that works", async () => {
-    const { trial, points } = reference;
+    const { trial } = reference;
     expectCalls(trial.notes);
-    expect(points.length).toBeGreaterThanOrEqual(15);
+    expect(writes.length).toBeGreaterThanOrEqual(15);
     expect(trial.log.filter(({ level }) => level === "error")).toEqual([]);
     await expectQuietRestart(trial);
   });
 
   const points = (["before", "after"] as const).flatMap((when) =>
-    reference.points.map((point) => ({ when, ...point })),
+    writes.map(({ label, index }) => ({ when, label, index, title: `${when} ${label} #${index + 1}` })),
   );
 
-  it.concurrent.each(points)(
-    "$when $label, number $index, changes nothing in the end",
-    async ({ when, label, index }) => {
-      const trial = await site.trial();
-      trial.proxy.rule = (request) =>
-        trial.proxy.injected === 0 && request.label === label && request.index === index
-          ? { type: "kill", when }
-          : undefined;
-      const crash = await playWithRestart(trial);
-      await expectState(trial, reference.state);
-      expectCalls(trial.notes, crash);
-      await expectQuietRestart(trial);
-    },
-    60_000,
-  );
+  it.for(points)("$title changes nothing in the end", CONCURRENT, async ({ when, label, index }, test) => {
+    const trial = await site.trial(test);
+    trial.proxy.rule = (request) =>
+      trial.proxy.injected === 0 && request.label === label && request.index === index
+        ? { type: "kill", when }
+        : undefined;
+    const crash = await playWithRestart(trial);
+    await expectState(trial, reference.state);
+    expectCalls(trial.notes, { crash });
+    expect(await trial.stop()).toEqual([0, null]);
+  });
 });

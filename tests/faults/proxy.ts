@@ -17,6 +17,8 @@ export type Fault =
   | { readonly type: "reset" }
   /** Breaks the connection after the cluster has done what was asked. */
   | { readonly type: "lose" }
+  /** The same, in the middle of the answer. */
+  | { readonly type: "halve" }
   | { readonly type: "delay"; readonly ms: number }
   /** Neither answers nor closes. */
   | { readonly type: "mute" }
@@ -149,8 +151,10 @@ export class FaultProxy {
       case "reset":
         return breakOff();
       case "lose":
-        await this.#ask(request, body);
+        if (what.verb !== "watch") await this.#ask(request, body);
         return breakOff();
+      case "halve":
+        return what.verb === "watch" ? breakOff() : halve(response, await this.#ask(request, body));
       case "mute":
         return;
       case "delay":
@@ -280,6 +284,11 @@ interface Answer {
 function ownHeaders(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
   const { connection: _, "keep-alive": _alive, "transfer-encoding": _encoding, host: _host, ...rest } = headers;
   return rest;
+}
+
+function halve(response: http.ServerResponse, { status, headers, body }: Answer): void {
+  response.writeHead(status, { ...headers, "content-length": body.length });
+  response.write(body.subarray(0, body.length / 2), () => response.socket?.destroy());
 }
 
 function refuse(response: http.ServerResponse, { status, retryAfter }: Fault & { type: "answer" }): void {

@@ -9,7 +9,7 @@ import { type Client, CustomResourceDefinition, Namespace } from "@lotse/client"
 import { Cluster } from "@lotse/cluster";
 import { build } from "esbuild";
 import type { LogRecord } from "lotse";
-import { vi } from "vitest";
+import { type TestContext, vi } from "vitest";
 import { fastClock } from "./clock.ts";
 import { type Note, readNotes } from "./journal.ts";
 import { Thing, Trouble } from "./kinds.ts";
@@ -23,11 +23,15 @@ export const SPEED = 50;
 const QUIET_MS = 50;
 const PATIENCE_MS = 20_000;
 
+/** How tests run that start processes: side by side, on machines that may be busy. */
+export const CONCURRENT = { concurrent: true, timeout: 60_000 } as const;
+
 const OPERATORS = ["scenario-operator", "misbehaving-operator"] as const;
+type OperatorName = (typeof OPERATORS)[number];
 
 /** Waits until `check` does not throw. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  return await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 10 });
+  return await vi.waitFor(check, { timeout: PATIENCE_MS, interval: 20 });
 }
 
 /** A cluster with the suite's kinds, and the operators' programs. One for each test file. */
@@ -59,6 +63,8 @@ export class Site implements AsyncDisposable {
         platform: "node",
         format: "esm",
         target: "node20",
+        minifySyntax: true,
+        minifyWhitespace: true,
         sourcemap: "linked",
         conditions: ["@lotse/source"],
         banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
@@ -74,12 +80,13 @@ export class Site implements AsyncDisposable {
     return site;
   }
 
-  /** A new corner of the cluster, with nobody in it yet. */
-  async trial(operator: (typeof OPERATORS)[number] = "scenario-operator"): Promise<Trial> {
+  /** A new corner of the cluster, with nobody in it yet. A test that fails tells what happened there. */
+  async trial(test?: Pick<TestContext, "onTestFailed">, operator: OperatorName = "scenario-operator"): Promise<Trial> {
     const namespace = `trial-${++this.#count}`;
     const proxy = await FaultProxy.open(this.cluster.url);
-    const trial = new Trial(this, namespace, proxy, path.join(this.folder, `${operator}.mjs`));
+    const trial = new Trial(this, namespace, proxy, operator);
     this.#trials.push(trial);
+    test?.onTestFailed(() => console.error(trial.story()));
     await this.client.create(Namespace.gen({ name: namespace }));
     return trial;
   }
@@ -108,21 +115,24 @@ export class Trial {
   readonly lives: Life[] = [];
   readonly #site: Site;
   readonly #program: string;
+  readonly #flags: readonly string[];
   readonly #journal: string;
   #process: ChildProcess | undefined;
 
-  constructor(site: Site, namespace: string, proxy: FaultProxy, program: string) {
+  constructor(site: Site, namespace: string, proxy: FaultProxy, operator: OperatorName) {
     this.#site = site;
     this.namespace = namespace;
     this.proxy = proxy;
     this.client = site.client.inNamespace(namespace);
-    this.#program = program;
+    this.#program = path.join(site.folder, `${operator}.mjs`);
+    // They take time to read, and only the places of misbehaving handlers are looked at.
+    this.#flags = operator === "misbehaving-operator" ? ["--enable-source-maps"] : [];
     this.#journal = path.join(site.folder, `${namespace}.journal`);
     proxy.kill = () => this.kill();
   }
 
   /** Starts the operator; its kubeconfig points to the proxy. */
-  start(settings: { readonly speed?: number; readonly crds?: "install" | "wait" } = {}): Life {
+  start(settings: { readonly crds?: "install" | "wait" } = {}): Life {
     const kubeconfig = path.join(this.#site.folder, `${this.namespace}.kubeconfig`);
     const [cluster] = this.#site.cluster.kubeconfig.clusters ?? [];
     const clusters = [{ name: cluster?.name, cluster: { ...cluster?.cluster, server: this.proxy.url } }];
@@ -133,10 +143,10 @@ export class Trial {
       FAULTS_JOURNAL: this.#journal,
       FAULTS_GATES: this.#gates,
       FAULTS_EPOCH: String(this.#site.epoch),
-      FAULTS_SPEED: String(settings.speed ?? SPEED),
+      FAULTS_SPEED: String(SPEED),
       FAULTS_CRDS: settings.crds ?? "wait",
     };
-    const child = spawn(process.execPath, ["--enable-source-maps", this.#program], {
+    const child = spawn(process.execPath, [...this.#flags, this.#program], {
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -183,6 +193,19 @@ export class Trial {
       if (!this.lives.at(-1)?.log.some(({ message }) => message === "ready")) throw new Error("is not ready");
       if (this.proxy.quietMs < QUIET_MS) throw new Error("is not quiet");
     });
+  }
+
+  /** What happened, for whoever has to find out why a test fails. */
+  story(): string {
+    const log = this.log.map(({ level, message, object, fields }) => {
+      const { stack: _, ...rest } = (fields ?? {}) as Record<string, unknown>;
+      return `${level} [${object?.name ?? ""}] ${message} ${JSON.stringify(rest)}`;
+    });
+    const notes = this.notes.map(({ pid, object, handler, reason, retry, saw, phase }) =>
+      [pid, object, handler, reason, retry, saw, phase].join(" "),
+    );
+    const requests = this.proxy.requests.map(({ label, index }) => `${label} #${index + 1}`);
+    return [`Requests of ${this.namespace}:`, ...requests, "Calls:", ...notes, "Log:", ...log].join("\n");
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import { ConfigMap } from "@lotse/client";
 import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "./index.ts";
-import { CONFIG_MAPS, call, openWatch } from "./testing.ts";
+import { CONFIG_MAPS, call, openWatch } from "./test-requests.ts";
 
 /** Always the same numbers, so that names and uids are the same, too. */
 function seeded(): () => number {

@@ -19,6 +19,8 @@ export type {
   MergePatch,
   ObjectContext,
   Patch,
+  Step,
+  StepFunction,
   TimerContext,
 } from "./declare/index.ts";
 // Declaring

@@ -123,11 +123,13 @@ class Symbols {
     return symbol;
   }
 
-  /** Sentences about a patch quote the whole object as JSON, with its fields in the order of the Go structures. */
+  /** Sentences quote objects as JSON, with their fields in the order of the Go structures. */
   #echoes(text: string): string {
-    return text.replaceAll(/(patch: |^)Invalid value: ("\{.*\}"): /g, (whole, before: string, quoted: string) => {
+    return text.replaceAll(/Invalid value: ("\{.*\}"|\{.*\}|\[\{.*\}\]): /g, (whole, quoted: string) => {
       try {
-        return `${before}Invalid value: ${JSON.stringify(sorted(JSON.parse(JSON.parse(quoted) as string) as Json))}: `;
+        const value = JSON.parse(quoted) as Json;
+        const object = typeof value === "string" ? (JSON.parse(value) as Json) : value;
+        return `Invalid value: ${JSON.stringify(sorted(object))}: `;
       } catch {
         return whole;
       }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { CONFIG_MAPS, call, define, TABLE, WIDGETS, widget, widgetDefinition } from "../testing.ts";
+import { CONFIG_MAPS, call, define, TABLE, WIDGETS, widget, widgetDefinition } from "../test-requests.ts";
 import { humanDuration } from "./age.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";
 import { parseRequestInfo } from "./request-info.ts";
@@ -40,6 +40,7 @@ describe("the API", () => {
           kind: "Widget",
           verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
           shortNames: ["wd"],
+          storageVersionHash: "gIwvi5rymmg=",
         },
         {
           name: "widgets/status",
@@ -78,10 +79,11 @@ describe("the API", () => {
     });
 
     it("answers in the version that was offered, never in another", async () => {
-      const beta = AGGREGATED.replace("v=v2;", "v=v2beta1;");
-      expect((await get("/apis", `${beta},application/json`)).body.apiVersion).toBe("apidiscovery.k8s.io/v2beta1");
-      const future = AGGREGATED.replace("v=v2;", "v=v9;");
-      expect((await get("/apis", `${future},application/json`)).body.kind).toBe("APIGroupList");
+      for (const version of ["v2beta1", "v9"]) {
+        const other = AGGREGATED.replace("v=v2;", `v=${version};`);
+        expect((await get("/apis", `${other},application/json`)).body.kind).toBe("APIGroupList");
+        expect((await get("/apis", other)).status).toBe(406);
+      }
     });
   });
 

@@ -24,7 +24,7 @@ export function parseBody(
   protobuf: ProtobufDecoder,
 ): ParsedBody {
   const { type } = parseMediaType(contentType ?? "");
-  switch (type) {
+  switch (type || contentType || "") {
     case "":
     case "application/json":
       return parseJsonBody(new TextDecoder().decode(bytes), kind);
@@ -83,9 +83,19 @@ function parseProtobufBody(bytes: Uint8Array, kind: string, protobuf: ProtobufDe
   try {
     return { value: protobuf(bytes), duplicateFields: [], typed: true, text: "" };
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
+    const known = PROTOBUF_PREFIX.every((byte, i) => bytes[i] === byte);
+    const detail = known ? (error as Error).message : noProtobuf(bytes);
     throw badRequest(`the object provided is unrecognized (must be of type ${kind}): ${detail}`);
   }
+}
+
+const PROTOBUF_PREFIX = [107, 56, 115, 0];
+const LONGEST_PREVIEW = 31;
+
+function noProtobuf(bytes: Uint8Array): string {
+  const hex = Array.from(bytes.subarray(0, LONGEST_PREVIEW), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const shown = bytes.length > LONGEST_PREVIEW ? `${hex} ...` : hex;
+  return `provided data does not appear to be a protobuf message, expected prefix [${PROTOBUF_PREFIX.join(" ")}] (${shown})`;
 }
 
 /** Reads the body of a PATCH: JSON, or YAML for an apply. */
@@ -98,7 +108,8 @@ export function parsePatchBody(bytes: Uint8Array, patchType: PatchType): ParsedB
     if (!(error instanceof JsonTextError)) throw error;
     if (!yaml) throw badRequest(patchType === "strategic" ? error.message : `error decoding patch: ${error.message}`);
     try {
-      return { value: load(text), duplicateFields: [], typed: false, text };
+      const value = text.trim() === "" ? {} : load(text);
+      return { value, duplicateFields: [], typed: false, text };
     } catch (yamlError) {
       throw badRequest(`error decoding YAML: ${yamlError instanceof Error ? yamlError.message : String(yamlError)}`);
     }

@@ -133,9 +133,18 @@ function legacyEntries({ resource, version }: Endpoint): Record<string, unknown>
   return entries;
 }
 
+/** Kinds that a real server keeps in another form than the one that this server keeps. */
+const STORED_AS: Readonly<Record<string, string>> = {
+  "apiextensions.k8s.io/CustomResourceDefinition": "apiextensions.k8s.io/v1beta1",
+  "admissionregistration.k8s.io/MutatingAdmissionPolicy": "admissionregistration.k8s.io/v1beta1",
+  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": "admissionregistration.k8s.io/v1beta1",
+  "events.k8s.io/Event": "/v1",
+};
+
 /** A short name for what is stored, by which clients notice that it changed. */
 function storageVersionHash({ group, kind, storageVersion }: Resource): string {
-  const digest = sha256(`${group}/${storageVersion}/${kind}`).subarray(0, 8);
+  const stored = STORED_AS[`${group}/${kind}`] ?? `${group}/${storageVersion}`;
+  const digest = sha256(`${stored}/${kind}`).subarray(0, 8);
   return btoa(String.fromCharCode(...digest));
 }
 

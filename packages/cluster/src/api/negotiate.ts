@@ -41,7 +41,7 @@ const REPRESENTATIONS: readonly string[] = [
 ];
 
 /** Nothing that the client takes can be written; or the type can, but not in the form that it asks for. */
-export function notAcceptable(header: string): StatusError {
+export function notAcceptable(header: string, document?: readonly string[]): StatusError {
   const known = parseAccept(header).some(({ type }) => formatOf(type) !== undefined);
   const streams = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
   return new StatusError({
@@ -50,7 +50,7 @@ export function notAcceptable(header: string): StatusError {
     ...(known
       ? { message: `only the following media types are accepted: ${REPRESENTATIONS.join(", ")}` }
       : {
-          message: `406: Not Acceptable\n\nAvailable representations: ${[...REPRESENTATIONS, ...streams].join(", ")}`,
+          message: `406: Not Acceptable\n\nAvailable representations: ${(document ?? [...REPRESENTATIONS, ...streams]).join(", ")}`,
           details: {},
         }),
   });
@@ -83,6 +83,11 @@ function formatOf(type: string): Negotiated["format"] | undefined {
     default:
       return undefined;
   }
+}
+
+/** Whether a document that is no object, as those of discovery are, can be written for the client. */
+export function acceptsDocuments(header: string | undefined): boolean {
+  return parseAccept(header).some(({ type }) => formatOf(type) !== undefined || REPRESENTATIONS.includes(type));
 }
 
 /** The version of aggregated discovery that the client asks for first, or "legacy", or undefined: nothing acceptable. */

@@ -15,6 +15,7 @@ import { Discovery } from "./discovery.ts";
 import { objectResponse, Warnings, wantsPretty } from "./encode.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import { healthResponse, versionDocument } from "./health.ts";
+import { acceptsDocuments, notAcceptable } from "./negotiate.ts";
 import { OpenApi } from "./openapi.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
@@ -80,7 +81,8 @@ export class ApiServer {
     if (!target) throw unknownResource();
     const endpoint = backend.catalog.find(target.group, target.version, target.resource);
     if (!endpoint) {
-      if (!this.#hasGroup(target.group)) return notFoundPage();
+      const served = backend.catalog.hasVersion(target.group, target.version);
+      if (!this.#hasGroup(target.group) || (!served && !this.#isBuiltIn(target.group))) return notFoundPage();
       throw unknownResource();
     }
     const review = this.#options.reviews.get(`${target.group}/${target.resource}`);
@@ -121,7 +123,12 @@ export class ApiServer {
   #document(request: ApiRequest, info: RequestInfo): ApiResponse {
     const { segments } = info;
     const writing = { format: "json", pretty: wantsPretty(request) } as const;
-    if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowedPage(request);
+    // The lists of groups are answered whatever the method: nobody looks at it there.
+    const anyMethod = segments[0] === "apis" && segments.length <= 2;
+    if (!anyMethod && request.method !== "GET" && request.method !== "HEAD") return methodNotAllowedPage(request);
+    if (["api", "apis", "version"].includes(segments[0] ?? "") && !acceptsDocuments(request.headers.accept)) {
+      throw notAcceptable(request.headers.accept ?? "", segments[0] === "version" ? ["application/json"] : undefined);
+    }
     switch (segments[0]) {
       case "":
         return objectResponse(200, { paths: this.#paths() }, { format: "json", pretty: true });
@@ -148,6 +155,10 @@ export class ApiServer {
       }
     }
     return notFoundPage();
+  }
+
+  #isBuiltIn(group: string): boolean {
+    return [...this.#options.backend.catalog.all()].some((resource) => resource.group === group && !resource.custom);
   }
 
   #hasGroup(group: string): boolean {

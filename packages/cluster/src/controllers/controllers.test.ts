@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { CONFIG_MAPS, call, define, MERGE, WIDGETS, widget, widgetDefinition } from "../testing.ts";
+import { CONFIG_MAPS, call, define, MERGE, WIDGETS, widget, widgetDefinition } from "../test-requests.ts";
 
 async function makeOwned(cluster: Cluster, name: string, owners: object[], metadata: object = {}) {
   const body = { metadata: { name, ownerReferences: owners, ...metadata } };

@@ -94,7 +94,7 @@ export class NamespaceController implements Controller {
   async #empty(name: string): Promise<void> {
     const remaining = await this.#deleteContent(name);
     if (remaining.length > 0) return this.#report(name, remaining);
-    await this.#change(name, undefined, (current) => {
+    await this.#change(name, "finalize", (current) => {
       const { finalizers, ...spec } = objectAt(current, "spec");
       const kept = (Array.isArray(finalizers) ? finalizers : []).filter((entry) => entry !== "kubernetes");
       return { ...current, spec: kept.length > 0 ? { ...spec, finalizers: kept } : spec };
@@ -137,6 +137,9 @@ export class NamespaceController implements Controller {
         const same = old !== undefined && old.status === condition.status;
         return same ? { ...condition, lastTransitionTime: old.lastTransitionTime } : condition;
       });
+      // What others say about the namespace stays.
+      const others = known.filter((entry) => !conditions.some((condition) => condition.type === entry.type));
+      merged.unshift(...others);
       return deepEqual(known, merged) ? current : { ...current, status: { ...status, conditions: merged } };
     });
   }

@@ -55,7 +55,10 @@ function decodeChecked(
     if (error instanceof DecodeError) throw fail(error.message);
     throw error;
   }
-  const unknown = body.typed ? [] : decoded.unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+  // Of custom resources the metadata is read first.
+  const inMeta = (field: string) => Number(endpoint.resource.custom && field.startsWith("metadata."));
+  const fields = [...decoded.unknownFields].sort((a, b) => inMeta(b) - inMeta(a));
+  const unknown = body.typed ? [] : fields.map((field) => `unknown field ${JSON.stringify(field)}`);
   const duplicates = body.duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`);
   const found = endpoint.resource.custom ? [...duplicates, ...unknown] : [...unknown, ...duplicates];
   if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { call, MERGE, STRATEGIC } from "../testing.ts";
+import { call, MERGE, STRATEGIC } from "../test-requests.ts";
 
 const CORE = "/api/v1/namespaces/default";
 const APPS = "/apis/apps/v1/namespaces/default";

@@ -68,7 +68,11 @@ export async function create(
   await strategy.prepareValidation?.(fresh);
   const base = fresh.metadata.name ? undefined : fresh.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
-    if (base) fresh.metadata.name = generateName(base, backend.random);
+    if (base) {
+      fresh.metadata.name = generateName(base, backend.random);
+      // Some defaults are made of the name.
+      version.codec.applyDefaults(fresh);
+    }
     const errors = [
       ...validateMeta(fresh.metadata, strategy.nameRule, resource.namespaced),
       ...version.codec.validate(fresh),

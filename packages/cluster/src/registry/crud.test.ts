@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { APPLY, CONFIG_MAPS, call, JSON_PATCH, MERGE, STRATEGIC } from "../testing.ts";
+import { APPLY, CONFIG_MAPS, call, JSON_PATCH, MERGE, STRATEGIC } from "../test-requests.ts";
 
 describe("objects", () => {
   let cluster: Cluster;

@@ -12,7 +12,7 @@ import {
   WIDGETS,
   widget,
   widgetDefinition,
-} from "../testing.ts";
+} from "../test-requests.ts";
 
 const CRD = `${DEFINITIONS}/widgets.example.com`;
 

@@ -39,6 +39,8 @@ export function defaultPod(spec: Fields): void {
 
 /** What admission adds to a new Pod: how long it may stay on a failing node, and its priority. */
 export function admitPod(spec: Fields): void {
+  preset(spec, "serviceAccountName", "default");
+  preset(spec, "serviceAccount", spec.serviceAccountName);
   preset(spec, "priority", 0);
   preset(spec, "preemptionPolicy", "PreemptLowerPriority");
   const tolerations = listAt({ spec }, "spec", "tolerations");

@@ -64,7 +64,13 @@ export {
 } from "./resource.ts";
 export { toScale, withScale } from "./scale.ts";
 export { parseSelection, type Selection, selects } from "./select.ts";
-export { createMessageTable, type MessageField, type MessageFields, type MessageTable } from "./tables/index.ts";
+export {
+  createMessageTable,
+  type MessageField,
+  type MessageFields,
+  type MessageTable,
+  type ScalarType,
+} from "./tables/index.ts";
 export type { BuiltinTables } from "./typed-shape.ts";
 export { update, updateFromBody, type Written } from "./update.ts";
 export { parseWatchStart, type WatchEvent, type Watching, type WatchOptions, type WatchSink, watch } from "./watch.ts";

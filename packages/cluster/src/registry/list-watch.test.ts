@@ -1,7 +1,7 @@
 import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { CONFIG_MAPS, call, MERGE, openWatch, TABLE } from "../testing.ts";
+import { CONFIG_MAPS, call, MERGE, openWatch, TABLE } from "../test-requests.ts";
 
 const post = (cluster: Cluster, name: string, more: object = {}, metadata: object = {}) =>
   call(cluster, "POST", CONFIG_MAPS, { body: { metadata: { name, labels: { suite: "yes" }, ...metadata }, ...more } });

@@ -123,12 +123,18 @@ function decodeToken(text: string): Token {
   const fail = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   let value: unknown;
   let json = "";
+  const illegal = text.search(/[^-\w]/);
+  if (illegal >= 0) throw fail(`illegal base64 data at input byte ${illegal}`);
+  let bytes = "";
   try {
-    const bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     json = new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
     value = JSON.parse(json);
   } catch {
-    throw fail(`invalid character '${json[0] ?? ""}' looking for beginning of value`);
+    const code = bytes.charCodeAt(0);
+    const printable = code >= 0x20 && code < 0x7f;
+    const first = printable ? bytes[0] : `\\u${code.toString(16).padStart(4, "0")}`;
+    throw fail(`invalid character '${first}' looking for beginning of value`);
   }
   const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
   if (v !== "meta.k8s.io/v1") throw fail("server does not recognize this encoded version");

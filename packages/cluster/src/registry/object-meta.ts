@@ -14,7 +14,8 @@ import type { ApiMeta, ApiObject } from "./object.ts";
 export type NameRule = "subdomain" | "label" | "label1035" | "pathSegment";
 
 const NAME_ERRORS: Record<NameRule, (name: string) => string[]> = {
-  subdomain: dns1123SubdomainErrors,
+  // Lengths of names are counted in characters, those of keys and values in bytes.
+  subdomain: (name) => dns1123SubdomainErrors(name).map((text) => text.replace(/(\d) bytes$/, "$1 characters")),
   label: dns1123LabelErrors,
   label1035: dns1035LabelErrors,
   pathSegment: pathSegmentErrors,

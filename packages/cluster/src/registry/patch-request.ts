@@ -179,7 +179,7 @@ async function apply(
   const exists = backend.store.get(target.endpoint.resource.table, key) !== undefined;
   if (!exists && target.subresource === undefined) {
     const object = applyConfiguration(request, undefined);
-    delete object.metadata.resourceVersion;
+    delete (object.metadata as Partial<ApiObject["metadata"]>).resourceVersion;
     return { object: await create(backend, scope, target, object, options, true), created: true };
   }
   return update(backend, scope, target, options, {

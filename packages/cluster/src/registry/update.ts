@@ -54,7 +54,7 @@ export async function updateFromBody(
   endpoint.version.codec.applyDefaults(object);
   const missing = !backend.store.get(endpoint.resource.table, keyOf(target));
   if (missing && endpoint.resource.strategy.createOnUpdate && target.subresource === undefined) {
-    delete object.metadata.resourceVersion;
+    delete (object.metadata as Partial<ApiObject["metadata"]>).resourceVersion;
     return { object: await create(backend, scope, target, object, options), created: true };
   }
   return update(backend, scope, target, options, { by: "put", next: () => deepClone(object), tracked: false });
@@ -137,7 +137,7 @@ function commit(
   const toWrite = ordered(version.codec.toStorage(fresh));
   if (isReleased(target, stored, toWrite)) {
     // The answer to the write that lets a deleted object go still shows the version before it.
-    if (!options.dryRun && !backend.store.delete(resource.table, key, entry.revision, toStore(toWrite)).ok) {
+    if (!options.dryRun && !backend.store.delete(resource.table, key, entry.revision, toStore(stored)).ok) {
       return { done: false, insists };
     }
     return { done: true, written: { object: fresh, created: false } };

@@ -31,7 +31,7 @@ const CONFIG_KEY_RULE =
 /** Keys become names of files, so that those which mean a folder are refused. */
 function configKeyComplaints(key: string): string[] {
   const complaints: string[] = [];
-  if (key.length > LONGEST_KEY) complaints.push(`must be no more than ${LONGEST_KEY} bytes`);
+  if (key.length > LONGEST_KEY) complaints.push(`must be no more than ${LONGEST_KEY} characters`);
   if (!CONFIG_KEY.test(key)) complaints.push(CONFIG_KEY_RULE);
   else if (key === "." || key === "..") complaints.push(`must not be '${key}'`);
   else if (key.startsWith("..")) complaints.push(`must not start with '..'`);
@@ -307,9 +307,17 @@ export function validateJobUpdate(object: ApiObject, old: ApiObject): FieldError
 
 export function validateService(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
-  if (listAt(object, "spec", "ports").length > 0 || spec.type === "ExternalName" || spec.clusterIP === "None")
-    return [];
-  return [required("spec.ports")];
+  const ports = listAt(object, "spec", "ports");
+  if (ports.length === 0 && spec.type !== "ExternalName" && spec.clusterIP !== "None") return [required("spec.ports")];
+  const errors: FieldError[] = [];
+  for (const [i, port] of ports.entries()) {
+    for (const field of ["port", "targetPort"]) {
+      const value = port[field] ?? 0;
+      if (typeof value !== "number" || (value >= 1 && value <= 65_535)) continue;
+      errors.push(invalidValue(`spec.ports[${i}].${field}`, value, "must be between 1 and 65535, inclusive"));
+    }
+  }
+  return errors;
 }
 
 export function validateServiceUpdate(object: ApiObject, old: ApiObject): FieldError[] {

@@ -1,1 +1,1 @@
-export { afterTimerRun, startTimer, type TimerOutcome, type TimerState, timerDueAt } from "./timers.ts";
+export { Background } from "./background.ts";

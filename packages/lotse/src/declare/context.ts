@@ -2,6 +2,7 @@ import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "
 import type { Logger } from "../report/index.ts";
 import type { Reason } from "./handler.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
+import type { Step } from "./steps.ts";
 
 /** What a handler can keep in memory for one object: lost at a restart, gone with the object. */
 export type Memo = Record<string, unknown>;
@@ -82,6 +83,8 @@ export interface ChangeContext<B extends KubeBody> extends ObjectContext<B>, Att
   /** What somebody wants of it now; undefined at deletion. */
   readonly new: DeepReadonly<Partial<B>> | undefined;
   readonly diff: readonly Difference[];
+  /** Durable sub-steps: each runs once for this change. */
+  readonly step: Step;
 }
 
 /** What `on.event` handlers get: the raw stream. */

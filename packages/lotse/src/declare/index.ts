@@ -60,6 +60,7 @@ export type {
   TimerHandler,
   TimerOptions,
 } from "./handler.ts";
+export { planRetries } from "./handler.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export {
   isResourceClass,
@@ -69,3 +70,4 @@ export {
   type ResourceDefinition,
   resource,
 } from "./resource.ts";
+export type { Step, StepFunction } from "./steps.ts";

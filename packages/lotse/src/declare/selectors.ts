@@ -117,6 +117,8 @@ function parseText(input: string): ResourceSelector {
   const text = input.trim().toLowerCase();
   if (text === "") throw wrong("an empty text selects no kind", SPELLINGS);
   if (text === "*") throw wrong('"*" is not the name of a kind', 'write everything (import it from "lotse")');
+  // Read on, an empty group would silently mean the core group.
+  if (text.split(/[./]/).includes("")) throw wrong(`"${input}" has an empty part`, SPELLINGS);
   const { name, ...scope } = splitText(input, text);
   if (!WORD.test(name)) throw wrong(`"${input}" is not the name of a kind`, SPELLINGS);
   return { type: "named", by: "name", name, ...checkScope(scope, input) };

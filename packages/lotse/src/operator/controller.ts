@@ -4,18 +4,20 @@
  */
 import type { Client, KindDescription, KubeBody, StreamState } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
+import { Background } from "../background/index.ts";
 import {
   Aborted,
   type ChangeHandler,
   type DaemonHandler,
   type EventHandler,
+  type Handler,
   type ResourceDeclaration,
   type TimerHandler,
 } from "../declare/index.ts";
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
 import type { Logger } from "../report/index.ts";
-import { isDeleting, newMemory, type ObjectMemory, stopDaemons, type TurnKind, takeTurn } from "../turn/index.ts";
+import { isDeleting, newMemory, type ObjectMemory, type TurnKind, takeTurn } from "../turn/index.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
@@ -38,6 +40,10 @@ function objectKey(body: KubeBody): string {
   return `${cacheKey(body)}/${body.metadata?.uid ?? ""}`;
 }
 
+function handlersOf<T extends Handler>({ handlers }: ResourceDeclaration, type: T["type"]): T[] {
+  return handlers.filter((handler): handler is T => handler.type === type);
+}
+
 /** See the module comment. */
 export class Controller implements InformerListener {
   readonly #shared: ControllerShared;
@@ -47,6 +53,7 @@ export class Controller implements InformerListener {
   readonly #memories = new Map<string, ObjectMemory>();
   readonly #logger: Logger;
   #turnKind: TurnKind;
+  readonly #background: Background | undefined;
   #resolveSynced: () => void = () => {};
   /** Resolves when all objects that are there have been listed. */
   readonly synced: Promise<void>;
@@ -55,6 +62,9 @@ export class Controller implements InformerListener {
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
+    const timers = handlersOf<TimerHandler>(declaration, "timer");
+    const daemons = handlersOf<DaemonHandler>(declaration, "daemon");
+    if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
     this.#turnKind = this.#describe(declaration, facts.keepsRecord ? "status" : "annotation");
     this.#queue = new WorkQueue({
       clock: shared.clock,
@@ -91,7 +101,7 @@ export class Controller implements InformerListener {
   /** Takes no new work and resolves when what runs is done, daemons included. */
   async close(): Promise<void> {
     await this.#queue.close();
-    const stop = (memory: ObjectMemory) => stopDaemons(memory, "shutdown", "the operator stops");
+    const stop = (memory: ObjectMemory) => this.#background?.stop(memory, "shutdown", "the operator stops");
     await Promise.all([...this.#memories.values()].map(stop));
   }
 
@@ -190,16 +200,13 @@ export class Controller implements InformerListener {
   #describe(declaration: ResourceDeclaration, place: "status" | "annotation"): TurnKind {
     const { operator, client, clock, random, stopping, graceMs, handlerWrote } = this.#shared;
     const { kind, kindClass, hasStatus, keepsField } = this.#facts;
-    const of = <T extends { type: string }>(type: T["type"]) =>
-      declaration.handlers.filter((handler) => handler.type === type) as unknown as T[];
     return {
       operator,
       kind,
       kindClass,
-      changes: of<ChangeHandler>("change"),
-      events: of<EventHandler>("event"),
-      timers: of<TimerHandler>("timer"),
-      daemons: of<DaemonHandler>("daemon"),
+      changes: handlersOf<ChangeHandler>(declaration, "change"),
+      events: handlersOf<EventHandler>(declaration, "event"),
+      background: this.#background,
       target: { operator, description: kind, place, hasStatus, finalizer: `${operator}.lotse.dev/finalizer` },
       keepsResult: keepsField,
       client,

@@ -86,7 +86,7 @@ describe("the limits of the API server", () => {
       fc.property(text, fc.integer({ min: 8, max: 64 }), (value, bytes) => {
         const cut = cutMiddle(value, bytes);
         expect(byteLength(cut)).toBeLessThanOrEqual(bytes);
-        expect(cut.isWellFormed()).toBe(true);
+        expect(Buffer.from(cut).toString()).toBe(cut);
         if (byteLength(value) <= bytes) expect(cut).toBe(value);
         else {
           const [head = "", tail = ""] = [cut.slice(0, cut.indexOf("...")), cut.slice(cut.lastIndexOf("...") + 3)];

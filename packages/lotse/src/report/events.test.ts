@@ -317,22 +317,25 @@ describe("a write that fails", () => {
     expect(fake.calls.map(({ body }) => body.message)).toEqual(["a", "b", "a"]);
   });
 
-  it.each([403, 404])("is not tried again after a %i, which is said once and again only after a success", async (status) => {
-    const { clock, fake, recorder, problems } = setup();
-    fake.answer = () => refusal(status);
-    for (let i = 0; i < 5; i++) recorder.post(event(`m${i}`));
-    await clock.advance(600_000);
-    expect(fake.calls).toHaveLength(5);
-    expect(problems).toHaveLength(1);
-    expect(problems[0]?.fields).toMatchObject({ about: "Thing team-a/one", error: { status } });
-    fake.answer = () => undefined;
-    recorder.post(event("works"));
-    await recorder.flush();
-    fake.answer = () => refusal(status);
-    recorder.post(event("fails"));
-    await recorder.flush();
-    expect(problems).toHaveLength(2);
-  });
+  it.each([403, 404])(
+    "is not tried again after a %i, which is said once and again only after a success",
+    async (status) => {
+      const { clock, fake, recorder, problems } = setup();
+      fake.answer = () => refusal(status);
+      for (let i = 0; i < 5; i++) recorder.post(event(`m${i}`));
+      await clock.advance(600_000);
+      expect(fake.calls).toHaveLength(5);
+      expect(problems).toHaveLength(1);
+      expect(problems[0]?.fields).toMatchObject({ about: "Thing team-a/one", error: { status } });
+      fake.answer = () => undefined;
+      recorder.post(event("works"));
+      await recorder.flush();
+      fake.answer = () => refusal(status);
+      recorder.post(event("fails"));
+      await recorder.flush();
+      expect(problems).toHaveLength(2);
+    },
+  );
 
   it("says nothing about a namespace that is being deleted", async () => {
     const { fake, recorder, problems } = setup();
@@ -385,9 +388,7 @@ describe("the end", () => {
     await clock.advance(500);
     await stopping;
     expect(fake.calls[0]?.options.signal?.aborted).toBe(true);
-    expect(problems).toEqual([
-      { message: "the operator stopped before all Events were posted", fields: { lost: 3 } },
-    ]);
+    expect(problems).toEqual([{ message: "the operator stopped before all Events were posted", fields: { lost: 3 } }]);
     expect(recorder.counts.dropped).toBe(3);
     expect(clock.pending).toBe(0);
     await recorder.stop();

@@ -49,7 +49,11 @@ export class FakeEventsClient {
 }
 
 /** An answer of the API server. */
-export function refusal(status: number, reason?: string, more: { cause?: string; retryAfterMs?: number } = {}): ApiError {
+export function refusal(
+  status: number,
+  reason?: string,
+  more: { cause?: string; retryAfterMs?: number } = {},
+): ApiError {
   const body = { reason, message: `scripted ${status}`, details: more.cause && { causes: [{ reason: more.cause }] } };
   return apiErrorFrom(status, body, { method: "POST", path: "/api/v1/namespaces/default/events" }, more);
 }

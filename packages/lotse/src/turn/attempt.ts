@@ -2,6 +2,7 @@
 import type { Clock } from "@lotse/client/meta";
 import { Aborted, type ErrorMode, PermanentError, TemporaryError } from "../declare/index.ts";
 import type { Outcome } from "./settle.ts";
+import { StepPending } from "./steps.ts";
 
 /** How an attempt is bounded. */
 export interface AttemptLimits {
@@ -72,6 +73,7 @@ function conclude(ended: Ended, signal: AbortSignal, mode: ErrorMode): AttemptRe
 
 function outcomeOf(error: unknown, mode: ErrorMode): Outcome {
   const message = error instanceof Error ? error.message || error.name : String(error);
+  if (error instanceof StepPending) return { type: "temporary", message, delayMs: error.delayMs, waitsForStep: true };
   if (error instanceof TemporaryError) return { type: "temporary", message, delayMs: error.delayMs };
   if (error instanceof PermanentError) return { type: "failed", message };
   if (mode === "ignored") return { type: "done", result: undefined };

@@ -14,6 +14,7 @@ import {
   type ObjectContext,
   type Patch,
   type Reason,
+  type Step,
   type TimerContext,
   valueAt,
 } from "../declare/index.ts";
@@ -90,6 +91,7 @@ export function changeContext(
     readonly new: Essence | undefined;
     /** What the handler asked for: the rest of the change is not its business. */
     readonly field: FieldPath | undefined;
+    readonly step: Step;
   },
 ): ChangeContext<KubeBody> {
   const path = change.field === undefined ? [] : fieldKeys(change.field);
@@ -97,6 +99,7 @@ export function changeContext(
   const context = {
     ...attemptContext(attempt),
     reason: change.reason,
+    step: change.step,
     old: deepFreeze(old),
     new: deepFreeze(now),
     get diff() {

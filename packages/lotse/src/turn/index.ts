@@ -1,10 +1,11 @@
 export { adopt } from "./adopt.ts";
-export { type AttemptLimits, attempt } from "./attempt.ts";
-export { stopDaemons } from "./daemons.ts";
+export { type AttemptLimits, type AttemptResult, attempt } from "./attempt.ts";
+export { daemonContext, timerContext } from "./context.ts";
 export { isDeleting } from "./decide.ts";
-export type { TurnKind } from "./kind.ts";
+export { type BackgroundTurn, type BackgroundWork, resultPatch, type TurnKind } from "./kind.ts";
 export { newMemory, type ObjectMemory, type RawEvent } from "./memory.ts";
+export { combinePatches, PatchDraft } from "./patch.ts";
 export type { RecordPlace } from "./record.ts";
-export { errorFields } from "./runs.ts";
+export { errorFields, type Runs } from "./runs.ts";
 export { type TurnEnd, takeTurn } from "./turn.ts";
-export type { WriteTarget } from "./write.ts";
+export { type WriteTarget, write } from "./write.ts";

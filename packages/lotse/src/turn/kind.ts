@@ -1,7 +1,9 @@
 import type { Client, KindClass, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock, JsonObject } from "@lotse/client/meta";
-import type { ChangeHandler, DaemonHandler, EventHandler, TimerHandler } from "../declare/index.ts";
+import type { Aborted, ChangeHandler, EventHandler } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
+import type { ObjectMemory } from "./memory.ts";
+import type { Runs } from "./runs.ts";
 import type { WriteTarget } from "./write.ts";
 
 /** What the turns of one kind share. */
@@ -11,8 +13,8 @@ export interface TurnKind {
   readonly kindClass: KindClass | undefined;
   readonly changes: readonly ChangeHandler[];
   readonly events: readonly EventHandler[];
-  readonly timers: readonly TimerHandler[];
-  readonly daemons: readonly DaemonHandler[];
+  /** What goes on beside the handlers of changes; undefined when the kind has nothing of the sort. */
+  readonly background: BackgroundWork | undefined;
   readonly target: WriteTarget;
   /** Whether the kind's schema keeps `status.<id>`. */
   readonly keepsResult: (id: string) => boolean;
@@ -34,6 +36,28 @@ export interface TurnKind {
   readonly stopping: AbortSignal;
   /** How long an aborted handler may take to end. */
   readonly graceMs: number;
+}
+
+/** An object's turn, as far as its background work is concerned. */
+export interface BackgroundTurn {
+  readonly kind: TurnKind;
+  readonly memory: ObjectMemory;
+  readonly body: KubeBody;
+  readonly runs: Runs;
+  readonly logger: Logger;
+}
+
+/**
+ * Timers and daemons, as the turn sees them. They live in a room above; a turn only gives them their chance, so that
+ * whatever a timer wants to change is part of the turn's one write.
+ */
+export interface BackgroundWork {
+  /** Runs what is due and begins or ends what has to; resolves with when something is due next (monotonic). */
+  tend(turn: BackgroundTurn): Promise<number | undefined>;
+  /** Ends everything of one object and resolves when it has ended or was abandoned. */
+  stop(memory: ObjectMemory, why: Aborted["why"], message: string): Promise<void>;
+  /** Whether a filter may look at more than the essence. */
+  readonly looksAnywhere: boolean;
 }
 
 /** A merge patch that sets `status.<id>`. */

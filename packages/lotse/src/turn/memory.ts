@@ -1,7 +1,5 @@
 import type { KubeBody } from "@lotse/client";
-import type { TimerState } from "../background/index.ts";
 import type { Memo } from "../declare/index.ts";
-import type { DaemonTask } from "./daemons.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { WritePlan } from "./write.ts";
 
@@ -31,8 +29,6 @@ export interface ObjectMemory {
   /** Its deletion was handled while it was still there, so nothing has to be done after the fact. */
   deletionHandled: boolean;
   readonly events: RawEvent[];
-  readonly timers: Map<string, TimerState>;
-  readonly daemons: Map<string, DaemonTask>;
   /** The body that its last turn looked at; the store's own, not a copy. */
   lastBody: KubeBody | undefined;
   /** Digest of the last essence seen, and when it was first seen (monotonic): what `idle` counts from. */
@@ -58,8 +54,6 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     gone: undefined,
     deletionHandled: false,
     events: [],
-    timers: new Map(),
-    daemons: new Map(),
     lastBody: undefined,
     digest: undefined,
     changedAt: now,

@@ -23,6 +23,21 @@ export interface RunRecord {
   readonly message?: string;
   /** Digest of the essence that the last attempt saw. */
   readonly saw?: string;
+  /** Its steps. */
+  readonly steps?: Readonly<Record<string, StepRecord>>;
+}
+
+/** What is remembered of one step of a handler. */
+export interface StepRecord {
+  readonly attempts: number;
+  /** When the first attempt began; while it is unfinished. */
+  readonly started?: string;
+  /** Not before this. */
+  readonly due?: string;
+  readonly outcome?: "done" | "failed";
+  /** What it returned. */
+  readonly result?: unknown;
+  readonly message?: string;
 }
 
 /** A transition whose handlers are not all finished. */
@@ -107,7 +122,8 @@ function isOpen(value: unknown): value is OpenCycle {
 }
 
 function isRun(value: unknown): value is RunRecord {
-  return isObject(value) && typeof value.attempts === "number" && typeof value.started === "string";
+  if (!isObject(value) || typeof value.attempts !== "number" || typeof value.started !== "string") return false;
+  return value.steps === undefined || isObject(value.steps);
 }
 
 /** Prefixes that tell how an essence is packed: as it is, or deflated. */

@@ -1,7 +1,6 @@
 /** Runs the handlers of a turn, one after another, and gathers what they want to change. */
 import type { KubeBody } from "@lotse/client";
 import { formatDuration, type JsonObject } from "@lotse/client/meta";
-import { afterTimerRun, startTimer, timerDueAt } from "../background/index.ts";
 import {
   type ChangeHandler,
   type Handler,
@@ -9,16 +8,25 @@ import {
   PermanentError,
   type Reason,
   TemporaryError,
-  type TimerHandler,
 } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
-import { type ContextParts, changeContext, eventContext, timerContext } from "./context.ts";
+import { type ContextParts, changeContext, eventContext } from "./context.ts";
 import type { Cycle, Decision } from "./decide.ts";
 import { resultPatch, type TurnKind } from "./kind.ts";
 import type { ObjectMemory, RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
+import type { StepRecord } from "./record.ts";
 import type { Attempt } from "./settle.ts";
+import { Steps } from "./steps.ts";
+
+/** A handler in the middle of its work. */
+export interface UnderWay {
+  readonly handler: ChangeHandler;
+  /** Wall-clock milliseconds. */
+  readonly startedAt: number;
+  readonly steps: Readonly<Record<string, StepRecord>>;
+}
 
 /** One object's turn, while its handlers run. */
 export class Runs {
@@ -38,12 +46,19 @@ export class Runs {
     this.#logger = logger;
   }
 
+  /** What the handlers have wanted to change since it was last taken. */
+  take(): { changes: JsonObject | undefined; transforms: readonly Transform[] } {
+    const taken = { changes: this.changes, transforms: this.transforms.splice(0) };
+    this.changes = undefined;
+    return taken;
+  }
+
   /** Hands raw events to `on.event` handlers: in order, once, whatever comes of it. */
   async events(events: readonly RawEvent[]): Promise<void> {
     for (const event of events) {
       for (const handler of this.#kind.events) {
         if (!matchesFilters(handler.filters, event.body)) continue;
-        const result = await this.#attempt(handler, event.body, undefined, (parts) =>
+        const result = await this.attempt(handler, event.body, undefined, (parts) =>
           handler.fn(eventContext(parts, event)),
         );
         if (result.error !== undefined && result.outcome.type !== "aborted") {
@@ -53,8 +68,11 @@ export class Runs {
     }
   }
 
-  /** Runs the due handlers of a cycle. */
-  async changing(decision: Decision & { readonly cycle: Cycle }): Promise<Attempt[]> {
+  /** Runs the due handlers of a cycle. `remember` writes down how far the turn has got. */
+  async changing(
+    decision: Decision & { readonly cycle: Cycle },
+    remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
+  ): Promise<Attempt[]> {
     const { cycle, current } = decision;
     const attempts: Attempt[] = [];
     for (const handler of decision.due) {
@@ -63,10 +81,17 @@ export class Runs {
       const startedAt = this.#kind.clock.now();
       const effortBegan = run ? Date.parse(run.started) : startedAt;
       const reason = this.#reasonFor(handler, cycle.reason);
-      const change = { reason, old: cycle.old, new: current.essence, field: handler.filters.field };
+      const steps = new Steps({
+        recorded: run?.steps ?? {},
+        clock: this.#kind.clock,
+        random: this.#kind.random,
+        persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
+      });
+      const { step } = steps;
+      const change = { reason, old: cycle.old, new: current.essence, field: handler.filters.field, step };
       const { retry } = handler;
       const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
-      const result = await this.#attempt(handler, this.#body, left, (parts) =>
+      const result = await this.attempt(handler, this.#body, left, (parts) =>
         handler.fn(
           changeContext(
             parts,
@@ -76,55 +101,14 @@ export class Runs {
         ),
       );
       const endedAt = this.#kind.clock.now();
-      attempts.push({ handler, outcome: result.outcome, startedAt, endedAt });
+      attempts.push({ handler, outcome: result.outcome, startedAt, endedAt, steps: steps.records });
       this.#report(handler, change.reason, result, run?.attempts ?? 0, endedAt - startedAt);
     }
     return attempts;
   }
 
-  /** Runs timers that are due; returns when the next one is (monotonic). */
-  async timers(): Promise<number | undefined> {
-    let next: number | undefined;
-    for (const handler of this.#kind.timers) {
-      const dueAt = await this.#timer(handler);
-      if (dueAt !== undefined) next = Math.min(next ?? dueAt, dueAt);
-    }
-    return next;
-  }
-
-  async #timer(handler: TimerHandler): Promise<number | undefined> {
-    const { clock, random, stopping } = this.#kind;
-    const { timers } = this.#memory;
-    if (!matchesFilters(handler.filters, this.#body)) {
-      // Begins anew when the object matches again.
-      timers.delete(handler.id);
-      return undefined;
-    }
-    const begunAt = clock.monotonic();
-    const state = timers.get(handler.id) ?? startTimer(handler, begunAt);
-    timers.set(handler.id, state);
-    const dueAt = timerDueAt(handler, state, this.#memory.changedAt);
-    const stopped = stopping.aborted || this.#memory.running?.signal.aborted;
-    if (dueAt === undefined || dueAt > begunAt || stopped) return dueAt;
-
-    const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
-    const result = await this.#attempt(handler, this.#body, handler.retry.timeoutMs, (parts) =>
-      handler.fn(timerContext(parts, { retry: state.attempts, startedAt, now: clock.now() })),
-    );
-    const now = clock.monotonic();
-    const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random);
-    timers.set(handler.id, after);
-    const nextAt = timerDueAt(handler, after, this.#memory.changedAt);
-    if (result.error !== undefined && result.outcome.type !== "aborted") {
-      const fields = { handler: handler.id, ...errorFields(result.error, state.attempts === 0) };
-      if (nextAt === undefined) this.#logger.error("timer failed for good", fields);
-      else this.#logger.warn("timer failed, will be tried again", { ...fields, retryIn: formatDuration(nextAt - now) });
-    } else this.#logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });
-    return nextAt;
-  }
-
   /** One attempt of any handler: its context, its patch, its result. */
-  async #attempt(
+  async attempt(
     handler: Handler,
     body: KubeBody,
     timeoutMs: number | undefined,

@@ -8,12 +8,18 @@
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
 import { type Cycle, type Decision, isForChange, packedFor } from "./decide.ts";
-import type { ObjectRecord, OpenCycle, RunRecord } from "./record.ts";
+import type { ObjectRecord, OpenCycle, RunRecord, StepRecord } from "./record.ts";
 
 /** How one attempt ended. */
 export type Outcome =
   | { readonly type: "done"; readonly result: unknown }
-  | { readonly type: "temporary"; readonly message: string; readonly delayMs: number | undefined }
+  | {
+      readonly type: "temporary";
+      readonly message: string;
+      readonly delayMs: number | undefined;
+      /** A step waits, which is not a failed attempt of the handler. */
+      readonly waitsForStep?: true;
+    }
   | { readonly type: "failed"; readonly message: string }
   /** Ended by us before it could say anything: the attempt does not count. */
   | { readonly type: "aborted" };
@@ -25,6 +31,8 @@ export interface Attempt {
   /** Wall-clock milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
+  /** What is remembered of its steps. */
+  readonly steps?: Readonly<Record<string, StepRecord>> | undefined;
 }
 
 /** What {@link settle} found. */
@@ -70,25 +78,64 @@ export function settle(
     if (next?.failure) failures.push(next.failure);
   }
 
-  if (attempts.length > 0 && attempts.every(({ outcome }) => outcome.type === "aborted")) {
+  if (attempts.length > 0 && attempts.every(({ outcome, steps }) => outcome.type === "aborted" && !steps)) {
     return { record: undefined, closed: false, release: false, nextDue: undefined, failures };
   }
   const selected = cycle.selected.map((handler) => handler.id);
   const closed = selected.every((id) => runs[id]?.outcome !== undefined);
   if (!closed) {
-    const essence = packedFor(handlers, cycle.opened.essence);
-    const only = previous?.open?.reason === cycle.reason ? previous.open.only : undefined;
-    const open: OpenCycle = {
-      reason: cycle.reason,
-      digest: cycle.opened.digest,
-      ...(essence && { essence }),
-      ...(only && { only }),
-    };
-    const record = { ...keptOf(uid, previous), open, runs: pick(runs, selected) };
-    return { record, closed, release: false, nextDue: earliestDue(record.runs, selected), failures };
+    const record = openRecord(uid, cycle, runs, handlers, previous);
+    return { record, closed, release: false, nextDue: earliestDue(runs, selected), failures };
   }
   if (cycle.reason === "delete") return { record: undefined, closed, release: true, nextDue: undefined, failures };
   return { ...close(uid, decision, runs, handlers, previous), closed, release: false, failures };
+}
+
+/** The record while the handlers of a cycle are not all finished. */
+function openRecord(
+  uid: string,
+  cycle: Cycle,
+  runs: Readonly<Record<string, RunRecord>>,
+  handlers: readonly ChangeHandler[],
+  previous: ObjectRecord | undefined,
+): ObjectRecord {
+  const essence = packedFor(handlers, cycle.opened.essence);
+  const only = previous?.open?.reason === cycle.reason ? previous.open.only : undefined;
+  const open: OpenCycle = {
+    reason: cycle.reason,
+    digest: cycle.opened.digest,
+    ...(essence && { essence }),
+    ...(only && { only }),
+  };
+  const ids = cycle.selected.map((handler) => handler.id);
+  return { ...keptOf(uid, previous), open, runs: pick(runs, ids) };
+}
+
+/** The record in the middle of a turn: `attempts` are over, and `handler` has got as far as `steps` say. */
+export function recordInProgress(
+  uid: string,
+  decision: Decision & { readonly cycle: Cycle },
+  attempts: readonly Attempt[],
+  underWay: {
+    readonly handler: ChangeHandler;
+    readonly startedAt: number;
+    readonly steps: Readonly<Record<string, StepRecord>>;
+  },
+  handlers: readonly ChangeHandler[],
+  previous: ObjectRecord | undefined,
+  random: () => number,
+): ObjectRecord {
+  const { cycle, current } = decision;
+  const runs: Record<string, RunRecord> = { ...cycle.runs };
+  for (const attempt of attempts) {
+    const next = afterAttempt(runs[attempt.handler.id], attempt, current.digest, random);
+    if (next) runs[attempt.handler.id] = next.run;
+  }
+  const { handler, startedAt, steps } = underWay;
+  const before = runs[handler.id];
+  const started = before?.started ?? new Date(startedAt).toISOString();
+  runs[handler.id] = { attempts: before?.attempts ?? 0, started, steps };
+  return openRecord(uid, cycle, runs, handlers, previous);
 }
 
 function close(
@@ -122,12 +169,29 @@ function close(
 /** The new run record after an attempt; undefined when the attempt does not count. */
 function afterAttempt(
   before: RunRecord | undefined,
-  { handler, outcome, startedAt, endedAt }: Attempt,
+  { handler, outcome, startedAt, endedAt, steps }: Attempt,
   saw: string,
   random: () => number,
 ): { run: RunRecord; failure?: Failure } | undefined {
-  if (outcome.type === "aborted") return undefined;
   const started = before?.started ?? new Date(startedAt).toISOString();
+  const kept = steps ?? before?.steps;
+  if (outcome.type === "aborted") {
+    // The attempt does not count, but what its steps have done is done.
+    return steps && { run: { ...before, attempts: before?.attempts ?? 0, started, steps } };
+  }
+  if (outcome.type === "temporary" && outcome.waitsForStep) {
+    const due = new Date(endedAt + (outcome.delayMs ?? 0)).toISOString();
+    return {
+      run: {
+        attempts: before?.attempts ?? 0,
+        started,
+        due,
+        message: outcome.message,
+        saw,
+        ...(kept && { steps: kept }),
+      },
+    };
+  }
   const attempts = (before?.attempts ?? 0) + 1;
   if (outcome.type === "done") return { run: { attempts, started, outcome: "done", saw } };
 
@@ -139,7 +203,8 @@ function afterAttempt(
     const failure: Failure = { handler, attempts, message, retryAt: undefined, ...(limit && { limit }) };
     return { run: { attempts, started, outcome: "failed", message, saw }, failure };
   }
-  const run = { attempts, started, due: new Date(retryAt).toISOString(), message, saw };
+  const due = new Date(retryAt).toISOString();
+  const run = { attempts, started, due, message, saw, ...(kept && { steps: kept }) };
   return { run, failure: { handler, attempts, message, retryAt } };
 }
 

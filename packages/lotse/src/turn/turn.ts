@@ -7,14 +7,13 @@ import { formatDuration, isObject } from "@lotse/client/meta";
 import { Aborted, matchesFilters } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
-import { stopDaemons, tendDaemons } from "./daemons.ts";
 import { type Cycle, type Decision, decide, isDeleting } from "./decide.ts";
 import { digestOf, type Essence, essenceOf, fieldsOf } from "./essence.ts";
 import type { TurnKind } from "./kind.ts";
 import type { ObjectMemory } from "./memory.ts";
-import { readRecord } from "./record.ts";
+import { type ObjectRecord, readRecord } from "./record.ts";
 import { errorFields, Runs } from "./runs.ts";
-import { type Failure, type Settlement, settle } from "./settle.ts";
+import { type Failure, recordInProgress, type Settlement, settle } from "./settle.ts";
 import { type WritePlan, write } from "./write.ts";
 
 /** What follows from a turn. */
@@ -108,21 +107,24 @@ async function look(
   const working = new Runs(kind, memory, body, logger);
   working.changes = runs.changes;
   working.transforms.push(...runs.transforms);
-  const settlement = await runCycle(kind, memory, decision, situation.record, working, logger);
-  const timerAt = isDeleting(body) ? undefined : await working.timers();
-  tendDaemons(kind, memory, body, isDeleting(body), logger);
+  const remember = async (record: ObjectRecord) => {
+    // What finished handlers want to change goes with the word that they are finished.
+    const { changes, transforms } = working.take();
+    await send({ changes, transforms, record, finalizer: "keep" });
+  };
+  const settlement = await runCycle(kind, memory, decision, situation.record, working, remember, logger);
+  const backgroundAt = await kind.background?.tend({ kind, memory, body, runs: working, logger });
   const release = decision.finalizer === "drop" || settlement?.release === true;
   if (settlement?.release) memory.deletionHandled = true;
   const record = settlement?.record ?? (situation.restore && !isDeleting(body) ? situation.record : undefined);
-  const { changes, transforms } = working;
-  await send({ changes, transforms, record, finalizer: release ? "drop" : "keep" });
+  await send({ ...working.take(), record, finalizer: release ? "drop" : "keep" });
 
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
   if (digestOf(essenceIn(kind, kind.newest(key) ?? body)) !== decision.current.digest) return { type: "again" };
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
-  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, timerAt);
+  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt);
 }
 
 function essenceIn(kind: TurnKind, body: KubeBody): Essence {
@@ -130,16 +132,17 @@ function essenceIn(kind: TurnKind, body: KubeBody): Essence {
 }
 
 /** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
-function filtersLookAnywhere({ changes, timers, daemons }: TurnKind): boolean {
-  return [...changes, ...timers, ...daemons].some(({ filters }) => filters.when !== undefined);
+function filtersLookAnywhere({ changes, background }: TurnKind): boolean {
+  return background?.looksAnywhere === true || changes.some(({ filters }) => filters.when !== undefined);
 }
 
 async function runCycle(
   kind: TurnKind,
   memory: ObjectMemory,
   decision: Decision,
-  record: ReturnType<typeof situationOf>["record"],
+  record: ObjectRecord | undefined,
   runs: Runs,
+  remember: (record: ObjectRecord) => Promise<void>,
   logger: Logger,
 ): Promise<Settlement | undefined> {
   const { cycle } = decision;
@@ -147,7 +150,9 @@ async function runCycle(
   const finished = cycle.selected.every((handler) => cycle.runs[handler.id]?.outcome !== undefined);
   if (decision.due.length === 0 && !finished) return undefined;
   const decided = decision as Decision & { readonly cycle: Cycle };
-  const attempts = await runs.changing(decided);
+  const attempts = await runs.changing(decided, (done, underWay) =>
+    remember(recordInProgress(memory.uid, decided, done, underWay, kind.changes, record, kind.random)),
+  );
   if (attempts.length === 0 && !finished) return undefined;
   const settlement = settle(memory.uid, decided, attempts, kind.changes, record, kind.random);
   for (const failure of settlement.failures) reportFailure(failure, cycle, kind.clock.now(), logger);
@@ -181,11 +186,11 @@ function noteEssence(memory: ObjectMemory, digest: string, now: number): void {
   memory.changedAt = now;
 }
 
-function earliest(kind: TurnKind, retryAtWall: number | undefined, timerAt: number | undefined): TurnEnd {
+function earliest(kind: TurnKind, retryAtWall: number | undefined, backgroundAt: number | undefined): TurnEnd {
   const now = kind.clock.monotonic();
   const retryAt = retryAtWall === undefined ? undefined : now + Math.max(0, retryAtWall - kind.clock.now());
-  if (retryAt === undefined && timerAt === undefined) return { type: "quiet" };
-  const at = Math.min(retryAt ?? Number.POSITIVE_INFINITY, timerAt ?? Number.POSITIVE_INFINITY);
+  if (retryAt === undefined && backgroundAt === undefined) return { type: "quiet" };
+  const at = Math.min(retryAt ?? Number.POSITIVE_INFINITY, backgroundAt ?? Number.POSITIVE_INFINITY);
   return at <= now ? { type: "again" } : { type: "later", at };
 }
 
@@ -194,7 +199,7 @@ async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody
   memory.running = new AbortController();
   const runs = new Runs(kind, memory, body, logger);
   await runs.events(memory.events.splice(0));
-  await stopDaemons(memory, "deletion", "the object is gone");
+  await kind.background?.stop(memory, "deletion", "the object is gone");
   const handlers = kind.changes.filter(
     (handler) =>
       handler.reasons.has("delete") &&
@@ -207,14 +212,17 @@ async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody
     const essence = essenceIn(kind, body);
     const current = { essence, digest: digestOf(essence) };
     const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
-    const attempts = await runs.changing({
-      finalizer: "keep",
-      cycle,
-      due: handlers,
-      nextDue: undefined,
-      matching: handlers,
-      current,
-    });
+    const attempts = await runs.changing(
+      {
+        finalizer: "keep",
+        cycle,
+        due: handlers,
+        nextDue: undefined,
+        matching: handlers,
+        current,
+      },
+      async () => {},
+    );
     for (const { handler, outcome } of attempts) {
       if (outcome.type === "done") continue;
       logger.error("delete handler failed after the object was gone, it is not tried again", {

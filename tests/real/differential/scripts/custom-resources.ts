@@ -421,7 +421,8 @@ export const customResources: Script = {
         view: (body) =>
           String(body)
             .split("\n")
-            .filter((line) => /^\S/.test(line)),
+            .filter((line) => /^\S/.test(line))
+            .sort(),
       },
     ),
 

@@ -277,10 +277,18 @@ function refreshLastApplied(
   if (manager !== "kubectl" || lastApplied(object) === undefined) return object;
   const { annotations: sent, ...rest } = isObject(applied.metadata) ? applied.metadata : {};
   const { [LAST_APPLIED]: _, ...kept } = isObject(sent) ? sent : {};
-  const config = { ...applied, metadata: Object.keys(kept).length > 0 ? { ...rest, annotations: kept } : rest };
+  // What is remembered reads as kubectl itself would have written it: keys in order, annotations always there.
+  const config = sortKeys({ ...applied, metadata: { ...rest, annotations: kept } });
   const metadata = object.metadata as Obj;
   const annotations = { ...(metadata.annotations as Obj), [LAST_APPLIED]: `${JSON.stringify(config)}\n` };
   return { ...object, metadata: { ...metadata, annotations } };
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sortKeys(value[key])]));
 }
 
 function describe({ applied, apiVersion }: ApplyInput, problems: readonly string[]): string {

@@ -95,11 +95,12 @@ export function itemElement(
   const key: Record<string, unknown> = {};
   for (const name of shape.keys) {
     const value = Object.hasOwn(item, name) ? item[name] : shape.defaults[name];
-    if (value === undefined) {
-      const detail = `omits key field ${JSON.stringify(name)} (and doesn't have default value)`;
-      return { error: `associative list with keys has an element that ${detail}` };
-    }
-    key[name] = value;
+    if (value !== undefined) key[name] = value;
+  }
+  if (Object.keys(key).length === 0) {
+    const keys = shape.keys.map((name) => JSON.stringify(name)).join(" ");
+    const detail = `omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
+    return { error: `associative list with keys has an element that ${detail}` };
   }
   return { element: keyElement(key) };
 }

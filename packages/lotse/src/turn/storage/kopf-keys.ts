@@ -23,7 +23,7 @@ export function kopfKeys(id: string, body: KubeBody, prefix: string, v1: boolean
 }
 
 /** Kubernetes copies a Deployment's annotations to its ReplicaSets; these need keys of their own. */
-export function isDeploymentsReplicaSet(body: KubeBody): boolean {
+function isDeploymentsReplicaSet(body: KubeBody): boolean {
   return body.kind === "ReplicaSet" && (body.metadata?.ownerReferences ?? []).some(({ kind }) => kind === "Deployment");
 }
 

@@ -12,6 +12,7 @@
  * | diff-base, progress                | `handled`, `base`, `open` with reason = purpose, `runs`                      |
  * | progress without or of two purposes| reason as Kopf finds it: deletion mark, no diff-base, no difference, else update |
  * | progress of another purpose        | no run: the handler runs again                                               |
+ * | progress of a deletion, no mark    | nothing: it was copied or restored from a backup                             |
  * | progress that cannot be read       | the cycle is open, no run: the handler runs again                            |
  * | diff-base that cannot be read      | unreadable                                                                   |
  * | `retries`, `started`, `delayed`    | `attempts`, `started`, `due`                                                 |
@@ -37,8 +38,8 @@ import { isObject } from "@lotse/client/meta";
 import type { Reason } from "../../declare/index.ts";
 import { digestOf, type Essence, essenceOf } from "../essence.ts";
 import { type ObjectRecord, packEssence, type RecordReading, type RunRecord, unpackEssence } from "../record.ts";
-import { omit, withAnnotations, withoutField, withoutStatus, withStatus } from "./fields.ts";
-import { bookkeeping, isDeploymentsReplicaSet, kopfKeys, kopfMarker } from "./kopf-keys.ts";
+import { withAnnotations, withoutField, withoutStatus, withStatus } from "./fields.ts";
+import { bookkeeping, kopfKeys, kopfMarker } from "./kopf-keys.ts";
 import {
   encodeProgress,
   type Progress,
@@ -73,7 +74,7 @@ export interface KopfOptions {
   readonly touchKey?: string;
   /** Default `kopf.zalando.org/KopfFinalizerMarker`. */
   readonly finalizer?: string;
-  /** Whether the keys of Kopf before 1.29 are read and written too. Default true, as in Kopf. */
+  /** Whether keys as old versions of Kopf made them are read and written too. Default true, as in Kopf. */
   readonly v1?: boolean;
   /** Whether members that are null are written. Default false. */
   readonly verbose?: boolean;
@@ -156,9 +157,11 @@ type Base =
 function read(layout: Layout, body: KubeBody, handlers: readonly string[]): RecordReading {
   const base = readBase(layout, body);
   if (base.type === "damaged") return { type: "unreadable" };
+  const deleting = body.metadata?.deletionTimestamp !== undefined;
   const found = handlers.flatMap((id) => {
     const progress = readProgress(layout, body, id);
-    return progress ? [{ id, progress }] : [];
+    // The deletion of an object that is not being deleted was another object's, before a copy or a restore.
+    return progress && (deleting || progress.purpose !== "delete") ? [{ id, progress }] : [];
   });
   const uid = body.metadata?.uid ?? "";
   const closed: ObjectRecord =
@@ -266,7 +269,7 @@ function write(layout: Layout, body: KubeBody, record: ObjectRecord, handlers: r
     if (run && open) storeProgress(layout, draft, id, run, open.reason);
     else purgeProgress(layout, draft, id);
   }
-  const written = finish(draft, body);
+  const written = withAnnotations(draft.body, draft.annotations);
   // As in Kopf, a mark that was only there to make an event goes with the next change, and is no reason for one.
   return written === body ? body : withoutTouch(layout, written);
 }
@@ -274,7 +277,10 @@ function write(layout: Layout, body: KubeBody, record: ObjectRecord, handlers: r
 function writeBase(layout: Layout, draft: Draft, record: ObjectRecord): void {
   const { body } = draft;
   const stored = readBase(layout, body);
-  if (record.handled === undefined) return stored.type === "absent" ? undefined : purgeBase(layout, draft);
+  if (record.handled === undefined) {
+    purgeBase(layout, draft);
+    return;
+  }
   if (stored.type === "found" && stored.digest === record.handled) return;
   // The object's own essence first: it has the order of keys in which Kopf would write it.
   const current = clear(layout, essenceOf(body));
@@ -322,11 +328,6 @@ function store(draft: Draft, key: string, value: string): void {
   if (marker && draft.body.metadata?.annotations?.[marker] === undefined) draft.annotations[marker] = "yes";
 }
 
-function finish(draft: Draft, before: KubeBody): KubeBody {
-  const written = withAnnotations(draft.body, draft.annotations);
-  return written === before ? before : written;
-}
-
 function withoutTouch(layout: Layout, body: KubeBody): KubeBody {
   if (layout.progress === "status") return withoutStatus(body, layout.touchPath);
   return withAnnotations(body, Object.fromEntries(layout.touchKeys(body).map((key) => [key, undefined])));
@@ -337,7 +338,7 @@ function erase(layout: Layout, body: KubeBody, handlers: readonly string[]): Kub
   const draft: Draft = { body, annotations: {} };
   purgeBase(layout, draft);
   for (const id of handlers) purgeProgress(layout, draft, id);
-  let erased = withoutTouch(layout, finish(draft, body));
+  let erased = withoutTouch(layout, withAnnotations(draft.body, draft.annotations));
   for (const prefix of layout.prefixes) {
     const marker = kopfMarker(prefix);
     const left = Object.keys(erased.metadata?.annotations ?? {}).filter((key) => key.startsWith(`${prefix}/`));

@@ -7,12 +7,19 @@ import type { KubeBody } from "@lotse/client";
 import { formatDuration, type JsonObject, sleep } from "@lotse/client/meta";
 import { Aborted, backoffMs, type DaemonHandler, matchesFilters } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
-import { type AttemptResult, attempt } from "./attempt.ts";
-import { daemonContext } from "./context.ts";
-import { resultPatch, type TurnKind } from "./kind.ts";
-import { combinePatches, PatchDraft } from "./patch.ts";
-import { errorFields } from "./runs.ts";
-import { write } from "./write.ts";
+import {
+  type AttemptResult,
+  attempt,
+  type BackgroundTurn,
+  combinePatches,
+  daemonContext,
+  errorFields,
+  type ObjectMemory,
+  PatchDraft,
+  resultPatch,
+  type TurnKind,
+  write,
+} from "../turn/index.ts";
 
 /** A daemon at work, or one that has ended for good. */
 export interface DaemonTask {
@@ -24,28 +31,17 @@ export interface DaemonTask {
   readonly isOver: () => boolean;
 }
 
-/** What a daemon needs to know of its object. */
-export interface DaemonObject {
-  readonly key: string;
-  readonly uid: string;
-  readonly daemons: Map<string, DaemonTask>;
-  readonly memo: Record<string, unknown>;
-  /** What was last known of it, for when it is gone. */
-  readonly lastBody: KubeBody | undefined;
-}
-
 /** Begins daemons that the object matches and stops those that it does not match any more. */
 export function tendDaemons(
-  kind: TurnKind,
-  object: DaemonObject,
-  body: KubeBody,
+  turn: BackgroundTurn,
+  handlers: readonly DaemonHandler[],
+  tasks: Map<string, DaemonTask>,
   deleting: boolean,
-  logger: Logger,
 ): void {
-  for (const handler of kind.daemons) {
-    const task = object.daemons.get(handler.id);
-    const wanted = !deleting && !kind.stopping.aborted && matchesFilters(handler.filters, body);
-    if (wanted && !task) object.daemons.set(handler.id, begin(kind, object, handler, body, logger));
+  for (const handler of handlers) {
+    const task = tasks.get(handler.id);
+    const wanted = !deleting && !turn.kind.stopping.aborted && matchesFilters(handler.filters, turn.body);
+    if (wanted && !task) tasks.set(handler.id, begin(turn, handler, tasks));
     else if (!wanted && task && !task.isOver()) {
       if (deleting) task.stop("deletion", "the object is being deleted");
       else task.stop("mismatch", "the object no longer matches the daemon's filters");
@@ -53,41 +49,35 @@ export function tendDaemons(
   }
 }
 
-/** The object is gone, or the operator stops: all of them end. */
-export async function stopDaemons(object: DaemonObject, why: Aborted["why"], message: string): Promise<void> {
-  const tasks = [...object.daemons.values()];
-  for (const task of tasks) task.stop(why, message);
-  await Promise.all(tasks.map((task) => task.ended));
+/** Ends all of them. */
+export async function stopDaemons(tasks: Map<string, DaemonTask>, why: Aborted["why"], message: string): Promise<void> {
+  const running = [...tasks.values()];
+  for (const task of running) task.stop(why, message);
+  await Promise.all(running.map((task) => task.ended));
 }
 
-function begin(
-  kind: TurnKind,
-  object: DaemonObject,
-  handler: DaemonHandler,
-  body: KubeBody,
-  logger: Logger,
-): DaemonTask {
+function begin(turn: BackgroundTurn, handler: DaemonHandler, tasks: Map<string, DaemonTask>): DaemonTask {
+  const { kind, memory, body } = turn;
+  const logger = turn.logger.with({ handler: handler.id });
   const controller = new AbortController();
   const onStop = () => controller.abort(new Aborted("shutdown", "the operator stops"));
   kind.stopping.addEventListener("abort", onStop, { once: true });
   let over = false;
-  const ended = run(kind, object, handler, body, controller.signal, logger.with({ handler: handler.id })).then(
-    (byItself) => {
-      kind.stopping.removeEventListener("abort", onStop);
-      over = byItself;
-      if (byItself) return;
-      // Stopped from outside: may begin again, and not before this one has ended.
-      object.daemons.delete(handler.id);
-      kind.wake(object.key);
-    },
-  );
+  const ended = run(kind, memory, handler, body, controller.signal, logger).then((byItself) => {
+    kind.stopping.removeEventListener("abort", onStop);
+    over = byItself;
+    if (byItself) return;
+    // Stopped from outside: may begin again, and not before this one has ended.
+    tasks.delete(handler.id);
+    kind.wake(memory.key);
+  });
   return { stop: (why, message) => controller.abort(new Aborted(why, message)), ended, isOver: () => over };
 }
 
 /** Resolves with whether the daemon ended by itself. Never rejects. */
 async function run(
   kind: TurnKind,
-  object: DaemonObject,
+  memory: ObjectMemory,
   handler: DaemonHandler,
   first: KubeBody,
   signal: AbortSignal,
@@ -95,15 +85,15 @@ async function run(
 ): Promise<boolean> {
   const { clock, random } = kind;
   const newest = () => {
-    const body = kind.newest(object.key);
-    return (body?.metadata?.uid === object.uid ? body : object.lastBody) ?? first;
+    const body = kind.newest(memory.key);
+    return (body?.metadata?.uid === memory.uid ? body : memory.lastBody) ?? first;
   };
   const startedAt = clock.now();
   try {
     if (handler.initialDelayMs > 0) await sleep(clock, handler.initialDelayMs, signal);
     logger.debug("daemon begins");
     for (let attempts = 0; ; attempts++) {
-      const { draft, result } = await once(kind, object, handler, newest, { attempts, startedAt }, signal, logger);
+      const { draft, result } = await once(kind, memory, handler, newest, { attempts, startedAt }, signal, logger);
       if (result.abandoned) {
         logger.warn("daemon ignores its signal and was abandoned", {
           hint: "end when context.signal aborts; what it does from now on is refused",
@@ -132,7 +122,7 @@ async function run(
 
 async function once(
   kind: TurnKind,
-  object: DaemonObject,
+  memory: ObjectMemory,
   handler: DaemonHandler,
   newest: () => KubeBody,
   effort: { readonly attempts: number; readonly startedAt: number },
@@ -155,7 +145,7 @@ async function once(
         }),
         signal: own,
         logger,
-        memo: object.memo,
+        memo: memory.memo,
         param: handler.param,
         patch: draft.view,
       };

@@ -1,0 +1,48 @@
+import type { Aborted, DaemonHandler, TimerHandler } from "../declare/index.ts";
+import { type BackgroundTurn, type BackgroundWork, isDeleting, type ObjectMemory } from "../turn/index.ts";
+import { type DaemonTask, stopDaemons, tendDaemons } from "./daemons.ts";
+import { runTimers } from "./run-timers.ts";
+import type { TimerState } from "./timers.ts";
+
+/** What goes on for one object. */
+interface ObjectWork {
+  readonly timers: Map<string, TimerState>;
+  readonly daemons: Map<string, DaemonTask>;
+}
+
+/** Timers and daemons of one kind. */
+export class Background implements BackgroundWork {
+  readonly #timers: readonly TimerHandler[];
+  readonly #daemons: readonly DaemonHandler[];
+  /** Goes with the memory of its object. */
+  readonly #work = new WeakMap<ObjectMemory, ObjectWork>();
+  readonly looksAnywhere: boolean;
+
+  constructor(timers: readonly TimerHandler[], daemons: readonly DaemonHandler[]) {
+    this.#timers = timers;
+    this.#daemons = daemons;
+    this.looksAnywhere = [...timers, ...daemons].some(({ filters }) => (filters.when ?? filters.field) !== undefined);
+  }
+
+  async tend(turn: BackgroundTurn): Promise<number | undefined> {
+    const work = this.#of(turn.memory);
+    const deleting = isDeleting(turn.body);
+    const nextAt = deleting ? undefined : await runTimers(turn, this.#timers, work.timers);
+    tendDaemons(turn, this.#daemons, work.daemons, deleting);
+    return nextAt;
+  }
+
+  async stop(memory: ObjectMemory, why: Aborted["why"], message: string): Promise<void> {
+    const work = this.#work.get(memory);
+    if (work) await stopDaemons(work.daemons, why, message);
+  }
+
+  #of(memory: ObjectMemory): ObjectWork {
+    let work = this.#work.get(memory);
+    if (!work) {
+      work = { timers: new Map(), daemons: new Map() };
+      this.#work.set(memory, work);
+    }
+    return work;
+  }
+}

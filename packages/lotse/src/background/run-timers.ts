@@ -1,0 +1,52 @@
+/** Runs the timers of an object within its turn: what they want to change is part of the turn's one write. */
+import { formatDuration } from "@lotse/client/meta";
+import { matchesFilters, type TimerHandler } from "../declare/index.ts";
+import { type BackgroundTurn, errorFields, timerContext } from "../turn/index.ts";
+import { afterTimerRun, startTimer, type TimerState, timerDueAt } from "./timers.ts";
+
+/** Runs timers that are due; resolves with when the next one is (monotonic). */
+export async function runTimers(
+  turn: BackgroundTurn,
+  handlers: readonly TimerHandler[],
+  timers: Map<string, TimerState>,
+): Promise<number | undefined> {
+  let next: number | undefined;
+  for (const handler of handlers) {
+    const dueAt = await runTimer(turn, handler, timers);
+    if (dueAt !== undefined) next = Math.min(next ?? dueAt, dueAt);
+  }
+  return next;
+}
+
+async function runTimer(
+  { kind, memory, body, runs, logger }: BackgroundTurn,
+  handler: TimerHandler,
+  timers: Map<string, TimerState>,
+): Promise<number | undefined> {
+  const { clock, random, stopping } = kind;
+  if (!matchesFilters(handler.filters, body)) {
+    // Begins anew when the object matches again.
+    timers.delete(handler.id);
+    return undefined;
+  }
+  const begunAt = clock.monotonic();
+  const state = timers.get(handler.id) ?? startTimer(handler, begunAt);
+  timers.set(handler.id, state);
+  const dueAt = timerDueAt(handler, state, memory.changedAt);
+  if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.signal.aborted) return dueAt;
+
+  const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
+  const result = await runs.attempt(handler, body, handler.retry.timeoutMs, (parts) =>
+    handler.fn(timerContext(parts, { retry: state.attempts, startedAt, now: clock.now() })),
+  );
+  const now = clock.monotonic();
+  const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random);
+  timers.set(handler.id, after);
+  const nextAt = timerDueAt(handler, after, memory.changedAt);
+  if (result.error !== undefined && result.outcome.type !== "aborted") {
+    const fields = { handler: handler.id, ...errorFields(result.error, state.attempts === 0) };
+    if (nextAt === undefined) logger.error("timer failed for good", fields);
+    else logger.warn("timer failed, will be tried again", { ...fields, retryIn: formatDuration(nextAt - now) });
+  } else logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });
+  return nextAt;
+}

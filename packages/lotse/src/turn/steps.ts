@@ -1,0 +1,167 @@
+/**
+ * Steps of one attempt. A finished step is on the object before the next one begins, so that a crash repeats at most
+ * the step that it interrupted. Steps that finish in the same burst share one write.
+ */
+import type { Clock } from "@lotse/client/meta";
+import {
+  backoffMs,
+  PermanentError,
+  planRetries,
+  type RetryOptions,
+  type RetryPlan,
+  type Step,
+  type StepFunction,
+  TemporaryError,
+} from "../declare/index.ts";
+import type { StepRecord } from "./record.ts";
+
+/** What steps need. */
+export interface StepsOptions {
+  readonly recorded: Readonly<Record<string, StepRecord>>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Writes what is remembered of the steps; resolves when it is on the object. */
+  readonly persist: (steps: Readonly<Record<string, StepRecord>>) => Promise<void>;
+}
+
+/** A step waits for its next attempt: the handler ends here, and is called again then. It is not the handler's failure. */
+export class StepPending extends TemporaryError {
+  /** Wall-clock milliseconds. */
+  readonly dueAt: number;
+
+  constructor(name: string, message: string, dueAt: number, now: number) {
+    super(`step "${name}": ${message}`, { delay: Math.max(0, dueAt - now) });
+    this.dueAt = dueAt;
+  }
+}
+
+/** See the module comment. */
+export class Steps {
+  readonly #options: StepsOptions;
+  readonly #records: Record<string, StepRecord>;
+  readonly #used = new Set<string>();
+  #scheduled: Promise<void> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  /** What the handler gets. */
+  readonly step: Step;
+
+  constructor(options: StepsOptions) {
+    this.#options = options;
+    this.#records = { ...options.recorded };
+    this.step = Object.assign(
+      <T>(name: string, fn: StepFunction<T>, retry?: RetryOptions) => this.#run(name, fn, planRetries(retry ?? {})),
+      { all: (steps: Record<string, StepFunction<unknown>>, retry?: RetryOptions) => this.#all(steps, retry ?? {}) },
+    ) as Step;
+  }
+
+  /** What is to be remembered of them; undefined when there were none. */
+  get records(): Readonly<Record<string, StepRecord>> | undefined {
+    return Object.keys(this.#records).length > 0 ? this.#records : undefined;
+  }
+
+  async #all(steps: Record<string, StepFunction<unknown>>, retry: RetryOptions): Promise<Record<string, unknown>> {
+    const plan = planRetries(retry);
+    const names = Object.keys(steps);
+    const ends = await Promise.allSettled(
+      names.map((name) => this.#run(name, steps[name] as StepFunction<unknown>, plan)),
+    );
+    const errors = ends.flatMap((end) => (end.status === "rejected" ? [end.reason as unknown] : []));
+    // A step that failed for good decides; else the one that is due first says when to come again.
+    const final = errors.find((error) => !(error instanceof StepPending));
+    if (final !== undefined) throw final;
+    const [first] = (errors as StepPending[]).sort((a, b) => a.dueAt - b.dueAt);
+    if (first) throw first;
+    return Object.fromEntries(ends.map((end, i) => [names[i], end.status === "fulfilled" ? end.value : undefined]));
+  }
+
+  async #run<T>(name: string, fn: StepFunction<T>, plan: RetryPlan): Promise<T> {
+    if (this.#used.has(name)) {
+      throw new PermanentError(`the step name "${name}" is used twice in one handler`, {
+        hint: "a step is remembered by its name; give each its own",
+      });
+    }
+    this.#used.add(name);
+    const before = this.#records[name];
+    const now = this.#options.clock.now();
+    if (before?.outcome === "done") return before.result as T;
+    if (before?.outcome === "failed") throw new PermanentError(`step "${name}": ${before.message ?? "failed"}`);
+    const dueAt = before?.due === undefined ? 0 : Date.parse(before.due);
+    if (dueAt > now) throw new StepPending(name, before?.message ?? "waits", dueAt, now);
+    return this.#attempt(name, fn, plan, before, now);
+  }
+
+  async #attempt<T>(
+    name: string,
+    fn: StepFunction<T>,
+    plan: RetryPlan,
+    before: StepRecord | undefined,
+    now: number,
+  ): Promise<T> {
+    const attempts = (before?.attempts ?? 0) + 1;
+    const started = before?.started ?? new Date(now).toISOString();
+    try {
+      const result = await fn();
+      this.#records[name] = { attempts, outcome: "done", ...(result !== undefined && { result: json(name, result) }) };
+      await this.#persist();
+      return result;
+    } catch (error) {
+      if (error instanceof PersistFailure) throw error.cause;
+      const message = error instanceof Error ? error.message || error.name : String(error);
+      const retryAt = this.#retryAt(error, plan, attempts, Date.parse(started));
+      if (retryAt === undefined && plan.errors === "ignored" && !(error instanceof PermanentError)) {
+        this.#records[name] = { attempts, outcome: "done" };
+        await this.#persist();
+        return undefined as T;
+      }
+      if (retryAt === undefined) {
+        this.#records[name] = { attempts, outcome: "failed", message };
+        await this.#persist();
+        throw error instanceof PermanentError
+          ? error
+          : new PermanentError(`step "${name}": ${message}`, { cause: error });
+      }
+      this.#records[name] = { attempts, started, message, due: new Date(retryAt).toISOString() };
+      throw new StepPending(name, message, retryAt, this.#options.clock.now());
+    }
+  }
+
+  /** When to try again; undefined when it is final. */
+  #retryAt(error: unknown, plan: RetryPlan, attempts: number, startedAt: number): number | undefined {
+    if (error instanceof PermanentError) return undefined;
+    if (!(error instanceof TemporaryError) && plan.errors !== "temporary") return undefined;
+    if (plan.retries !== undefined && attempts >= plan.retries) return undefined;
+    const exact = error instanceof TemporaryError ? error.delayMs : undefined;
+    const retryAt = this.#options.clock.now() + (exact ?? backoffMs(plan.backoff, attempts, this.#options.random()));
+    return plan.timeoutMs !== undefined && retryAt - startedAt >= plan.timeoutMs ? undefined : retryAt;
+  }
+
+  /** One write at a time; what finishes while one waits to begin goes with it. */
+  #persist(): Promise<void> {
+    this.#scheduled ??= (async () => {
+      // Let everything that is finishing right now finish.
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.#writing;
+      this.#scheduled = undefined;
+      this.#writing = this.#options.persist({ ...this.#records }).catch((cause: unknown) => {
+        throw new PersistFailure(cause);
+      });
+      await this.#writing;
+    })();
+    return this.#scheduled;
+  }
+}
+
+/** The write failed, not the step. */
+class PersistFailure extends Error {
+  constructor(cause: unknown) {
+    super("what a step did could not be written down", { cause });
+  }
+}
+
+function json(name: string, result: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(result)) as unknown;
+  } catch (cause) {
+    throw new PermanentError(`the result of step "${name}" is not JSON: ${(cause as Error).message}`, { cause });
+  }
+}

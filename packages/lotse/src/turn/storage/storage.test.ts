@@ -1,0 +1,132 @@
+import type { KubeBody } from "@lotse/client";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { digestOf, type Essence } from "../essence.ts";
+import { packEssence, recordAnnotation } from "../record.ts";
+import { thing } from "../test-builders.ts";
+import { withAnnotations, withStatus } from "./fields.ts";
+import { type KopfOptions, kopf } from "./kopf.ts";
+import { annotationStorage, statusStorage } from "./own.ts";
+import { bodies, HANDLERS, json, type Remembered, runs, storageContract } from "./test-contract.ts";
+
+const reason = fc.constantFrom("create", "update", "resume", "delete");
+
+/** Anything that the engine can remember. */
+const anything = fc.record({
+  body: bodies,
+  record: fc.record(
+    {
+      uid: fc.constant("u1"),
+      handled: fc.string(),
+      base: fc.string(),
+      open: fc.record(
+        { reason, digest: fc.string(), essence: fc.string(), only: fc.subarray([...HANDLERS]) },
+        { requiredKeys: ["reason", "digest"] },
+      ),
+      runs,
+    },
+    { requiredKeys: ["uid"] },
+  ),
+}) as fc.Arbitrary<Remembered>;
+
+/** What Kopf's form has a place for: see the comment of its module. */
+const inKopfsForm = fc
+  .record({
+    body: bodies,
+    base: fc.option(json, { nil: undefined }),
+    reason: fc.option(reason, { nil: undefined }),
+    runs,
+  })
+  .filter(({ base, reason }) => base !== undefined || reason === "create" || reason === "delete")
+  .map(({ body, base, reason, runs }): Remembered => {
+    const essence: Essence = base === undefined ? {} : { spec: base };
+    const at = { digest: digestOf(essence), essence: packEssence(essence) };
+    const metadata = { ...body.metadata, ...(reason === "delete" && { deletionTimestamp: "2026-01-01T00:00:00Z" }) };
+    return {
+      body: { ...body, metadata },
+      record: {
+        uid: "u1",
+        ...(base !== undefined && { handled: at.digest, base: at.essence }),
+        ...(reason !== undefined && { open: { reason: reason as "create", ...at }, runs }),
+      },
+    };
+  })
+  // A deletion mark stays; the contract writes one record after another on the same body.
+  .map(({ body, record }) => ({
+    body: { ...body, metadata: { ...body.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+    record,
+  }));
+
+storageContract("statusStorage", () => ({
+  storage: statusStorage("shop"),
+  other: statusStorage("depot"),
+  remembered: anything,
+  damage: (body) => withStatus(body, ["lotse", "shop"], { handled: 1 }),
+  copied: "foreign",
+}));
+
+storageContract("annotationStorage", () => ({
+  storage: annotationStorage("shop"),
+  other: annotationStorage("depot"),
+  remembered: anything,
+  damage: (body) => withAnnotations(body, { [recordAnnotation("shop")]: "{" }),
+  copied: "foreign",
+}));
+
+// Kopf keeps no uid: what came to an object by a copy counts for it, there and here.
+const variants: [string, KopfOptions, (body: KubeBody) => KubeBody][] = [
+  ["kopf()", {}, (body) => withAnnotations(body, { "kopf.zalando.org/last-handled-configuration": "{" })],
+  [
+    "kopf() with an own prefix in annotations alone",
+    { prefix: "shop.example.com", progress: "annotations", verbose: true, v1: false },
+    (body) => withAnnotations(body, { "shop.example.com/last-handled-configuration": "[1]" }),
+  ],
+  [
+    "kopf() with its progress in the status",
+    { progress: "status" },
+    (body) => withAnnotations(body, { "kopf.zalando.org/last-handled-configuration": "7" }),
+  ],
+  [
+    "kopf() with everything in the status",
+    { progress: "status", diffBase: "status", statusName: "shop" },
+    (body) => withStatus(body, ["shop", "last-handled-configuration"], "{{"),
+  ],
+];
+for (const [name, options, damage] of variants) {
+  storageContract(name, () => ({
+    storage: kopf(options),
+    other: kopf({
+      prefix: "depot.example.com",
+      statusName: "depot",
+      ...(options.progress && { progress: options.progress }),
+    }),
+    remembered: inKopfsForm,
+    damage,
+    copied: "found",
+  }));
+}
+
+describe("Lotse's own storages", () => {
+  it("write what has always been written", () => {
+    const record = { uid: "u1", handled: "abc" };
+    expect(statusStorage("shop").write(thing(), record, [])).toEqual({
+      ...thing(),
+      status: { lotse: { shop: record } },
+    });
+    expect(annotationStorage("shop").write(thing(), record, [])).toEqual(
+      thing({}, { annotations: { "shop.lotse.dev/state": JSON.stringify(record) } }),
+    );
+  });
+
+  it("go by their place, and keep essences only where handlers ask for them", () => {
+    expect(statusStorage("shop")).toMatchObject({ place: "status", finalizer: "shop.lotse.dev/finalizer" });
+    expect(annotationStorage("shop")).toMatchObject({ place: "annotation", finalizer: "shop.lotse.dev/finalizer" });
+    expect(statusStorage("shop").needsEssence).toBeUndefined();
+  });
+
+  it("keep records out of an essence that has a status", () => {
+    const essence = { spec: {}, status: { phase: "Ready", lotse: { shop: {}, depot: {} } } };
+    expect(statusStorage("shop").clear(essence)).toEqual({ spec: {}, status: { phase: "Ready" } });
+    expect(annotationStorage("shop").clear({ status: { lotse: {} } })).toEqual({});
+  });
+});
