@@ -7,6 +7,7 @@ import { drawTable, median } from "../measure.mjs";
  */
 const rows = (child) => [
   { key: "start.ms", what: "process start → first status", unit: "ms", digits: 0, bar: 2 },
+  { key: "start.mb", what: "memory at start", unit: "MiB", digits: 0 },
   { key: "create.ms", what: "all creations handled", unit: "ms", digits: 0, bar: 1.25 },
   { key: "create.cpu", what: "CPU for each creation", unit: "ms", digits: 2, bar: 1.25 },
   { key: "create.writes", what: "writes for each creation", unit: "", digits: 2, exact: child ? 2 : 1 },

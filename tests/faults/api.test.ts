@@ -14,33 +14,44 @@ const reference = await referenceRun(site);
 /** The client makes five tries of its own: what shall reach the engine has to fail more often. */
 const BEYOND_THE_CLIENT = 6;
 
-const faults: readonly { readonly name: string; readonly fault: Fault; readonly times: number }[] = [
-  { name: "429", fault: { type: "answer", status: 429, retryAfter: 1 }, times: BEYOND_THE_CLIENT },
-  { name: "500", fault: { type: "answer", status: 500 }, times: BEYOND_THE_CLIENT },
-  { name: "403", fault: { type: "answer", status: 403 }, times: 2 },
-  { name: "404", fault: { type: "answer", status: 404 }, times: 2 },
-  { name: "409", fault: { type: "answer", status: 409 }, times: 2 },
-  { name: "a reset", fault: { type: "reset" }, times: BEYOND_THE_CLIENT },
-  { name: "a lost answer", fault: { type: "lose" }, times: BEYOND_THE_CLIENT },
-  { name: "half an answer", fault: { type: "halve" }, times: BEYOND_THE_CLIENT },
-  { name: "a late answer", fault: { type: "delay", ms: 100 }, times: 1 },
-];
+interface Case {
+  readonly title: string;
+  readonly fault: Fault;
+  /** How often the same request is hit. */
+  readonly times: number;
+  readonly hits: (request: Seen) => boolean;
+}
 
-const targets: readonly { readonly name: string; readonly hits: (request: Seen) => boolean }[] = [
-  { name: "every get", hits: ({ verb }) => verb === "get" },
-  { name: "every list", hits: ({ verb }) => verb === "list" },
-  { name: "every watch", hits: ({ verb }) => verb === "watch" },
-  { name: "every patch of an object", hits: ({ verb, subresource }) => verb === "patch" && subresource === "" },
-  { name: "every patch of a status", hits: ({ verb, subresource }) => verb === "patch" && subresource === "status" },
-  { name: "every apply by a handler", hits: ({ verb }) => verb === "apply" },
-];
+const answers: Readonly<Record<string, Fault>> = {
+  "429": { type: "answer", status: 429, retryAfter: 1 },
+  "500": { type: "answer", status: 500 },
+  "403": { type: "answer", status: 403 },
+  "404": { type: "answer", status: 404 },
+  "a reset": { type: "reset" },
+};
+const onlyForWrites: Readonly<Record<string, Fault>> = {
+  "409": { type: "answer", status: 409 },
+  "a lost answer": { type: "lose" },
+  "half an answer": { type: "halve" },
+};
 
-const cases = [
-  ...faults.flatMap(({ name, fault, times }) =>
-    targets.map((target) => ({ title: `${name}, ${times} times to ${target.name}`, fault, times, hits: target.hits })),
+const cases: readonly Case[] = [
+  ...Object.entries(answers).map(([name, fault]) => ({
+    title: `${name}, 3 times to every read`,
+    fault,
+    times: 3,
+    hits: ({ write }: Seen) => !write,
+  })),
+  ...Object.entries({ ...answers, ...onlyForWrites }).map(([name, fault]) => ({
+    title: `${name}, ${BEYOND_THE_CLIENT} times to every write`,
+    fault,
+    times: BEYOND_THE_CLIENT,
+    hits: ({ write }: Seen) => write,
+  })),
+  // Once: what the client survives by itself, and what it does not even hear of.
+  ...Object.entries({ ...answers, ...onlyForWrites, "a late answer": { type: "delay", ms: 100 } as const }).map(
+    ([name, fault]) => ({ title: `${name}, once to every request`, fault, times: 1, hits: () => true }),
   ),
-  // Once: what the client survives by itself.
-  ...faults.map(({ name, fault }) => ({ title: `${name}, once to every request`, fault, times: 1, hits: () => true })),
 ];
 
 describe("an API that fails", () => {
@@ -57,6 +68,19 @@ describe("an API that fails", () => {
     const { length: usual } = reference.trial.proxy.requests;
     expect(proxy.requests.length).toBeLessThanOrEqual(usual + 3 * proxy.injected + 10);
     expect(trial.lives).toHaveLength(1);
+    expect(await trial.stop()).toEqual([0, null]);
+  });
+
+  it("that loses answers is not guessed about, also while the stream shows nothing", CONCURRENT, async (test) => {
+    const trial = await site.trial(test);
+    trial.proxy.rule = ({ verb, write, index }) => {
+      if (index > 0) return undefined;
+      return write ? { type: "lose" } : verb === "watch" ? { type: "mute" } : undefined;
+    };
+    trial.start();
+    await play(trial);
+    await expectState(trial, reference.state);
+    expectCalls(trial.notes);
     expect(await trial.stop()).toEqual([0, null]);
   });
 

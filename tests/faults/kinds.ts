@@ -10,11 +10,11 @@ export const Thing = resource({
   status: z.object({ built: z.number().optional(), size: z.number().optional(), audited: z.number().optional() }),
 });
 
-/** What the misbehaving operator handles: `spec.trouble` says how. */
+/** What the misbehaving operator handles. Its status takes anything, results of handlers too. */
 export const Trouble = resource({
   group: "faults.example.com",
   version: "v1",
   kind: "Trouble",
   spec: z.object({ size: z.number() }),
-  status: z.object({ handled: z.boolean().optional() }).loose(),
+  status: z.object({ handled: z.boolean().optional(), size: z.number().optional() }).loose(),
 });

@@ -4,7 +4,7 @@ import { Client } from "@lotse/client";
 import type { Operator } from "lotse";
 import { Aborted, TemporaryError } from "lotse";
 import { fastClock } from "./clock.ts";
-import { type Outcome, writeNote } from "./journal.ts";
+import { type Outcome, readNotes, writeNote } from "./journal.ts";
 
 /** What the test tells an operator's process; each is an environment variable. */
 export interface ProcessSettings {
@@ -50,6 +50,12 @@ export async function noted<T>(handler: string, call: Call, work: () => T | Prom
     note(error instanceof TemporaryError ? "temporary" : error instanceof Aborted ? "aborted" : "failed");
     throw error;
   }
+}
+
+/** How often `handler` has failed for the object, in this life and in earlier ones. */
+export function failures(handler: string, uid: string): number {
+  const notes = readNotes(settings.FAULTS_JOURNAL);
+  return notes.filter((note) => note.handler === handler && note.uid === uid && note.phase === "temporary").length;
 }
 
 /** Resolves when the test opens the gate of `name`; rejects when `signal` aborts. */

@@ -6,6 +6,8 @@ import { Thing } from "./kinds.ts";
 import { OBJECTS } from "./scenario.ts";
 import { eventually, type Trial } from "./trial.ts";
 
+const STEPS = ["disk", "restore", "user", "grants"];
+
 /** Objects by `kind/name`, without what differs from run to run. */
 export type State = Readonly<Record<string, unknown>>;
 
@@ -99,6 +101,9 @@ export function expectCalls(notes: readonly Note[], { crash, failing = false }: 
       expect(surplus, `surplus calls of ${handler} for ${name}`).toBeLessThanOrEqual(crash ? 1 : 0);
     }
   }
+  const stepwise = notes.filter(({ object }) => object === "stepwise");
+  for (const step of STEPS) expectOnce(stepwise, "stepwise", `build/${step}`, crash);
+  expect(calls(stepwise, "build/restore", "temporary")).toHaveLength(1);
   for (const [name, handler] of [
     ["flaky", "build"],
     ["doomed", "release"],
@@ -139,13 +144,20 @@ function isWritten(body: KubeBody | undefined, handler: string): boolean {
   if (!body) return true;
   const status = body.status as { lotse?: { faults?: StoredRecord } } | undefined;
   const record = status?.lotse?.faults;
-  if (record?.runs?.[handler]?.outcome === "done") return true;
-  return handler === "build" && record?.handled !== undefined;
+  const [id = "", step] = handler.split("/");
+  const run = record?.runs?.[id];
+  if (run?.outcome === "done" || (step && run?.steps?.[step]?.outcome === "done")) return true;
+  return id === "build" && record?.handled !== undefined;
+}
+
+interface Run {
+  readonly outcome?: string;
+  readonly steps?: Readonly<Record<string, Run>>;
 }
 
 interface StoredRecord {
   readonly handled?: string;
-  readonly runs?: Readonly<Record<string, { readonly outcome?: string }>>;
+  readonly runs?: Readonly<Record<string, Run>>;
 }
 
 /** The last essence that was handled is the object's. */
@@ -166,7 +178,8 @@ function calls(notes: readonly Note[], handler: string, phase: Note["phase"]): N
 /** Attempts that began while another one for the same object was running in the same process. */
 function overlapping(notes: readonly Note[]): Note[] {
   const running = new Set<string>();
-  return notes.filter(({ pid, uid, phase }) => {
+  return notes.filter(({ pid, uid, handler, phase }) => {
+    if (handler.includes("/")) return false;
     const key = `${pid} ${uid}`;
     const overlaps = phase === "begin" && running.has(key);
     if (phase === "begin") running.add(key);

@@ -2,10 +2,11 @@
 import { ConfigMap } from "@lotse/client";
 import { Operator, TemporaryError } from "lotse";
 import { Thing } from "./kinds.ts";
-import { gate, noted, runOperator } from "./operator-process.ts";
+import { failures, gate, noted, runOperator } from "./operator-process.ts";
 
 const operator = new Operator({ name: "faults" });
 const soon = { delay: "1s" };
+type Context = Parameters<Parameters<typeof operator.on.create<typeof Thing>>[2]>[0];
 
 operator.on(["create", "update"], Thing, { id: "audit" }, (context) =>
   noted("audit", context, () => {
@@ -21,10 +22,24 @@ operator.on.create(Thing, { id: "build" }, (context) =>
     if (name === "plain" || name === "doomed") {
       await client.apply(adopt(ConfigMap.gen({ name: `${name}-child`, data: { built: "yes" } })));
     }
+    if (name === "stepwise") await furnish(context);
     patch.status.built = 1;
     patch.status.size = spec.size;
   }),
 );
+
+/** Three steps and a failure on the way. */
+async function furnish({ step, name, uid, reason, retry, spec }: Context): Promise<void> {
+  const noting = <T>(id: string, work: () => T) => noted(`build/${id}`, { name, uid, reason, retry, spec }, work);
+  const disk = await step("disk", () => noting("disk", () => 7));
+  await step("restore", () =>
+    noting("restore", () => {
+      if (disk !== 7) throw new Error(`the result of a step was lost: ${disk}`);
+      if (failures("build/restore", uid) === 0) throw new TemporaryError("not yet", soon);
+    }),
+  );
+  await step.all({ user: () => noting("user", () => "admin"), grants: () => noting("grants", () => ["all"]) });
+}
 
 operator.on.update(Thing, { id: "resize" }, (context) =>
   noted("resize", context, () => {

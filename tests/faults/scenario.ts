@@ -14,6 +14,8 @@ export const OBJECTS: Readonly<Record<string, number | undefined>> = {
   moved: 2,
   /** One of its handlers succeeds only at the second attempt. */
   flaky: 1,
+  /** Built in steps, one of which succeeds only at the second attempt. */
+  stepwise: 1,
   /** Deleted; its delete handler succeeds only at the second attempt. */
   doomed: undefined,
   /** Deleted while its creation is being handled. */
@@ -22,7 +24,14 @@ export const OBJECTS: Readonly<Record<string, number | undefined>> = {
 
 /** Plays the scenario to its end. */
 export async function play(trial: Trial): Promise<void> {
-  await Promise.all([plain(trial), moved(trial), create(trial, "flaky"), doomed(trial), hasty(trial)]);
+  await Promise.all([
+    plain(trial),
+    moved(trial),
+    create(trial, "flaky"),
+    create(trial, "stepwise"),
+    doomed(trial),
+    hasty(trial),
+  ]);
 }
 
 async function plain(trial: Trial): Promise<void> {

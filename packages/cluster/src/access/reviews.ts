@@ -41,10 +41,11 @@ const rulesReview: ReviewHandler = (object) => {
 function tokenReview(tokens: TokenTable): ReviewHandler {
   return (object) => {
     const { token } = objectAt(object, "spec");
+    if (!token) throw badRequest("token is required for TokenReview in authentication");
     const user = typeof token === "string" ? tokens.get(token) : undefined;
     const status = user
       ? { authenticated: true, user: { username: user.username, groups: user.groups }, audiences: [AUDIENCE] }
-      : { user: {}, error: "[invalid bearer token, token lookup failed]" };
+      : { user: {}, error: "invalid bearer token" };
     return { metadata: {}, spec: objectAt(object, "spec"), status };
   };
 }

@@ -34,7 +34,7 @@ export interface Negotiated {
 }
 
 /** What a client must accept one of, in the words that clients look for. */
-const REPRESENTATIONS: readonly string[] = [
+export const REPRESENTATIONS: readonly string[] = [
   "application/json",
   "application/yaml",
   "application/vnd.kubernetes.protobuf",

@@ -172,9 +172,9 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
   for (const item of listing.items) {
     try {
       const one = { ...target, namespace: item.metadata.namespace, name: item.metadata.name };
-      const { gone, object } = await remove(backend, scope, one, options);
-      // What something still holds is shown as it was found.
-      items.push(gone ? object : item);
+      await remove(backend, scope, one, options);
+      // The answer shows what was found, and not what became of it.
+      items.push(item);
     } catch (error) {
       // Somebody else deleted it meanwhile, which is what was asked for.
       if (!(error instanceof StatusError && error.code === 404)) throw error;

@@ -15,7 +15,7 @@ import { Discovery } from "./discovery.ts";
 import { objectResponse, Warnings, wantsPretty } from "./encode.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import { healthResponse, versionDocument } from "./health.ts";
-import { acceptsDocuments, notAcceptable } from "./negotiate.ts";
+import { acceptsDocuments, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
 import { OpenApi } from "./openapi.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
@@ -127,7 +127,10 @@ export class ApiServer {
     const anyMethod = segments[0] === "apis" && segments.length <= 2;
     if (!anyMethod && request.method !== "GET" && request.method !== "HEAD") return methodNotAllowedPage(request);
     if (["api", "apis", "version"].includes(segments[0] ?? "") && !acceptsDocuments(request.headers.accept)) {
-      throw notAcceptable(request.headers.accept ?? "", segments[0] === "version" ? ["application/json"] : undefined);
+      throw notAcceptable(
+        request.headers.accept ?? "",
+        segments[0] === "version" ? ["application/json"] : REPRESENTATIONS,
+      );
     }
     switch (segments[0]) {
       case "":

@@ -85,19 +85,20 @@ export async function create(
     const key = storeKey(fresh.metadata.namespace, fresh.metadata.name);
     if (options.dryRun) {
       const taken = backend.store.get(resource.table, key);
-      if (taken) throw takenError(endpoint, fromStore(taken.object));
+      if (taken) throw takenError(endpoint, fromStore(taken.object), fresh);
       return fresh;
     }
     const result = backend.store.create(resource.table, key, toStore(ordered(version.codec.toStorage(fresh))));
     if (result.ok) return version.codec.fromStorage(fromStore(result.entry.object));
-    if (!base || attempt === NAME_ATTEMPTS) throw takenError(endpoint, fromStore(result.current?.object as never));
+    if (!base || attempt === NAME_ATTEMPTS)
+      throw takenError(endpoint, fromStore(result.current?.object as never), fresh);
     fresh = deepClone(fresh);
   }
 }
 
-function takenError(endpoint: Endpoint, existing: ApiObject) {
+function takenError(endpoint: Endpoint, existing: ApiObject, fresh: ApiObject) {
   const prefix = existing.metadata.deletionTimestamp === undefined ? "" : "object is being deleted: ";
-  return alreadyExists(endpoint.resource, existing.metadata.name, prefix);
+  return alreadyExists(endpoint.resource, existing.metadata.name, prefix, Boolean(fresh.metadata.generateName));
 }
 
 async function admit(

@@ -87,7 +87,8 @@ function erase(
   show: (object: ApiObject, gone: boolean) => Deleted,
 ): Deleted | undefined {
   const result = backend.store.delete(endpoint.resource.table, entry.key, entry.revision, toStore(last));
-  return result.ok ? show(last, true) : undefined;
+  // The last state carries the version of the deletion, as the watchers see it.
+  return result.ok ? show(fromStore(result.entry.object), true) : undefined;
 }
 
 export type DeleteDecision =

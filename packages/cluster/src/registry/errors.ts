@@ -100,12 +100,14 @@ export function notFound(resource: GroupResource, name: string): StatusError {
   });
 }
 
-export function alreadyExists(resource: GroupResource, name: string, prefix = ""): StatusError {
+/** A name that is taken; whoever asked for a generated one may try again. */
+export function alreadyExists(resource: GroupResource, name: string, prefix = "", generated = false): StatusError {
+  const more = generated ? ", the server was not able to generate a unique name for the object" : "";
   return new StatusError({
     code: 409,
     reason: "AlreadyExists",
-    message: `${prefix}${qualified(resource.plural, resource.group)} "${name}" already exists`,
-    details: resourceDetails(resource, name),
+    message: `${prefix}${qualified(resource.plural, resource.group)} "${name}" already exists${more}`,
+    details: { ...resourceDetails(resource, name), ...(generated ? { retryAfterSeconds: 1 } : {}) },
   });
 }
 

@@ -147,7 +147,7 @@ export class TypedShape {
         const result: Record<string, unknown> = {};
         for (const [key, item] of Object.entries(value)) {
           if (item === null) setKey(result, key, items.type === "string" ? "" : {});
-          else setKey(result, key, this.#value(item, items, { ...place, path: `${place.path}[${key}]` }));
+          else setKey(result, key, this.#value(item, items, { ...place, path: `${place.path}.${key}` }));
         }
         return result;
       }
@@ -218,13 +218,18 @@ function jsonType(value: unknown): string {
   return typeof value;
 }
 
-function wrongType(value: unknown, place: Place, type: string): DecodeError {
-  const described = typeof value === "number" && !Number.isInteger(value) ? `number ${value}` : jsonType(value);
+function wrongType(value: unknown, place: Place, type: string, shown?: string): DecodeError {
+  const fraction = typeof value === "number" && !Number.isInteger(value) ? `number ${value}` : undefined;
+  const described = shown ?? fraction ?? jsonType(value);
   const where = place.names === "" ? "Go value" : `Go struct field ${place.struct}.${place.names}`;
   return new DecodeError(`json: cannot unmarshal ${described} into ${where} of type ${type}`);
 }
 
+const LARGEST_INT32 = 2 ** 31;
+
 function expectType<T>(value: T, type: "string" | "integer" | "number" | "boolean", place: Place, goName: string): T {
+  const large = typeof value === "number" && (value >= LARGEST_INT32 || value < -LARGEST_INT32);
+  if (goName === "int32" && large && Number.isInteger(value)) throw wrongType(value, place, goName, `number ${value}`);
   const fits = type === "integer" ? Number.isInteger(value) : jsonType(value) === (type === "boolean" ? "bool" : type);
   if (!fits) throw wrongType(value, place, goName);
   return value;
@@ -243,7 +248,7 @@ function readBytes(value: unknown, place: Place): unknown {
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
 function readTime(value: unknown, place: Place): unknown {
-  if (typeof value !== "string") throw wrongType(value, place, "time.Time");
+  if (typeof value !== "string") throw wrongType(value, place, "string");
   if (value === "") return null;
   const ms = RFC3339.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms)) throw unreadableTime(value, "2006-01-02T15:04:05Z07:00");
@@ -252,7 +257,7 @@ function readTime(value: unknown, place: Place): unknown {
 
 /** Six fractional digits exactly, as the layout of a real server asks: `toISOString()` of JavaScript does not fit. */
 function readMicroTime(value: unknown, place: Place): unknown {
-  if (typeof value !== "string") throw wrongType(value, place, "time.Time");
+  if (typeof value !== "string") throw wrongType(value, place, "string");
   if (value === "") return null;
   const digits = RFC3339.exec(value)?.[1];
   if (digits?.length !== 7) throw unreadableTime(value, "2006-01-02T15:04:05.000000Z07:00");

@@ -148,6 +148,7 @@ async function once(
         memo: memory.memo,
         param: handler.param,
         patch: draft.view,
+        indexes: kind.indexes,
       };
       const { attempts, startedAt } = effort;
       return handler.fn(daemonContext(parts, { retry: attempts, startedAt, now: kind.clock.now() }, newest));

@@ -1,5 +1,5 @@
-import { apiVersionOf, type KindDescription } from "@lotse/client";
-import type { ResourceInput } from "../declare/index.ts";
+import { apiVersionOf, type KindClass, type KindDescription } from "@lotse/client";
+import { describeSelector, parseSelector, type ResourceInput } from "../declare/index.ts";
 import type { Operator } from "../operator/index.ts";
 import type { LoadedOperator } from "./load.ts";
 
@@ -11,19 +11,22 @@ export function kindsOf(operators: readonly LoadedOperator[]): ResourceInput[] {
 /** What to call a kind in a shell: `xr`, `pods`. */
 export function kubectlName(resource: ResourceInput): string {
   const description = descriptionOf(resource);
-  return description ? (description.shortNames[0] ?? description.plural) : String(resource);
+  if (description) return description.shortNames[0] ?? description.plural;
+  return typeof resource === "string" ? resource : "all";
 }
 
 /** `ExchangeRate (rates.example.com/v1), pods` */
 export function kindNames({ resources }: Pick<Operator, "resources">): string {
   const names = resources.map(({ resource }) => {
     const description = descriptionOf(resource);
-    return description ? `${description.kind} (${apiVersionOf(description)})` : String(resource);
+    return description
+      ? `${description.kind} (${apiVersionOf(description)})`
+      : describeSelector(parseSelector(resource));
   });
   return names.join(", ") || "none";
 }
 
 function descriptionOf(resource: ResourceInput): KindDescription | undefined {
-  if (typeof resource === "string") return undefined;
-  return "description" in resource ? resource.description : resource;
+  if (parseSelector(resource).type !== "exact") return undefined;
+  return typeof resource === "function" ? (resource as KindClass).description : (resource as KindDescription);
 }

@@ -1,6 +1,7 @@
 import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
 import type { Logger } from "../report/index.ts";
 import type { Reason } from "./handler.ts";
+import type { Indexes } from "./indexes.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
 import type { Step } from "./steps.ts";
 
@@ -61,6 +62,8 @@ export interface ObjectContext<B extends KubeBody> {
   /** Aborts when the attempt should end: deletion, timeout, shutdown (`signal.reason.why`). */
   readonly signal: AbortSignal;
   readonly param: unknown;
+  /** The operator's indexes: `indexes(podsByNode).get("node-1")`. */
+  readonly indexes: Indexes;
   /** Makes children belong to this object: owner reference, namespace and name prefix. Returns what it was given. */
   adopt<T extends Adoptable | readonly Adoptable[]>(children: T): T;
 }

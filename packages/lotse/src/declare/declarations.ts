@@ -1,8 +1,8 @@
-import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
+import type { KindClass, KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
 import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
 import { DeclarationError } from "./errors.ts";
-import { type Filters, fieldKeys } from "./filters.ts";
+import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
   type ChangeHandler,
   type ChangeOptions,
@@ -11,6 +11,7 @@ import {
   type EventHandler,
   type FieldOptions,
   type Handler,
+  type IndexHandler,
   type LifecycleHandler,
   type ObjectHandlerOptions,
   planRetries,
@@ -20,7 +21,9 @@ import {
   type TimerHandler,
   type TimerOptions,
 } from "./handler.ts";
+import type { IndexHandle, IndexTypes } from "./indexes.ts";
 import { callerPlace } from "./place.ts";
+import { describeSelector, parseSelector } from "./selectors.ts";
 
 /** The body type of a resource: exact for classes, loose for names. */
 export type BodyOf<R> = R extends KindClass<infer T> ? (T["body"] extends KubeBody ? T["body"] : KubeBody) : LooseBody;
@@ -113,6 +116,7 @@ interface Entry {
 export class Declarations {
   readonly #entries = new Map<string, Entry>();
   readonly #lifecycle: LifecycleHandler[] = [];
+  readonly #predicates = new Map<unknown, string>();
 
   /** Declares handlers of changes and events. */
   readonly on: On;
@@ -202,6 +206,33 @@ export class Declarations {
       param: options.param,
       fn: fn as DaemonHandler["fn"],
     });
+  }
+
+  /**
+   * Keeps an index over the objects of a kind, always up to date, filled before any handler runs. Several kinds may
+   * feed one index: declare it once for each with the same id. The function must not have side effects.
+   *
+   * @example
+   * ```ts
+   * const podsByNode = operator.index(Pod, { id: "podsByNode" }, ({ spec, name }) => ({ [spec.nodeName ?? ""]: name }));
+   * operator.on.event(Node, ({ name, indexes }) => console.log(indexes(podsByNode).get(name)));
+   * ```
+   */
+  index<R extends ResourceInput, C>(
+    resource: R,
+    fn: (context: FilterContext<BodyOf<R>>) => C,
+  ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
+  index<R extends ResourceInput, C>(
+    resource: R,
+    options: ObjectHandlerOptions<BodyOf<R>>,
+    fn: (context: FilterContext<BodyOf<R>>) => C,
+  ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
+  index(resource: ResourceInput, ...rest: unknown[]): IndexHandle<never, never> {
+    const fn = functionOf("index", rest);
+    const options = optionsOf<ObjectHandlerOptions<KubeBody>>(rest);
+    const id = this.#idOf("index", resource, options, fn);
+    this.#add(resource, { type: "index", id, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
+    return { id };
   }
 
   /** The resources that have handlers, in the order of their first declaration. */
@@ -306,14 +337,14 @@ export class Declarations {
   ): string {
     const named = options.id ?? fn.name;
     if (named) return options.field === undefined ? named : `${named}/${fieldKeys(options.field).join(".")}`;
-    const taken = this.#entries.get(resourceKey(resource))?.places;
+    const taken = this.#entries.get(resourceKey(resource, this.#predicates))?.places;
     let number = 1;
     while (taken?.has(`${label}-${number}`)) number++;
     return `${label}-${number}`;
   }
 
   #add(resource: ResourceInput, handler: Handler): void {
-    const key = resourceKey(resource);
+    const key = resourceKey(resource, this.#predicates);
     let entry = this.#entries.get(key);
     if (!entry) {
       entry = { resource, handlers: [], places: new Map() };
@@ -331,15 +362,17 @@ export class Declarations {
   }
 }
 
-/** Two inputs with the same key are the same resource: one informer, one set of handlers. */
-export function resourceKey(resource: ResourceInput): string {
-  if (typeof resource === "string") return resource;
-  const { group, version, plural } = descriptionOf(resource);
-  return group ? `${plural}.${version}.${group}` : `${plural}.${version}`;
-}
-
-function descriptionOf(resource: KindClass | KindDescription): KindDescription {
-  return "description" in resource ? resource.description : resource;
+/** Two inputs with the same key are declared together. Predicates are told apart by a running number. */
+function resourceKey(resource: ResourceInput, predicates: Map<unknown, string>): string {
+  const selector = parseSelector(resource);
+  if (selector.type === "exact") return [selector.plural, selector.version, selector.group].filter(Boolean).join(".");
+  if (selector.type !== "predicate") return describeSelector(selector);
+  let key = predicates.get(selector.matches);
+  if (key === undefined) {
+    key = `predicate ${predicates.size + 1}`;
+    predicates.set(selector.matches, key);
+  }
+  return key;
 }
 
 function filtersOf<B>(options: Filters<B>): Filters<KubeBody> {

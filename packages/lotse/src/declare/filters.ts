@@ -91,7 +91,8 @@ export function matchesFilters<B extends object>(
   );
 }
 
-function filterContext<B extends object>(body: B): FilterContext<B> {
+/** What a `when` filter or an index function gets. */
+export function filterContext<B extends object>(body: B): FilterContext<B> {
   const { metadata, spec, status } = body as Filterable;
   return {
     body,

@@ -1,8 +1,9 @@
-import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
 import { type Duration, durationMs } from "@lotse/client/meta";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
 import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
-import type { ChangeFilters, FieldPath, Filters } from "./filters.ts";
+import type { ChangeFilters, FieldPath, FilterContext, Filters } from "./filters.ts";
+import type { SelectorInput } from "./selectors.ts";
 
 /** Why a changing handler is called. */
 export type Reason = "create" | "update" | "delete" | "resume";
@@ -64,8 +65,11 @@ export interface TimerOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
   readonly idle?: Duration;
 }
 
-/** A resource: a class made by `resource({...})`, a built-in class, or a name such as `"deployments.apps"`. */
-export type ResourceInput = KindClass | KindDescription | string;
+/**
+ * What a handler is for: a class made by `resource({...})`, a built-in class, a name such as `"deployments.apps"`,
+ * `{ category: "all" }`, `everything`, or a predicate over kinds.
+ */
+export type ResourceInput = SelectorInput;
 
 /** What a handler may return; a value goes to `status.<id>` where the kind's schema has room for it. */
 export type HandlerResult = unknown;
@@ -120,8 +124,16 @@ export interface DaemonHandler {
   readonly fn: (context: DaemonContext<KubeBody>) => unknown;
 }
 
+/** A declared index. */
+export interface IndexHandler {
+  readonly type: "index";
+  readonly id: string;
+  readonly filters: Filters<KubeBody>;
+  readonly fn: (context: FilterContext<KubeBody>) => unknown;
+}
+
 /** A declared handler of objects of one kind. */
-export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler;
+export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler | IndexHandler;
 
 /** A declared `on.startup` or `on.cleanup`. */
 export interface LifecycleHandler {

@@ -21,7 +21,6 @@ export {
   type LooseBody,
   type On,
   type ResourceDeclaration,
-  resourceKey,
 } from "./declarations.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
 export {
@@ -33,6 +32,7 @@ export {
   type FilterContext,
   type Filters,
   fieldKeys,
+  filterContext,
   type MapFilter,
   matchesChange,
   matchesFilters,
@@ -51,6 +51,7 @@ export type {
   EventHandler,
   FieldOptions,
   Handler,
+  IndexHandler,
   LifecycleHandler,
   ObjectHandlerOptions,
   Reason,
@@ -61,6 +62,7 @@ export type {
   TimerOptions,
 } from "./handler.ts";
 export { planRetries } from "./handler.ts";
+export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export {
   isResourceClass,
@@ -70,4 +72,17 @@ export {
   type ResourceDefinition,
   resource,
 } from "./resource.ts";
+export {
+  describeSelector,
+  type Everything,
+  everything,
+  type KindPredicate,
+  parseSelector,
+  type ResourceSelector,
+  type Selection,
+  type SelectorFields,
+  type SelectorInput,
+  type SelectorScope,
+  selectKinds,
+} from "./selectors.ts";
 export type { Step, StepFunction } from "./steps.ts";

@@ -1,3 +1,4 @@
 export { cacheKey } from "./cache.ts";
+export { type Index, type IndexKey, IndexStore } from "./indexes.ts";
 export { Informer, type InformerListener, type InformerOptions } from "./informer.ts";
 export { awaitKindFacts, type KindFacts, kindFacts } from "./kind-facts.ts";

@@ -12,7 +12,7 @@ import {
   UnknownKindError,
 } from "@lotse/client";
 import { type Clock, isObject, sleep } from "@lotse/client/meta";
-import { isResourceClass, type ResourceInput } from "../declare/index.ts";
+import { isResourceClass } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 
 /** See the module comment. */
@@ -34,14 +34,15 @@ const LOOK_AGAIN_MS = 2_000;
 /** Looks a kind up, waiting for it as long as it takes; `onMissing` is told once. */
 export async function awaitKindFacts(
   client: Client,
-  resource: ResourceInput,
+  kind: KindDescription,
+  kindClass: KindClass | undefined,
   clock: Clock,
   signal: AbortSignal,
   onMissing: (error: unknown) => void,
 ): Promise<KindFacts> {
   for (let told = false; ; told = true) {
     try {
-      return await kindFacts(client.with({ signal }), resource);
+      return await kindFacts(client.with({ signal }), kind, kindClass);
     } catch (error) {
       if (signal.aborted) throw error;
       if (!told) onMissing(error);
@@ -51,15 +52,18 @@ export async function awaitKindFacts(
 }
 
 /** Looks a kind up; throws {@link UnknownKindError} or {@link NotFoundError} when it is not there. */
-export async function kindFacts(client: Client, resource: ResourceInput): Promise<KindFacts> {
-  const kindClass = typeof resource === "function" ? resource : undefined;
-  const kind = kindClass?.description ?? (await client.resolve(resource as string | KindDescription));
+export async function kindFacts(
+  client: Client,
+  kind: KindDescription,
+  kindClass: KindClass | undefined,
+): Promise<KindFacts> {
+  const own = isResourceClass(kindClass);
   const declared: KindFacts = {
     kind,
     kindClass,
     hasStatus: kind.subresources.includes("status"),
-    keepsRecord: isResourceClass(resource),
-    keepsField: () => isResourceClass(resource),
+    keepsRecord: own,
+    keepsField: () => own,
   };
   // Groups of Kubernetes itself are no CRDs; their schemas keep nothing that is not declared.
   if (!kind.group.includes(".") || kind.group.endsWith(".k8s.io")) return { ...declared, keepsRecord: false };
@@ -69,8 +73,8 @@ export async function kindFacts(client: Client, resource: ResourceInput): Promis
   } catch (error) {
     // Not allowed to look: what was declared has to do. A record that is not kept is noticed at the first write.
     if (error instanceof ForbiddenError) return declared;
-    // An aggregated API has no CRD; whoever was declared by name has been found in discovery already.
-    if (error instanceof NotFoundError && !isResourceClass(resource) && typeof resource === "string") return declared;
+    // An aggregated API has no CRD; a kind without a class has been found in discovery already.
+    if (error instanceof NotFoundError && kindClass === undefined) return declared;
     throw error;
   }
 }

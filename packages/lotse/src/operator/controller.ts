@@ -11,13 +11,14 @@ import {
   type DaemonHandler,
   type EventHandler,
   type Handler,
-  type ResourceDeclaration,
+  type IndexHandler,
   type TimerHandler,
 } from "../declare/index.ts";
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
 import type { Logger } from "../report/index.ts";
 import { isDeleting, newMemory, type ObjectMemory, type TurnKind, takeTurn } from "../turn/index.ts";
+import type { OperatorIndexes } from "./indexes.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
@@ -31,6 +32,7 @@ export interface ControllerShared {
   readonly concurrency: number;
   /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
+  readonly indexes: OperatorIndexes;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
 }
@@ -40,7 +42,7 @@ function objectKey(body: KubeBody): string {
   return `${cacheKey(body)}/${body.metadata?.uid ?? ""}`;
 }
 
-function handlersOf<T extends Handler>({ handlers }: ResourceDeclaration, type: T["type"]): T[] {
+function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["type"]): T[] {
   return handlers.filter((handler): handler is T => handler.type === type);
 }
 
@@ -54,18 +56,20 @@ export class Controller implements InformerListener {
   readonly #logger: Logger;
   #turnKind: TurnKind;
   readonly #background: Background | undefined;
+  readonly #indexes: readonly IndexHandler[];
   #resolveSynced: () => void = () => {};
   /** Resolves when all objects that are there have been listed. */
   readonly synced: Promise<void>;
 
-  constructor(shared: ControllerShared, declaration: ResourceDeclaration, facts: KindFacts) {
+  constructor(shared: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
-    const timers = handlersOf<TimerHandler>(declaration, "timer");
-    const daemons = handlersOf<DaemonHandler>(declaration, "daemon");
+    const timers = handlersOf<TimerHandler>(handlers, "timer");
+    const daemons = handlersOf<DaemonHandler>(handlers, "daemon");
+    this.#indexes = handlersOf<IndexHandler>(handlers, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
-    this.#turnKind = this.#describe(declaration, facts.keepsRecord ? "status" : "annotation");
+    this.#turnKind = this.#describe(handlers, facts.keepsRecord ? "status" : "annotation");
     this.#queue = new WorkQueue({
       clock: shared.clock,
       concurrency: shared.concurrency,
@@ -93,6 +97,16 @@ export class Controller implements InformerListener {
     return this.#facts.kind;
   }
 
+  /** Whether its objects are indexed: then nobody's handlers run before they are all known. */
+  get feedsIndexes(): boolean {
+    return this.#indexes.length > 0;
+  }
+
+  /** Begins to work on objects. */
+  begin(): void {
+    this.#queue.start();
+  }
+
   /** Streams until `signal` aborts. */
   async stream(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#informers.map((informer) => informer.run(signal)));
@@ -115,11 +129,13 @@ export class Controller implements InformerListener {
     const informer = this.#informerOf(body);
     if (!informer || !body.metadata?.uid) return;
     informer.wrote(body);
+    this.#shared.indexes.update(this.#indexes, informer.get(cacheKey(body)) ?? body, this.#logger);
     if (informer.get(cacheKey(body))?.metadata?.resourceVersion !== body.metadata.resourceVersion) return;
     this.#wake(body, PRIORITY.live);
   }
 
   changed(body: KubeBody, { type, initial }: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void {
+    this.#shared.indexes.update(this.#indexes, body, this.#logger);
     const memory = this.#memory(body);
     if (this.#turnKind.events.length > 0) memory.events.push({ type: initial ? undefined : type, body });
     this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live);
@@ -132,6 +148,7 @@ export class Controller implements InformerListener {
   }
 
   gone(body: KubeBody): void {
+    this.#shared.indexes.remove(this.#indexes, body);
     const key = objectKey(body);
     const memory = this.#memories.get(key);
     if (!memory) return;
@@ -144,7 +161,6 @@ export class Controller implements InformerListener {
   onSynced(): void {
     if (!this.#informers.every((informer) => informer.synced)) return;
     this.#logger.debug("all objects are known", { objects: this.#memories.size });
-    this.#queue.start();
     this.#resolveSynced();
   }
 
@@ -197,24 +213,29 @@ export class Controller implements InformerListener {
     return this.#informers.find((informer) => informer.covers(namespace))?.get(name);
   }
 
-  #describe(declaration: ResourceDeclaration, place: "status" | "annotation"): TurnKind {
+  #describe(handlers: readonly Handler[], place: "status" | "annotation"): TurnKind {
     const { operator, client, clock, random, stopping, graceMs, handlerWrote } = this.#shared;
     const { kind, kindClass, hasStatus, keepsField } = this.#facts;
     return {
       operator,
       kind,
       kindClass,
-      changes: handlersOf<ChangeHandler>(declaration, "change"),
-      events: handlersOf<EventHandler>(declaration, "event"),
+      changes: handlersOf<ChangeHandler>(handlers, "change"),
+      events: handlersOf<EventHandler>(handlers, "event"),
       background: this.#background,
       target: { operator, description: kind, place, hasStatus, finalizer: `${operator}.lotse.dev/finalizer` },
       keepsResult: keepsField,
+      indexes: this.#shared.indexes.view,
       client,
       clock,
       random,
       logger: this.#logger,
       newest: (key) => this.#newest(key),
-      wrote: (body) => this.#informerOf(body)?.wrote(body),
+      wrote: (body) => {
+        const informer = this.#informerOf(body);
+        informer?.wrote(body);
+        this.#shared.indexes.update(this.#indexes, informer?.get(cacheKey(body)) ?? body, this.#logger);
+      },
       handlerWrote,
       wake: (key) => {
         if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
@@ -223,7 +244,7 @@ export class Controller implements InformerListener {
         this.#logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
           hint: "install the CRD of this version of the operator",
         });
-        this.#turnKind = this.#describe(declaration, "annotation");
+        this.#turnKind = this.#describe(handlers, "annotation");
       },
       stopping,
       graceMs,

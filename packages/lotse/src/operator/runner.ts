@@ -9,14 +9,15 @@ import {
   isResourceClass,
   type LifecycleHandler,
   type Memo,
-  type ResourceDeclaration,
-  resourceKey,
 } from "../declare/index.ts";
 import { awaitKindFacts } from "../informers/index.ts";
 import { atLeast, Logger, type LogSink, prettySink } from "../report/index.ts";
 import { attempt, errorFields } from "../turn/index.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
+import { OperatorIndexes } from "./indexes.ts";
+import { type KindPlan, kindKey } from "./plan.ts";
+import { KindScanner } from "./scanner.ts";
 
 /** How an operator works, wherever it runs. */
 export interface OperatorSettings {
@@ -69,6 +70,16 @@ export function checkName(name: string | undefined): string {
   throw new DeclarationError(`${JSON.stringify(name)} is not an operator's name`, {
     hint: 'use lower case letters, digits and dashes: new Operator({ name: "exchange-rates" })',
   });
+}
+
+/** A kind on its way. */
+interface StartedKind {
+  /** Resolves when all its objects are known. */
+  readonly ready: Promise<Controller>;
+  /** The same, for kinds that feed an index. */
+  readonly indexed: Promise<Controller> | undefined;
+  /** Resolves when its streams have ended. */
+  readonly streams: Promise<void>;
 }
 
 /** See the module comment. */
@@ -159,6 +170,10 @@ export class Runner implements RunningOperator {
 
   /** Brings up all kinds side by side; a kind that is not there keeps nobody else waiting. */
   async #work(client: Client, begin: () => void): Promise<void> {
+    const declarations = this.#declarations.resources;
+    const ids = declarations.flatMap(({ handlers }) =>
+      handlers.filter(({ type }) => type === "index").map(({ id }) => id),
+    );
     const shared: ControllerShared = {
       operator: this.#settings.name,
       client,
@@ -169,41 +184,59 @@ export class Runner implements RunningOperator {
       graceMs: this.#gracefulMs,
       concurrency: this.#settings.concurrency ?? 10,
       namespaces: this.#options.namespaces,
+      indexes: new OperatorIndexes(ids),
       handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
     };
-    const resources = this.#declarations.resources;
-    let waiting = resources.length;
-    const synced = () => {
-      if (--waiting > 0) return;
+    const scanner = new KindScanner(client, declarations, this.#clock, this.#logger, this.#stopping.signal);
+    const first = await scanner.scan();
+    const started = first.map((plan) => this.#handle(plan, shared));
+    // Nobody's handlers run before the indexes that they can see are filled.
+    const indexed = Promise.all(started.map(({ indexed }) => indexed));
+    const run = ({ ready, streams }: StartedKind) => {
+      void Promise.all([ready, indexed]).then(([controller]) => controller?.begin());
+      return streams;
+    };
+    const streams = started.map(run);
+    void Promise.all([...started.map(({ ready }) => ready), indexed]).then(() => {
       this.#logger.info("the operator is ready", {
         operator: this.#settings.name,
         kinds: this.#controllers.map(({ kind }) => kind.kind).join(", "),
       });
       begin();
-    };
-    if (waiting === 0) begin();
-    await Promise.all(resources.map((declaration) => this.#handle(declaration, shared, synced)));
+    });
+    const later = scanner.follow((plan) => streams.push(run(this.#handle(plan, shared))));
+    await later;
+    await Promise.all(streams);
   }
 
-  async #handle(declaration: ResourceDeclaration, shared: ControllerShared, synced: () => void): Promise<void> {
+  #handle(plan: KindPlan, shared: ControllerShared): StartedKind {
     const { signal } = this.#stopping;
-    try {
-      const facts = await awaitKindFacts(shared.client, declaration.resource, this.#clock, signal, (error) =>
-        this.#logger.warn("waiting for a kind that the cluster does not have", {
-          kind: resourceKey(declaration.resource),
-          error: error instanceof Error ? error.message : String(error),
-          hint: isResourceClass(declaration.resource)
-            ? 'install its CRD, or start the operator with crds: "install"'
-            : "install it, or check its name and your permissions",
-        }),
-      );
-      const controller = new Controller(shared, declaration, facts);
-      this.#controllers.push(controller);
-      void controller.synced.then(synced);
-      await controller.stream(signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    const { kind, kindClass, handlers } = plan;
+    const indexing = handlers.some(({ type }) => type === "index");
+    let known: (controller: Controller) => void = () => {};
+    const ready = new Promise<Controller>((resolve) => {
+      known = resolve;
+    });
+    const streams = (async () => {
+      try {
+        const facts = await awaitKindFacts(shared.client, kind, kindClass, this.#clock, signal, (error) =>
+          this.#logger.warn("waiting for a kind that the cluster does not have", {
+            kind: kindKey(kind),
+            error: error instanceof Error ? error.message : String(error),
+            hint: isResourceClass(kindClass)
+              ? 'install its CRD, or start the operator with crds: "install"'
+              : "install it, or check its name and your permissions",
+          }),
+        );
+        const controller = new Controller(shared, handlers, facts);
+        this.#controllers.push(controller);
+        void controller.synced.then(() => known(controller));
+        await controller.stream(signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    })();
+    return { ready, streams, indexed: indexing ? ready : undefined };
   }
 
   #handlerWrote(body: KubeBody, kind: KindDescription): void {
@@ -217,7 +250,8 @@ export class Runner implements RunningOperator {
     for (const { resource } of this.#declarations.resources) {
       if (!isResourceClass(resource)) continue;
       const written = await installCrd(client, resource, this.#settings.name, this.#stopping.signal);
-      if (written) this.#logger.info("the custom resource definition is installed", { crd: resourceKey(resource) });
+      if (written)
+        this.#logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
     }
   }
 

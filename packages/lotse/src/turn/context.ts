@@ -10,6 +10,7 @@ import {
   type EventContext,
   type FieldPath,
   fieldKeys,
+  type Indexes,
   type Memo,
   type ObjectContext,
   type Patch,
@@ -35,13 +36,14 @@ export interface ContextParts {
   readonly memo: Memo;
   readonly param: unknown;
   readonly patch: Patch<KubeBody>;
+  readonly indexes: Indexes;
 }
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /** What every handler of an object gets. */
 export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
-  const { body, kind, client, signal, logger, memo, param, patch } = parts;
+  const { body, kind, client, signal, logger, memo, param, patch, indexes } = parts;
   const frozen = deepFreeze(body);
   const metadata = frozen.metadata ?? NOTHING;
   return {
@@ -65,6 +67,7 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
     client,
     signal,
     param,
+    indexes,
     adopt: (children) => adopt(body, kind, children),
   };
 }

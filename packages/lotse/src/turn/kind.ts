@@ -1,6 +1,6 @@
 import type { Client, KindClass, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock, JsonObject } from "@lotse/client/meta";
-import type { Aborted, ChangeHandler, EventHandler } from "../declare/index.ts";
+import type { Aborted, ChangeHandler, EventHandler, Indexes } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
@@ -18,6 +18,7 @@ export interface TurnKind {
   readonly target: WriteTarget;
   /** Whether the kind's schema keeps `status.<id>`. */
   readonly keepsResult: (id: string) => boolean;
+  readonly indexes: Indexes;
   readonly client: Client;
   readonly clock: Clock;
   readonly random: () => number;

@@ -4,6 +4,7 @@ import { formatDuration, type JsonObject } from "@lotse/client/meta";
 import {
   type ChangeHandler,
   type Handler,
+  type IndexHandler,
   matchesFilters,
   PermanentError,
   type Reason,
@@ -109,7 +110,7 @@ export class Runs {
 
   /** One attempt of any handler: its context, its patch, its result. */
   async attempt(
-    handler: Handler,
+    handler: Exclude<Handler, IndexHandler>,
     body: KubeBody,
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
@@ -132,6 +133,7 @@ export class Runs {
           memo: this.#memory.memo,
           param: handler.param,
           patch: draft.view,
+          indexes: this.#kind.indexes,
         }),
       {
         clock,

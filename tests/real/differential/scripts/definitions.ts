@@ -246,7 +246,13 @@ export const definitions: Script = {
       metadata: { name: `gadgets.${group}`, annotations: { x: "y" } },
     }),
     patch("merge", "changes the status of the main resource", gadget, { status: { storedVersions: ["v9"] } }),
-    patch("merge", "stores another version in the status", `${gadget}/status`, { status: { storedVersions: ["v9"] } }),
+    patch(
+      "merge",
+      "stores another version in the status",
+      `${gadget}/status`,
+      { status: { storedVersions: ["v9"] } },
+      { query: { dryRun: "All" } },
+    ),
     patch("json", "adds a version", gadget, [
       {
         op: "add",

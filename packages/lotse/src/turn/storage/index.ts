@@ -1,3 +1,4 @@
-export { type KopfOptions, kopf } from "./kopf.ts";
+export { kopf } from "./kopf.ts";
+export type { KopfOptions } from "./kopf-places.ts";
 export { annotationStorage, statusStorage } from "./own.ts";
 export { type RecordStorage, recall } from "./storage.ts";

@@ -1,8 +1,10 @@
+import type { KubeBody } from "@lotse/client";
 import { describe, expect, it } from "vitest";
 import { thing } from "../test-builders.ts";
-import { bookkeeping, kopfKeys, kopfMarker } from "./kopf-keys.ts";
+import { bookkeeping, kopfKeyMaker, kopfMarker } from "./kopf-keys.ts";
 import { golden } from "./test-golden.ts";
 
+const kopfKeys = (id: string, on: KubeBody, prefix: string, v1: boolean) => kopfKeyMaker(prefix, v1)(id, on);
 const body = thing();
 const replicaSet = {
   ...body,
@@ -35,6 +37,13 @@ describe("Kopf's keys", () => {
     ["V2", "a_b.c-d/e", 0, "a_b.c-d.e"],
   ])("in %s of %s are those of its documentation", (_generation, id, index, name) => {
     expect(kopfKeys(id, body, "my-operator.example.com", true)[index]).toBe(`my-operator.example.com/${name}`);
+  });
+
+  it("are the same at the second time, and for thousands of ids", () => {
+    const keys = kopfKeyMaker("a.b", true);
+    const ids = Array.from({ length: 2_500 }, (_, index) => `fn/${index}`);
+    for (const id of [...ids, ...ids]) expect(keys(id, body)).toEqual([`a.b/${id.replace("/", ".")}`]);
+    expect([keys("fn", replicaSet), keys("fn", body)]).toEqual([["a.b/fn-ofDRS"], ["a.b/fn"]]);
   });
 
   it("are marked only on ReplicaSets that a Deployment owns", () => {

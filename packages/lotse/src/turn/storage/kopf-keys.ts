@@ -14,9 +14,25 @@ const MARKER = "kopf-managed";
 const KOPF_PREFIX = "kopf.zalando.org";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** The annotations in which Kopf keeps what belongs to `id` on `body`, in the order in which it reads them. */
-export function kopfKeys(id: string, body: KubeBody, prefix: string, v1: boolean): string[] {
-  const key = isDeploymentsReplicaSet(body) ? `${id}-ofDRS` : id;
+/** Ids of handlers are few; those of sub-handlers may be made up at run time. */
+const MOST_REMEMBERED = 1_000;
+
+/** Names the annotations in which Kopf keeps what belongs to an id on a body, in the order in which it reads them. */
+export function kopfKeyMaker(prefix: string, v1: boolean): (id: string, body: KubeBody) => readonly string[] {
+  // Digests cost more than all the rest of reading an object.
+  const made = new Map<string, readonly string[]>();
+  return (id, body) => {
+    const key = isDeploymentsReplicaSet(body) ? `${id}-ofDRS` : id;
+    const known = made.get(key);
+    if (known) return known;
+    const keys = kopfKeys(key, prefix, v1);
+    if (made.size >= MOST_REMEMBERED) made.clear();
+    made.set(key, keys);
+    return keys;
+  };
+}
+
+function kopfKeys(key: string, prefix: string, v1: boolean): string[] {
   const second = v2Key(key, prefix);
   const first = v1 ? v1Key(key, prefix) : second;
   return first === second ? [second] : [second, first];

@@ -1,7 +1,7 @@
 /** What Kopf remembers of one handler, how it writes it down, and what that is in our words. */
 import { isObject } from "@lotse/client/meta";
 import type { Reason } from "../../declare/index.ts";
-import type { RunRecord } from "../record.ts";
+import type { RunRecord, StepRecord } from "../record.ts";
 
 /** One progress record. Times are in Kopf's form: UTC, microseconds, `+00:00`. */
 export interface Progress {
@@ -71,22 +71,59 @@ export function runOf(progress: Progress): RunRecord | undefined {
   };
 }
 
-/** A run in Kopf's words. What Kopf alone knows is taken from the record that it replaces. */
-export function progressOf(run: RunRecord, purpose: Reason, replaced: Progress | undefined): Progress {
-  const goesOn = replaced !== undefined && (replaced.purpose ?? purpose) === purpose;
+/** A run in Kopf's words. `replaced` is its record in the same cycle: what Kopf alone knows is taken from there. */
+export function progressOf(
+  run: RunRecord,
+  purpose: Reason,
+  replaced: Progress | undefined,
+  subrefs: readonly string[] | undefined,
+): Progress {
   const success = run.outcome === "done";
   const failure = run.outcome === "failed";
-  const wasFinal = goesOn && (success ? replaced.success : failure && replaced.failure);
+  const wasFinal = success ? replaced?.success : failure && replaced?.failure;
   return {
     started: kopfTime(run.started),
-    stopped: wasFinal ? replaced.stopped : undefined,
+    stopped: wasFinal ? replaced?.stopped : undefined,
     delayed: kopfTime(run.due),
     purpose,
     retries: run.attempts,
     success,
     failure,
     message: run.message,
-    subrefs: goesOn ? replaced.subrefs : undefined,
+    subrefs: subrefs && subrefs.length > 0 ? subrefs : undefined,
+  };
+}
+
+/** What is remembered of a sub-handler, as that of a step. `result` is what it returned. */
+export function stepOf(progress: Progress, result: unknown): StepRecord {
+  const { retries, success, failure, started, delayed, message } = progress;
+  if (success) return { attempts: retries, outcome: "done", ...(result !== undefined && { result }) };
+  return {
+    attempts: retries,
+    ...(failure && { outcome: "failed" as const }),
+    ...(!failure && started !== undefined && { started: lotseTime(started) }),
+    ...(!failure && delayed !== undefined && { due: lotseTime(delayed) }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+/** A step in Kopf's words, which are those for sub-handlers. */
+export function stepProgressOf(step: StepRecord, purpose: Reason, stored: Progress | undefined): Progress {
+  const success = step.outcome === "done";
+  const failure = step.outcome === "failed";
+  // A finished step has forgotten when it began; Kopf's record has not.
+  const same = stored?.success === success && stored.failure === failure && stored.retries === step.attempts;
+  if (step.outcome && stored && same && (stored.purpose ?? purpose) === purpose) return stored;
+  return {
+    started: kopfTime(step.started),
+    stopped: undefined,
+    delayed: kopfTime(step.due),
+    purpose,
+    retries: step.attempts,
+    success,
+    failure,
+    message: step.message,
+    subrefs: undefined,
   };
 }
 

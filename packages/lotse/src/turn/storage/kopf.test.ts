@@ -2,8 +2,8 @@ import type { KubeBody } from "@lotse/client";
 import { applyMergePatch } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { decide } from "../decide.ts";
-import { digestOf, type Essence, essenceOf } from "../essence.ts";
-import { packEssence, type RecordReading, unpackEssence } from "../record.ts";
+import { canonical, digestOf, type Essence, essenceOf } from "../essence.ts";
+import { packEssence, type RecordReading, type RunRecord, unpackEssence } from "../record.ts";
 import { settle } from "../settle.ts";
 import { changeHandler, thing } from "../test-builders.ts";
 import { withAnnotations } from "./fields.ts";
@@ -20,8 +20,8 @@ const base = (essence: Essence) => ({ [BASE]: `${JSON.stringify(essence)}\n` });
 const progress = (id: string, more: Record<string, unknown> = {}) => ({
   [`kopf.zalando.org/${id}`]: JSON.stringify({ started: STARTED, purpose: "create", retries: 0, ...more }),
 });
-const packed = (essence: Essence) => ({ digest: digestOf(essence), essence: packEssence(essence) });
-const handledAs = (essence: Essence) => ({ handled: digestOf(essence), base: packEssence(essence) });
+const packed = (essence: Essence) => ({ digest: digestOf(essence), essence: `j${canonical(essence)}` });
+const handledAs = (essence: Essence) => ({ handled: digestOf(essence), base: `j${canonical(essence)}` });
 const found = (record: object): RecordReading => ({ type: "found", record: { uid: "u1", ...record } });
 type Found = Extract<RecordReading, { type: "found" }>;
 const RUN = { attempts: 0, started: "2026-01-01T00:00:00.000Z" };
@@ -239,12 +239,71 @@ describe("what is written", () => {
     expect(written.metadata?.annotations?.["kopf.zalando.org/a"]).not.toContain("subrefs");
   });
 
-  it("sub-handlers of a cycle that goes on stay, so that Kopf can go on with them", () => {
-    const before = annotated({ ...progress("a", { subrefs: ["a/x"] }), ...progress("a.x", { success: true }) });
-    const open = { uid: "u1", open: { reason: "create" as const, digest: "d" }, runs: { a: { ...RUN, attempts: 1 } } };
-    const { annotations } = storage.write(before, open, ["a"]).metadata ?? {};
-    expect(annotations).toMatchObject(progress("a.x", { success: true }));
-    expect(annotations?.["kopf.zalando.org/a"]).toContain('"subrefs":["a/x"]');
+  describe("steps", () => {
+    const sub = {
+      ...progress("a.x", { success: true, retries: 1, stopped: STARTED }),
+      ...progress("a.y", { retries: 2 }),
+    };
+    const before = {
+      ...annotated({ ...progress("a", { subrefs: ["a/x", "a/y"] }), ...sub }),
+      status: { "a/x": { made: 1 } },
+    };
+    const { record } = storage.read(before, ["a"]) as Found;
+
+    it("are what Kopf calls sub-handlers, with the results that it left in the status", () => {
+      expect(record.runs?.a?.steps).toEqual({
+        x: { attempts: 1, outcome: "done", result: { made: 1 } },
+        y: { attempts: 2, started: RUN.started },
+      });
+      expect(storage.write(before, record, ["a"])).toBe(before);
+    });
+
+    it("stay while their handler goes on, also when it is finished, and go with the cycle", () => {
+      const next = (run: RunRecord) =>
+        storage.write(before, { ...record, runs: { a: run } }, ["a"]).metadata?.annotations;
+      expect(next({ ...record.runs?.a, ...RUN, attempts: 1 })).toMatchObject(sub);
+      expect(next({ ...RUN, attempts: 1, outcome: "done" })).toMatchObject(sub);
+      expect(storage.write(before, { uid: "u1", ...handledAs({}) }, ["a"]).metadata?.annotations).toEqual(base({}));
+    });
+
+    it("are written under the ids of sub-handlers, and listed by their handler", () => {
+      const run = {
+        ...RUN,
+        steps: { z: { attempts: 1, outcome: "done" as const }, b: { attempts: 1, started: RUN.started } },
+      };
+      const open = { uid: "u1", open: { reason: "create" as const, digest: "d" }, runs: { a: run } };
+      const { annotations } = storage.write(thing(), open, ["a"]).metadata ?? {};
+      expect(Object.keys(annotations ?? {}).sort()).toEqual(
+        ["a", "a.b", "a.z"].map((name) => `kopf.zalando.org/${name}`),
+      );
+      expect(annotations?.["kopf.zalando.org/a"]).toContain('"subrefs":["a/b","a/z"]');
+      expect(annotations?.["kopf.zalando.org/a.z"]).toBe(
+        '{"purpose":"create","retries":1,"success":true,"failure":false}',
+      );
+    });
+
+    it("with a result that is nowhere on the object run again, rather than end without it", () => {
+      const run = { ...RUN, steps: { x: { attempts: 1, outcome: "done" as const, result: { made: 2 } } } };
+      const open = { uid: "u1", open: { reason: "create" as const, digest: "d" }, runs: { a: run } };
+      const written = storage.write(before, open, ["a"]);
+      expect((storage.read(written, ["a"]) as Found).record.runs).toEqual({ a: RUN });
+    });
+
+    it("of a superseded cycle are none of this one", () => {
+      const superseded = annotated({
+        ...progress("a", { subrefs: ["a/x"] }),
+        ...progress("a.x", { purpose: "update" }),
+      });
+      expect((storage.read(superseded, ["a"]) as Found).record.runs).toEqual({ a: RUN });
+    });
+
+    it("are not mistaken for a handler of a field", () => {
+      const both = annotated({ ...progress("a", { subrefs: ["a/spec"] }), ...progress("a.spec") });
+      const read = (storage.read(both, ["a", "a/spec"]) as Found).record;
+      expect(read.runs).toEqual({ a: RUN, "a/spec": RUN });
+      const written = storage.write(both, { ...read, runs: { "a/spec": RUN } }, ["a", "a/spec"]);
+      expect(written.metadata?.annotations).toEqual(progress("a.spec"));
+    });
   });
 
   it("a Deployment's ReplicaSet has keys of its own", () => {
@@ -273,6 +332,16 @@ describe("what is written", () => {
       "shop.example.com/kopf-managed": "yes",
       "shop.example.com/theirs": "{}",
     });
+  });
+
+  it("an essence comes from the record in whatever form it is packed, when the object has moved on", () => {
+    const essence = { spec: { items: Array.from({ length: 50 }, (_, index) => ({ name: `item-${index}` })) } };
+    const record = { uid: "u1", handled: digestOf(essence), base: packEssence(essence) };
+    expect(record.base).toMatch(/^z/);
+    const written = storage.write(thing(), record, []);
+    expect(JSON.parse(written.metadata?.annotations?.[BASE] ?? "")).toEqual(essence);
+    const read = (storage.read(written, []) as Found).record;
+    expect(unpackEssence(read.base)).toEqual(essence);
   });
 
   it("needs a prefix", () => {

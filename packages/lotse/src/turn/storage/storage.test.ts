@@ -1,11 +1,12 @@
 import type { KubeBody } from "@lotse/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { digestOf, type Essence } from "../essence.ts";
-import { packEssence, recordAnnotation } from "../record.ts";
+import { canonical, digestOf, type Essence } from "../essence.ts";
+import { recordAnnotation } from "../record.ts";
 import { thing } from "../test-builders.ts";
 import { withAnnotations, withStatus } from "./fields.ts";
-import { type KopfOptions, kopf } from "./kopf.ts";
+import { kopf } from "./kopf.ts";
+import type { KopfOptions } from "./kopf-places.ts";
 import { annotationStorage, statusStorage } from "./own.ts";
 import { bodies, HANDLERS, json, type Remembered, runs, storageContract } from "./test-contract.ts";
 
@@ -40,7 +41,7 @@ const inKopfsForm = fc
   .filter(({ base, reason }) => base !== undefined || reason === "create" || reason === "delete")
   .map(({ body, base, reason, runs }): Remembered => {
     const essence: Essence = base === undefined ? {} : { spec: base };
-    const at = { digest: digestOf(essence), essence: packEssence(essence) };
+    const at = { digest: digestOf(essence), essence: `j${canonical(essence)}` };
     const metadata = { ...body.metadata, ...(reason === "delete" && { deletionTimestamp: "2026-01-01T00:00:00Z" }) };
     return {
       body: { ...body, metadata },

@@ -4,7 +4,7 @@ import { deepClone, deepEqual } from "@lotse/client/meta";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { essenceOf } from "../essence.ts";
-import type { ObjectRecord, RecordReading, RunRecord } from "../record.ts";
+import type { ObjectRecord, RecordReading, RunRecord, StepRecord } from "../record.ts";
 import { thing } from "../test-builders.ts";
 import { type RecordStorage, recall } from "./storage.ts";
 
@@ -34,12 +34,26 @@ const time = fc
   .date({ min: new Date(0), max: new Date("2100-01-01T00:00:00Z"), noInvalidDate: true })
   .map((date) => date.toISOString());
 
+/** Steps without results. */
+const steps: fc.Arbitrary<Record<string, StepRecord>> = fc
+  .dictionary(
+    fc.constantFrom("one", "two/three", "y".repeat(60)),
+    fc.oneof(
+      fc.record({ attempts: fc.nat(9), started: time, due: time, message: fc.string() }),
+      fc.record({ attempts: fc.nat(9), outcome: fc.constant("done" as const) }),
+      fc.record({ attempts: fc.nat(9), outcome: fc.constant("failed" as const), message: fc.string() }),
+    ),
+    { minKeys: 1 },
+  )
+  .map((value) => ({ ...value }));
+
 /** Runs as the engine makes them, without what they saw. */
 export const runs: fc.Arbitrary<Record<string, RunRecord>> = fc
   .dictionary(
     fc.constantFrom(...HANDLERS),
     fc.oneof(
       fc.record({ attempts: fc.nat(9), started: time }),
+      fc.record({ attempts: fc.nat(9), started: time, steps }),
       fc.record({ attempts: fc.nat(9), started: time, due: time, message: fc.string() }),
       fc.record({ attempts: fc.nat(9), started: time, outcome: fc.constant("done" as const) }),
       fc.record({ attempts: fc.nat(9), started: time, outcome: fc.constant("failed" as const), message: fc.string() }),

@@ -1,7 +1,7 @@
 /** What Kopf itself wrote, recorded. */
 import { readFileSync } from "node:fs";
 import type { KubeBody } from "@lotse/client";
-import type { KopfOptions } from "./kopf.ts";
+import type { KopfOptions } from "./kopf-places.ts";
 
 /** Recorded with the version of Kopf that `kopf` names. */
 export interface Golden {

@@ -1,0 +1,99 @@
+import { type Client, ConfigMap, type KubeBody, Namespace } from "@lotse/client";
+import { type LogRecord, Operator, type RunningOperator, resource, type StartOptions } from "lotse";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { clustersUnderTest, describeOn } from "../fixture.ts";
+
+const Rack = resource({
+  group: "racks.example.com",
+  version: "v1",
+  kind: "Rack",
+  spec: z.object({ room: z.string() }),
+});
+
+describeOn(clustersUnderTest(), "kinds and indexes", (cluster) => {
+  let client: Client;
+  let namespace: string;
+  let running: RunningOperator[];
+  let logs: LogRecord[];
+  let tests = 0;
+
+  beforeEach(async () => {
+    namespace = `kinds-${++tests}`;
+    client = (await cluster().connect()).inNamespace(namespace);
+    await client.create(Namespace.gen({ name: namespace }));
+    running = [];
+    logs = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(running.map((one) => one.stop()));
+  });
+
+  async function start(operator: Operator, options: StartOptions = {}): Promise<RunningOperator> {
+    const one = operator.start({ client, namespaces: [namespace], log: (line) => logs.push(line), ...options });
+    running.push(one);
+    await one.ready;
+    return one;
+  }
+
+  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+
+  it("are selected by name, and handled once however often they are named", async () => {
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    operator.on.create("cm", { labels: { mine: "yes" } }, function byShortName({ resource: kind }) {
+      seen.push(`short name: ${kind.kind}`);
+    });
+    operator.on.create(ConfigMap, { labels: { mine: "yes" } }, function byClass() {
+      seen.push("class");
+    });
+    await start(operator);
+    await client.create(ConfigMap.gen({ name: "one", labels: { mine: "yes" } }));
+    await eventually(() => expect(seen).toEqual(["short name: ConfigMap", "class"]));
+  });
+
+  it("are handled as soon as they appear", async () => {
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    operator.on.create("racks.racks.example.com", function found({ name }) {
+      seen.push(name);
+    });
+    await start(operator);
+    expect(logs.map(({ message }) => message)).toContain("waiting for a kind that the cluster does not have");
+    await client.create(Rack.crd() as KubeBody);
+    await eventually(() => client.create(new Rack({ metadata: { name: "one" }, spec: { room: "a" } })));
+    await eventually(() => expect(seen).toEqual(["one"]));
+  });
+
+  it("fill an index before any handler runs, and keep it up to date", async () => {
+    const operator = new Operator({ name: "op" });
+    const byRoom = operator.index(Rack, { id: "byRoom" }, ({ spec, name }) => ({ [spec.room]: name }));
+    const seen: (readonly string[])[] = [];
+    operator.on.create(ConfigMap, { labels: { ask: "yes" } }, function ask({ indexes }) {
+      seen.push([...indexes(byRoom).get("blue")].sort());
+    });
+    const rack = (name: string, room: string) => client.create(new Rack({ metadata: { name }, spec: { room } }));
+    const ask = (name: string) => client.create(ConfigMap.gen({ name, labels: { ask: "yes" } }));
+
+    await start(new Operator({ name: "installer" }));
+    const installing = new Operator({ name: "crds", crds: "install" });
+    installing.on.create(Rack, function none() {});
+    await (await start(installing)).stop();
+    await rack("a", "blue");
+    await rack("b", "blue");
+    await rack("c", "red");
+    await ask("first");
+    await start(operator);
+    await eventually(() => expect(seen).toEqual([["a", "b"]]));
+
+    await client.patch(Rack, "b", { spec: { room: "red" } });
+    await client.delete(Rack, "a");
+    await rack("d", "blue");
+    await eventually(async () => {
+      await ask(`again-${Math.random().toString(36).slice(2, 8)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(seen.at(-1)).toEqual(["d"]);
+    });
+  });
+});
