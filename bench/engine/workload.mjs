@@ -121,7 +121,7 @@ class Run {
     await this.#settled(this.#options.objects + 2);
     let [stopped, sent] = [false, 0];
     const since = performance.now();
-    const lanes = Array.from({ length: 4 }, async () => {
+    const lanes = Array.from({ length: 2 }, async () => {
       while (!stopped) {
         const early = since + sent - performance.now();
         if (early > 0) await sleep(early);

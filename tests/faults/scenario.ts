@@ -27,17 +27,23 @@ export async function play(trial: Trial): Promise<void> {
   await Promise.all([
     plain(trial),
     moved(trial),
-    create(trial, "flaky"),
-    create(trial, "stepwise"),
+    simple(trial, "flaky"),
+    simple(trial, "stepwise"),
     doomed(trial),
     hasty(trial),
   ]);
+}
+
+async function simple(trial: Trial, name: string): Promise<void> {
+  await create(trial, name);
+  await handled(trial, name);
 }
 
 async function plain(trial: Trial): Promise<void> {
   await create(trial, "plain");
   await handled(trial, "plain");
   await trial.client.patch(Thing, "plain", { spec: { size: 2 } });
+  await handled(trial, "plain", 2);
 }
 
 async function moved(trial: Trial): Promise<void> {
@@ -45,6 +51,7 @@ async function moved(trial: Trial): Promise<void> {
   await begun(trial, "moved");
   await trial.client.patch(Thing, "moved", { spec: { size: 2 } });
   trial.openGate("moved");
+  await handled(trial, "moved", 2);
 }
 
 async function doomed(trial: Trial): Promise<void> {
@@ -75,11 +82,11 @@ async function begun(trial: Trial, name: string): Promise<void> {
   });
 }
 
-/** Resolves when the creation of the object is handled, and the object says so. */
-export async function handled(trial: Trial, name: string): Promise<void> {
+/** Resolves when the object is handled at this size, and says so. */
+export async function handled(trial: Trial, name: string, size = 1): Promise<void> {
   await eventually(async () => {
     const { status } = await trial.client.get(Thing, name);
-    if (status?.built === undefined) throw new Error(`${name} is not handled`);
+    if (status?.size !== size) throw new Error(`${name} is not handled at size ${size}`);
   });
 }
 

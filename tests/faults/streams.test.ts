@@ -113,9 +113,9 @@ describe("a stream that is away while the cluster forgets the past", () => {
     away = false;
 
     await handled(trial, "late");
-    await handled(trial, "reborn");
+    await handled(trial, "reborn", 5);
     await gone(trial, "marked");
-    await eventually(async () => expect((await client.get(Thing, "changed")).status?.size).toBe(7));
+    await handled(trial, "changed", 7);
     await trial.quiet();
     const done = notes().filter((note) => !note.includes("begin"));
     expect(done.sort()).toEqual(

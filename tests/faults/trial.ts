@@ -81,12 +81,12 @@ export class Site implements AsyncDisposable {
   }
 
   /** A new corner of the cluster, with nobody in it yet. A test that fails tells what happened there. */
-  async trial(test?: Pick<TestContext, "onTestFailed">, operator: OperatorName = "scenario-operator"): Promise<Trial> {
+  async trial(test?: TestContext, operator: OperatorName = "scenario-operator"): Promise<Trial> {
     const namespace = `trial-${++this.#count}`;
     const proxy = await FaultProxy.open(this.cluster.url);
     const trial = new Trial(this, namespace, proxy, operator);
     this.#trials.push(trial);
-    test?.onTestFailed(() => console.error(trial.story()));
+    test?.onTestFailed(() => console.error(`${test.task.name}\n${trial.story()}`));
     await this.client.create(Namespace.gen({ name: namespace }));
     return trial;
   }
@@ -205,7 +205,7 @@ export class Trial {
       [pid, object, handler, reason, retry, saw, phase].join(" "),
     );
     const requests = this.proxy.requests.map(({ label, index }) => `${label} #${index + 1}`);
-    return [`Requests of ${this.namespace}:`, ...requests, "Calls:", ...notes, "Log:", ...log].join("\n");
+    return ["Requests:", ...requests, "Calls:", ...notes, "Log:", ...log].join("\n");
   }
 
   async close(): Promise<void> {

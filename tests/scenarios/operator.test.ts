@@ -398,6 +398,46 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     expect(await patchesOf("things")).toEqual(["one/status"]);
   });
 
+  it("keeps conditions with their transition times, beside those of others", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on(["create", "update"], Thing, ({ conditions, spec }) => {
+      conditions.set("Ready", spec.size < 5, spec.size < 5 ? "Small" : "Large", `the size is ${spec.size}`);
+    });
+    await start(operator);
+    const object = await thing("one", { size: 1 });
+    const ready = async () => {
+      const { status } = (await client.get(Thing, "one")) as { status?: { conditions?: Record<string, unknown>[] } };
+      return status?.conditions?.find(({ type }) => type === "Ready");
+    };
+    await eventually(async () =>
+      expect(await ready()).toMatchObject({ status: "True", reason: "Small", observedGeneration: 1 }),
+    );
+    await object.patch({ spec: { size: 9 } });
+    await eventually(async () =>
+      expect(await ready()).toMatchObject({ status: "False", reason: "Large", observedGeneration: 2 }),
+    );
+  });
+
+  it("posts an Event when a handler fails, and those that handlers ask for", async () => {
+    const operator = new Operator({ name: "op", events: "all" });
+    operator.on.create(Thing, function broken({ warn, info }) {
+      info("Trying", "let us see");
+      warn("Worried", "this looks bad");
+      throw new PermanentError("it was bad");
+    });
+    await start(operator);
+    await thing("one");
+    await eventually(async () => {
+      const events = await client.list("events").toArray();
+      const said = events.map(({ body }) => `${body.type} ${body.reason}: ${body.message}`).sort();
+      expect(said).toEqual([
+        "Normal Trying: let us see",
+        "Warning HandlerFailed: broken failed for good: it was bad",
+        "Warning Worried: this looks bad",
+      ]);
+    });
+  });
+
   it("gives a running handler its signal and time to end when it stops, and writes its work down", async () => {
     const operator = new Operator({ name: "op" });
     const why: string[] = [];

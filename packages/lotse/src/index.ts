@@ -8,8 +8,11 @@ export type { Duration } from "@lotse/client/meta";
 // What handlers get
 export type {
   Adoptable,
+  AdoptOptions,
   AttemptContext,
   ChangeContext,
+  ConditionState,
+  Conditions,
   DaemonContext,
   DeepReadonly,
   Difference,
@@ -23,7 +26,6 @@ export type {
   StepFunction,
   TimerContext,
 } from "./declare/index.ts";
-// Declaring
 // Errors
 export {
   Aborted,
@@ -87,3 +89,17 @@ export {
   prettySink,
   type TextOutput,
 } from "./report/index.ts";
+// Declaring
+// Hierarchies
+export {
+  adjustNamespace,
+  adopt,
+  appendOwnerReference,
+  type Child,
+  type Children,
+  disown,
+  harmonizeNaming,
+  label,
+  type Owner,
+  removeOwnerReference,
+} from "./turn/index.ts";

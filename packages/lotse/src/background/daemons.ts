@@ -11,7 +11,9 @@ import {
   type AttemptResult,
   attempt,
   type BackgroundTurn,
+  ConditionsDraft,
   combinePatches,
+  conditionsOf,
   daemonContext,
   errorFields,
   type ObjectMemory,
@@ -93,14 +95,22 @@ async function run(
     if (handler.initialDelayMs > 0) await sleep(clock, handler.initialDelayMs, signal);
     logger.debug("daemon begins");
     for (let attempts = 0; ; attempts++) {
-      const { draft, result } = await once(kind, memory, handler, newest, { attempts, startedAt }, signal, logger);
+      const { draft, conditions, result } = await once(
+        kind,
+        memory,
+        handler,
+        newest,
+        { attempts, startedAt },
+        signal,
+        logger,
+      );
       if (result.abandoned) {
         logger.warn("daemon ignores its signal and was abandoned", {
           hint: "end when context.signal aborts; what it does from now on is refused",
         });
         return false;
       }
-      if (result.outcome.type !== "aborted") await apply(kind, handler, newest(), draft, result, logger);
+      if (result.outcome.type !== "aborted") await apply(kind, handler, newest(), draft, conditions, result, logger);
       if (result.outcome.type === "aborted" || (signal.aborted && result.outcome.type === "done")) return false;
       const delayMs = retryDelay(handler, result, attempts + 1, clock.now() - startedAt, random);
       if (delayMs === undefined) {
@@ -128,8 +138,9 @@ async function once(
   effort: { readonly attempts: number; readonly startedAt: number },
   signal: AbortSignal,
   logger: Logger,
-): Promise<{ draft: PatchDraft; result: AttemptResult }> {
+): Promise<{ draft: PatchDraft; conditions: ConditionsDraft; result: AttemptResult }> {
   const draft = new PatchDraft();
+  const conditions = new ConditionsDraft(conditionsOf(newest()));
   const { timeoutMs } = handler.retry;
   const result = await attempt(
     (own) => {
@@ -149,6 +160,8 @@ async function once(
         param: handler.param,
         patch: draft.view,
         indexes: kind.indexes,
+        conditions,
+        post: (type: "Normal" | "Warning", reason: string, message: string) => kind.post(body, type, reason, message),
       };
       const { attempts, startedAt } = effort;
       return handler.fn(daemonContext(parts, { retry: attempts, startedAt, now: kind.clock.now() }, newest));
@@ -161,7 +174,7 @@ async function once(
       errors: handler.retry.errors,
     },
   );
-  return { draft, result };
+  return { draft, conditions, result };
 }
 
 /** What the daemon wanted to change, and its result; a write that is refused is told and not tried again. */
@@ -170,6 +183,7 @@ async function apply(
   handler: DaemonHandler,
   body: KubeBody,
   draft: PatchDraft,
+  conditions: ConditionsDraft,
   { outcome }: AttemptResult,
   logger: Logger,
 ): Promise<void> {
@@ -178,7 +192,13 @@ async function apply(
     changes = combinePatches(changes, resultPatch(handler.id, outcome.result));
   }
   try {
-    const plan = { changes, transforms: draft.transforms, record: undefined, finalizer: "keep" as const };
+    const plan = {
+      changes,
+      transforms: draft.transforms,
+      conditions: conditions.touched ? { changes: conditions.changes(), now: new Date(kind.clock.now()) } : undefined,
+      record: undefined,
+      finalizer: "keep" as const,
+    };
     await write(kind.client, body, plan, kind.target, kind.wrote);
   } catch (error) {
     logger.error("what the daemon wanted to change could not be written", errorFields(error, true));

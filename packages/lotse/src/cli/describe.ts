@@ -3,9 +3,13 @@ import { describeSelector, parseSelector, type ResourceInput } from "../declare/
 import type { Operator } from "../operator/index.ts";
 import type { LoadedOperator } from "./load.ts";
 
-/** The kinds that operators handle, as they were declared. */
-export function kindsOf(operators: readonly LoadedOperator[]): ResourceInput[] {
-  return operators.flatMap(({ operator }) => operator.resources.map(({ resource }) => resource));
+/** The kinds that operators handle and that have a name: whoever handles everything is not asked for all of it. */
+export function kindsOf(operators: readonly LoadedOperator[]): (KindClass | KindDescription | string)[] {
+  const resources = operators.flatMap(({ operator }) => operator.resources.map(({ resource }) => resource));
+  return resources.flatMap((resource): (KindClass | KindDescription | string)[] => {
+    if (typeof resource === "string") return [resource];
+    return parseSelector(resource).type === "exact" ? [resource as KindClass | KindDescription] : [];
+  });
 }
 
 /** What to call a kind in a shell: `xr`, `pods`. */

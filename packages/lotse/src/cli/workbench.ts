@@ -73,7 +73,7 @@ export class Workbench {
 
   #start(operators: readonly LoadedOperator[]): void {
     const { client, log } = this.#options;
-    const running = operators.map(({ operator }) => operator.start({ client, log, crds: "install" }));
+    const running = operators.map(({ operator }) => operator.start({ client, log, crds: "install", events: "all" }));
     const state: BenchState = { phase: "working", operators, running };
     this.#state = state;
     this.#options.onWorking?.(operators);

@@ -36,6 +36,40 @@ export interface Difference {
 /** Something that can belong to the handled object: a client object or a plain manifest. */
 export type Adoptable = KubeObject | KubeBody;
 
+/** How children are adopted. */
+export interface AdoptOptions {
+  /** Templates inside the children that get the labels as well: `["spec.template"]`. */
+  readonly nested?: readonly string[];
+  /** Overwrite names, namespaces and labels that are there. */
+  readonly forced?: boolean;
+  /** Name the children exactly as the owner, without a generated suffix. */
+  readonly strict?: boolean;
+}
+
+/** A condition as it is in the status; the server's form. */
+export interface ConditionState {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Kubernetes conditions of an object.
+ *
+ * @example
+ * ```ts
+ * conditions.set("Ready", true, "Published", "the rate is 1.08");
+ * ```
+ */
+export interface Conditions {
+  /** The time of the transition changes only when the status does. */
+  set(type: string, status: boolean | "True" | "False" | "Unknown", reason: string, message?: string): void;
+  remove(type: string): void;
+  /** As it is now, with what was set in this attempt. */
+  get(type: string): ConditionState | undefined;
+}
+
 /** What every handler of an object gets. */
 export interface ObjectContext<B extends KubeBody> {
   /** The object with its verbs: `object.label({...})`, `object.delete()`. */
@@ -65,7 +99,13 @@ export interface ObjectContext<B extends KubeBody> {
   /** The operator's indexes: `indexes(podsByNode).get("node-1")`. */
   readonly indexes: Indexes;
   /** Makes children belong to this object: owner reference, namespace and name prefix. Returns what it was given. */
-  adopt<T extends Adoptable | readonly Adoptable[]>(children: T): T;
+  adopt<T extends Adoptable | readonly Adoptable[]>(children: T, options?: AdoptOptions): T;
+  /** Kubernetes conditions of the object: transition times and `observedGeneration` are kept for you. */
+  readonly conditions: Conditions;
+  /** Posts a Kubernetes Event about the object: `info("Published", "the rate is 1.08")`. */
+  info(reason: string, message: string): void;
+  /** Posts a Kubernetes Event that warns. */
+  warn(reason: string, message: string): void;
 }
 
 /** What a handler that may be tried again gets. */

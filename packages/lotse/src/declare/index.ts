@@ -2,8 +2,11 @@ export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backof
 export {
   Aborted,
   type Adoptable,
+  type AdoptOptions,
   type AttemptContext,
   type ChangeContext,
+  type ConditionState,
+  type Conditions,
   type DaemonContext,
   type Difference,
   type EventContext,

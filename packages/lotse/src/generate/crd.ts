@@ -73,8 +73,28 @@ function statusSchema(status: unknown): SchemaNode {
   if (status === undefined) return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const { required: _required, ...schema } = toStructural(status, "status");
   // The status is filled bit by bit, and the record may be its first bit: nothing in it can be required.
-  return { ...schema, type: "object", properties: { ...(schema.properties as object), [RECORD_FIELD]: reserved } };
+  const properties = { conditions: CONDITIONS, ...(schema.properties as object), [RECORD_FIELD]: reserved };
+  return { ...schema, type: "object", properties };
 }
+
+/** Kubernetes conditions, as `conditions.set(…)` writes them; a schema of one's own goes before. */
+const CONDITIONS: SchemaNode = {
+  type: "array",
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["type"],
+  items: {
+    type: "object",
+    required: ["type", "status", "lastTransitionTime", "reason", "message"],
+    properties: {
+      type: { type: "string", maxLength: 316 },
+      status: { type: "string", enum: ["True", "False", "Unknown"] },
+      observedGeneration: { type: "integer", format: "int64", minimum: 0 },
+      lastTransitionTime: { type: "string", format: "date-time" },
+      reason: { type: "string", minLength: 1, maxLength: 1024 },
+      message: { type: "string", maxLength: 32_768 },
+    },
+  },
+};
 
 /** The declared columns, and the age that `kubectl get` shows for every other kind. */
 function columnsOf(columns: readonly Column[]) {

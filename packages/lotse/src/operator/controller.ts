@@ -2,7 +2,7 @@
  * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
-import type { Client, KindDescription, KubeBody, StreamState } from "@lotse/client";
+import { apiVersionOf, type Client, type KindDescription, type KubeBody, type StreamState } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../declare/index.ts";
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import type { Logger } from "../report/index.ts";
+import type { EventRecorder, Logger } from "../report/index.ts";
 import { isDeleting, newMemory, type ObjectMemory, type TurnKind, takeTurn } from "../turn/index.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 
@@ -33,6 +33,7 @@ export interface ControllerShared {
   /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
   readonly indexes: OperatorIndexes;
+  readonly events: EventRecorder;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
 }
@@ -237,6 +238,20 @@ export class Controller implements InformerListener {
         this.#shared.indexes.update(this.#indexes, informer?.get(cacheKey(body)) ?? body, this.#logger);
       },
       handlerWrote,
+      post: (body, type, reason, message) =>
+        this.#shared.events.post({
+          type,
+          reason,
+          message,
+          object: {
+            apiVersion: apiVersionOf(kind),
+            kind: kind.kind,
+            namespace: body.metadata?.namespace,
+            name: body.metadata?.name ?? "",
+            uid: body.metadata?.uid,
+            resourceVersion: body.metadata?.resourceVersion,
+          },
+        }),
       wake: (key) => {
         if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
       },

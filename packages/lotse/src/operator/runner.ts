@@ -11,7 +11,7 @@ import {
   type Memo,
 } from "../declare/index.ts";
 import { awaitKindFacts } from "../informers/index.ts";
-import { atLeast, Logger, type LogSink, prettySink } from "../report/index.ts";
+import { atLeast, EventRecorder, Logger, type LogSink, prettySink } from "../report/index.ts";
 import { attempt, errorFields } from "../turn/index.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
@@ -30,6 +30,11 @@ export interface OperatorSettings {
   readonly crds?: "install" | "wait";
   /** How many objects of one kind are worked on at the same time. Default 10. */
   readonly concurrency?: number;
+  /**
+   * Which Kubernetes Events the operator posts about its objects: those that warn, all of them (also when a handler
+   * succeeds), or none. Default `"warnings"`; `lotse dev` posts all.
+   */
+  readonly events?: "all" | "warnings" | "none";
   /** How long running handlers may take to end when the operator stops. Default 10 s. */
   readonly graceful?: Duration;
 }
@@ -44,6 +49,8 @@ export interface StartOptions {
   readonly namespaces?: readonly string[];
   /** Wins over the operator's own setting. */
   readonly crds?: "install" | "wait";
+  /** Wins over the operator's own setting. */
+  readonly events?: "all" | "warnings" | "none";
   /** Takes the log. Default: lines for people on standard error, from `info` up. */
   readonly log?: LogSink;
   /** Time, for tests. */
@@ -94,6 +101,7 @@ export class Runner implements RunningOperator {
   readonly #memo: Memo = {};
   readonly #stopping = new AbortController();
   readonly #controllers: Controller[] = [];
+  #events: EventRecorder | undefined;
 
   constructor(declarations: Declarations, settings: OperatorSettings, options: StartOptions) {
     this.#declarations = declarations;
@@ -144,6 +152,7 @@ export class Runner implements RunningOperator {
       await aborted(this.#stopping.signal);
       await Promise.all(this.#controllers.map((controller) => controller.close()));
       await begun.streams;
+      await this.#events?.stop();
       await this.#lifecycle("cleanup", client, AbortSignal.timeout(this.#gracefulMs));
       this.#logger.info("the operator has stopped", { operator: this.#settings.name });
     } finally {
@@ -185,6 +194,7 @@ export class Runner implements RunningOperator {
       concurrency: this.#settings.concurrency ?? 10,
       namespaces: this.#options.namespaces,
       indexes: new OperatorIndexes(ids),
+      events: this.#eventRecorder(client),
       handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
     };
     const scanner = new KindScanner(client, declarations, this.#clock, this.#logger, this.#stopping.signal);
@@ -207,6 +217,19 @@ export class Runner implements RunningOperator {
     const later = scanner.follow((plan) => streams.push(run(this.#handle(plan, shared))));
     await later;
     await Promise.all(streams);
+  }
+
+  #eventRecorder(client: Client): EventRecorder {
+    const recorder = new EventRecorder({
+      client,
+      clock: this.#clock,
+      random: this.#options.random ?? Math.random,
+      component: this.#settings.name,
+      onProblem: (message, fields) => this.#logger.warn(message, fields),
+      settings: { post: this.#options.events ?? this.#settings.events ?? "warnings" },
+    });
+    this.#events = recorder;
+    return recorder;
   }
 
   #handle(plan: KindPlan, shared: ControllerShared): StartedKind {

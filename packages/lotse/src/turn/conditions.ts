@@ -267,3 +267,9 @@ export class ConditionsDraft<Type extends string = string> {
     return setConditions(o.existing ?? this.#existing, set, { ...o, remove });
   }
 }
+
+/** The conditions in the status of `body`. */
+export function conditionsOf(body: { readonly status?: unknown }): Condition[] | undefined {
+  const conditions = (body.status as { conditions?: unknown } | undefined)?.conditions;
+  return Array.isArray(conditions) ? (conditions as Condition[]) : undefined;
+}

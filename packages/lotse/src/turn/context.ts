@@ -20,8 +20,9 @@ import {
   valueAt,
 } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
-import { adopt } from "./adopt.ts";
+import type { ConditionsDraft } from "./conditions.ts";
 import type { Essence } from "./essence.ts";
+import { adopt, type Children } from "./hierarchies.ts";
 import type { RawEvent } from "./memory.ts";
 
 /** What a context is made of. */
@@ -37,13 +38,16 @@ export interface ContextParts {
   readonly param: unknown;
   readonly patch: Patch<KubeBody>;
   readonly indexes: Indexes;
+  readonly conditions: ConditionsDraft;
+  /** Posts a Kubernetes Event about the object. */
+  readonly post: (type: "Normal" | "Warning", reason: string, message: string) => void;
 }
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /** What every handler of an object gets. */
 export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
-  const { body, kind, client, signal, logger, memo, param, patch, indexes } = parts;
+  const { body, kind, client, signal, logger, memo, param, patch, indexes, conditions, post } = parts;
   const frozen = deepFreeze(body);
   const metadata = frozen.metadata ?? NOTHING;
   return {
@@ -68,7 +72,10 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
     signal,
     param,
     indexes,
-    adopt: (children) => adopt(body, kind, children),
+    adopt: (children, options) => adopt(children as Children, { ...options, owner: { body, kind } }) as typeof children,
+    conditions,
+    info: (reason, message) => post("Normal", reason, message),
+    warn: (reason, message) => post("Warning", reason, message),
   };
 }
 

@@ -1,7 +1,19 @@
-export { adopt } from "./adopt.ts";
 export { type AttemptLimits, type AttemptResult, attempt } from "./attempt.ts";
+export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditions.ts";
 export { daemonContext, timerContext } from "./context.ts";
 export { isDeleting } from "./decide.ts";
+export {
+  adjustNamespace,
+  adopt,
+  appendOwnerReference,
+  type Child,
+  type Children,
+  disown,
+  harmonizeNaming,
+  label,
+  type Owner,
+  removeOwnerReference,
+} from "./hierarchies.ts";
 export { type BackgroundTurn, type BackgroundWork, resultPatch, type TurnKind } from "./kind.ts";
 export { newMemory, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";

@@ -29,6 +29,8 @@ export interface TurnKind {
   readonly wrote: (body: KubeBody) => void;
   /** Lays the answer to a handler's write, of whatever kind, over the store, and wakes that object. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+  /** Posts a Kubernetes Event about an object; never fails. */
+  readonly post: (body: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
   /** The server dropped the record from the status: keep it elsewhere from now on. */
   readonly recordNotKept: () => void;
   /** The object has something to do. */

@@ -12,6 +12,7 @@ import {
 } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
+import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
 import type { Cycle, Decision } from "./decide.ts";
 import { resultPatch, type TurnKind } from "./kind.ts";
@@ -20,6 +21,9 @@ import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
 import type { Attempt } from "./settle.ts";
 import { Steps } from "./steps.ts";
+import type { WritePlan } from "./write.ts";
+
+const NO_CHANGES: ConditionChanges = { set: [], remove: [] };
 
 /** A handler in the middle of its work. */
 export interface UnderWay {
@@ -39,6 +43,8 @@ export class Runs {
   changes: JsonObject | undefined;
   /** And as changes of the newest body. */
   readonly transforms: Transform[] = [];
+  /** And as conditions. */
+  conditions: ConditionChanges | undefined;
 
   constructor(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
     this.#kind = kind;
@@ -48,10 +54,16 @@ export class Runs {
   }
 
   /** What the handlers have wanted to change since it was last taken. */
-  take(): { changes: JsonObject | undefined; transforms: readonly Transform[] } {
-    const taken = { changes: this.changes, transforms: this.transforms.splice(0) };
+  take(): Pick<WritePlan, "changes" | "transforms" | "conditions"> {
+    const taken = { changes: this.changes, transforms: this.transforms.splice(0), conditions: this.#takeConditions() };
     this.changes = undefined;
     return taken;
+  }
+
+  #takeConditions(): WritePlan["conditions"] {
+    const changes = this.conditions;
+    this.conditions = undefined;
+    return changes && { changes, now: new Date(this.#kind.clock.now()) };
   }
 
   /** Hands raw events to `on.event` handlers: in order, once, whatever comes of it. */
@@ -117,6 +129,7 @@ export class Runs {
   ): Promise<AttemptResult> {
     const { kind, kindClass, client, clock, handlerWrote, graceMs, keepsResult } = this.#kind;
     const draft = new PatchDraft();
+    const conditions = new ConditionsDraft(conditionsOf(body));
     const result = await attempt(
       (signal) =>
         call({
@@ -134,6 +147,8 @@ export class Runs {
           param: handler.param,
           patch: draft.view,
           indexes: this.#kind.indexes,
+          conditions,
+          post: (type, reason, message) => this.#kind.post(body, type, reason, message),
         }),
       {
         clock,
@@ -153,6 +168,8 @@ export class Runs {
     if (result.outcome.type === "aborted") return result;
     this.changes = combinePatches(this.changes, draft.mergePatch);
     this.transforms.push(...draft.transforms);
+    if (conditions.touched)
+      this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, conditions.changes());
     if (result.outcome.type === "done" && result.outcome.result !== undefined) {
       if (keepsResult(handler.id))
         this.changes = combinePatches(this.changes, resultPatch(handler.id, result.outcome.result));

@@ -107,12 +107,12 @@ async function look(
   const working = new Runs(kind, memory, body, logger);
   working.changes = runs.changes;
   working.transforms.push(...runs.transforms);
+  working.conditions = runs.conditions;
   const remember = async (record: ObjectRecord) => {
     // What finished handlers want to change goes with the word that they are finished.
-    const { changes, transforms } = working.take();
-    await send({ changes, transforms, record, finalizer: "keep" });
+    await send({ ...working.take(), record, finalizer: "keep" });
   };
-  const settlement = await runCycle(kind, memory, decision, situation.record, working, remember, logger);
+  const settlement = await runCycle(kind, memory, decision, situation.record, working, remember, body, logger);
   const backgroundAt = await kind.background?.tend({ kind, memory, body, runs: working, logger });
   const release = decision.finalizer === "drop" || settlement?.release === true;
   if (settlement?.release) memory.deletionHandled = true;
@@ -143,6 +143,7 @@ async function runCycle(
   record: ObjectRecord | undefined,
   runs: Runs,
   remember: (record: ObjectRecord) => Promise<void>,
+  body: KubeBody,
   logger: Logger,
 ): Promise<Settlement | undefined> {
   const { cycle } = decision;
@@ -155,7 +156,20 @@ async function runCycle(
   );
   if (attempts.length === 0 && !finished) return undefined;
   const settlement = settle(memory.uid, decided, attempts, kind.changes, record, kind.random);
-  for (const failure of settlement.failures) reportFailure(failure, cycle, kind.clock.now(), logger);
+  for (const failure of settlement.failures) {
+    reportFailure(failure, cycle, kind.clock.now(), logger);
+    const { handler, message, retryAt } = failure;
+    const what = retryAt === undefined ? "failed for good" : "failed, will be tried again";
+    kind.post(
+      body,
+      "Warning",
+      retryAt === undefined ? "HandlerFailed" : "HandlerRetrying",
+      `${handler.id} ${what}: ${message}`,
+    );
+  }
+  for (const { handler, outcome } of attempts) {
+    if (outcome.type === "done") kind.post(body, "Normal", "HandlerSucceeded", `${handler.id} succeeded`);
+  }
   return settlement;
 }
 

@@ -12,6 +12,7 @@ import {
 } from "@lotse/client";
 import { applyMergePatch, createMergePatch, deepClone, type JsonObject } from "@lotse/client/meta";
 import { RECORD_FIELD } from "../generate/index.ts";
+import { type ConditionChanges, conditionsOf, conditionsPatch } from "./conditions.ts";
 import type { Transform } from "./patch.ts";
 import { type ObjectRecord, type RecordPlace, recordAnnotation } from "./record.ts";
 
@@ -21,6 +22,8 @@ export interface WritePlan {
   readonly changes: JsonObject | undefined;
   /** Changes by handlers to the newest body, made anew each time that somebody else was faster. */
   readonly transforms?: readonly Transform[];
+  /** Changes of the conditions, made on the newest list, so that conditions of others stay. */
+  readonly conditions?: { readonly changes: ConditionChanges; readonly now: Date } | undefined;
   /** The new record; undefined leaves the one that is there. */
   readonly record: ObjectRecord | undefined;
   readonly finalizer: "keep" | "add" | "drop";
@@ -69,6 +72,13 @@ function desiredBody(body: KubeBody, plan: WritePlan, target: WriteTarget): Kube
   if (plan.transforms?.length) {
     desired = deepClone(desired);
     for (const transform of plan.transforms) transform(desired);
+  }
+  if (plan.conditions) {
+    const { changes, now } = plan.conditions;
+    const observedGeneration = body.metadata?.generation;
+    const moment = { now, ...(observedGeneration !== undefined && { observedGeneration }) };
+    const patch = conditionsPatch(conditionsOf(desired), changes, moment);
+    if (patch) desired = { ...desired, status: { ...(desired.status as object | undefined), ...patch } };
   }
   if (plan.record) desired = withRecord(desired, plan.record, target);
   if (plan.finalizer !== "keep") {

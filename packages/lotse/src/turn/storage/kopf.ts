@@ -20,9 +20,9 @@
  * | progress of `subrefs`              | `steps` of an unfinished run, with the result that Kopf left in the status   |
  * | `stopped`                          | nothing; kept when the same cycle goes on                                    |
  *
- * What Kopf's form has no place for, and what happens then. In all cases a handler may run again, and no change is lost:
+ * Kopf keeps no `uid`: a copy of an object with its annotations counts as handled, there and here. What else its form
+ * has no place for, and what happens then: a handler may run again, but no change is lost.
  *
- * - `uid`: records that came to the object by a copy count, as they do in Kopf.
  * - `open.digest`, `open.essence`: the essence that a cycle opened with. The base stands for it (nothing, if there is
  *   none), so after a restart in the middle of a cycle all update handlers that have not seen the newest state run.
  * - `runs.*.saw`: as above.

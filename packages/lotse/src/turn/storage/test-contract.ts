@@ -93,11 +93,14 @@ export const bodies: fc.Arbitrary<KubeBody> = fc
     return { ...thing(spec, metadata), ...(chosen.length > 0 && { status: Object.fromEntries(chosen) }) };
   });
 
+/** The suite runs for many storages, each with several properties. */
+const RUNS = { numRuns: 50 };
+
 /** See the module comment. */
 export function storageContract(name: string, make: () => StorageCase): void {
   describe(`the contract of storages, kept by ${name}`, () => {
     const { storage, other, remembered, damage, copied } = make();
-    const always = (check: (given: Remembered) => void) => fc.assert(fc.property(remembered, check));
+    const always = (check: (given: Remembered) => void) => fc.assert(fc.property(remembered, check), RUNS);
     const [example] = fc.sample(
       remembered.filter(({ record }) => record.handled !== undefined),
       { numRuns: 1, seed: 1 },
@@ -117,6 +120,7 @@ export function storageContract(name: string, make: () => StorageCase): void {
           const last = storage.write(first, record, HANDLERS);
           expect(storage.read(last, HANDLERS)).toEqual({ type: "found", record });
         }),
+        RUNS,
       );
     });
 
@@ -165,6 +169,7 @@ export function storageContract(name: string, make: () => StorageCase): void {
           expect(other.read(left, HANDLERS)).toEqual(other.read(both, HANDLERS));
           expect(other.write(left, undefined, HANDLERS).spec).toEqual(body.spec);
         }),
+        RUNS,
       );
     });
 
