@@ -6,7 +6,7 @@
 //     --quick           200 objects, one round, five seconds of changes: shows that it works, measures nothing
 //     --rounds N        medians of N rounds              --seconds N, --rate N   how long, and changes a second
 //     --mode M          status, child or both            --contestants a,b       of floor, kopf, lotse
-//     --hot             also: one object changed 1,000 times a second beside the others
+//     --hot             also: one object changed all the time beside the others, as often as the server takes it
 //     --profile DIR     CPU profiles of the contestants on Node.js, with their costliest functions (slows them down)
 //     --json            for programs                     --strict                exit code 1 above a bar, or without Kopf
 //

@@ -39,7 +39,8 @@ export async function runOnce(bed, options) {
     await run.delete();
     return run.figures;
   } catch (error) {
-    error.message = `${options.name}: ${error.message}${run.output ? `\n${run.output}` : ""}`;
+    const told = !run.output || error.message.includes(run.output) ? "" : `\n${run.output}`;
+    error.message = `${options.name}: ${error.message}${told}`;
     throw error;
   } finally {
     await run.close();
@@ -121,17 +122,18 @@ class Run {
     await this.#settled(this.#options.objects + 2);
     let [stopped, sent] = [false, 0];
     const since = performance.now();
-    const lanes = Array.from({ length: 2 }, async () => {
+    // One after another: writers of one object only keep each other waiting in the server.
+    const writer = (async () => {
       while (!stopped) {
         const early = since + sent - performance.now();
         if (early > 0) await sleep(early);
         await api.merge(`${this.#widgets}/${hot}`, { spec: { size: this.#size + ++sent } });
       }
-    });
-    await this.#changes("hot", () => {
+    })();
+    await this.#changes("hot", async () => {
       stopped = true;
       this.figures["hot.rate"] = (sent * 1000) / (performance.now() - since);
-      return Promise.all(lanes);
+      await writer;
     });
     this.#size += sent + 1;
     await api.send("DELETE", `${this.#widgets}/${hot}`);

@@ -11,9 +11,6 @@ const site = await Site.open();
 afterAll(() => site[Symbol.asyncDispose]());
 const reference = await referenceRun(site);
 
-/** The client makes five tries of its own: what shall reach the engine has to fail more often. */
-const BEYOND_THE_CLIENT = 6;
-
 interface Case {
   readonly title: string;
   readonly fault: Fault;
@@ -22,37 +19,26 @@ interface Case {
   readonly hits: (request: Seen) => boolean;
 }
 
-const answers: Readonly<Record<string, Fault>> = {
-  "429": { type: "answer", status: 429, retryAfter: 1 },
-  "500": { type: "answer", status: 500 },
-  "403": { type: "answer", status: 403 },
-  "404": { type: "answer", status: 404 },
-  "a reset": { type: "reset" },
-};
-const onlyForWrites: Readonly<Record<string, Fault>> = {
-  "409": { type: "answer", status: 409 },
-  "a lost answer": { type: "lose" },
-  "half an answer": { type: "halve" },
+/** What happens to a request, and how often it has to happen to the same one until the engine hears of it. */
+const FAULTS: Readonly<Record<string, { readonly fault: Fault; readonly times: number }>> = {
+  // The client makes five tries of its own before it gives up.
+  "429": { fault: { type: "answer", status: 429, retryAfter: 1 }, times: 6 },
+  "500": { fault: { type: "answer", status: 500 }, times: 6 },
+  "a reset": { fault: { type: "reset" }, times: 6 },
+  "a lost answer": { fault: { type: "lose" }, times: 6 },
+  "half an answer": { fault: { type: "halve" }, times: 6 },
+  // It makes none here.
+  "403": { fault: { type: "answer", status: 403 }, times: 2 },
+  "404": { fault: { type: "answer", status: 404 }, times: 2 },
+  "409": { fault: { type: "answer", status: 409 }, times: 2 },
 };
 
-const cases: readonly Case[] = [
-  ...Object.entries(answers).map(([name, fault]) => ({
-    title: `${name}, 3 times to every read`,
-    fault,
-    times: 3,
-    hits: ({ write }: Seen) => !write,
-  })),
-  ...Object.entries({ ...answers, ...onlyForWrites }).map(([name, fault]) => ({
-    title: `${name}, ${BEYOND_THE_CLIENT} times to every write`,
-    fault,
-    times: BEYOND_THE_CLIENT,
-    hits: ({ write }: Seen) => write,
-  })),
-  // Once: what the client survives by itself, and what it does not even hear of.
-  ...Object.entries({ ...answers, ...onlyForWrites, "a late answer": { type: "delay", ms: 100 } as const }).map(
-    ([name, fault]) => ({ title: `${name}, once to every request`, fault, times: 1, hits: () => true }),
-  ),
-];
+const cases: readonly Case[] = Object.entries(FAULTS).flatMap(([name, { fault, times }]) => [
+  // Streams have their own patience, the client has none for them.
+  { title: `${name}, twice to every read`, fault, times: 2, hits: ({ write }) => !write },
+  { title: `${name}, ${times} times to every write`, fault, times, hits: ({ write }) => write },
+  { title: `${name}, once to every request`, fault, times: 1, hits: () => true },
+]);
 
 describe("an API that fails", () => {
   it.for(cases)("with $title changes nothing in the end", CONCURRENT, async ({ fault, times, hits }, test) => {
@@ -114,10 +100,24 @@ describe("an API that fails", () => {
     },
   );
 
-  it.for(outages)("and $title when the operator starts is waited for", CONCURRENT, async ({ fault }, test) => {
+  const starts = outages.flatMap(({ title, fault }) =>
+    (["wait", "install"] as const).map((crds) => ({ title: `${title} when it starts (crds: ${crds})`, fault, crds })),
+  );
+
+  it.for(starts)("and $title is waited for", CONCURRENT, async ({ fault, crds }, test) => {
     const trial = await site.trial(test);
     const { proxy } = trial;
     proxy.rule = () => (proxy.injected < 12 ? fault : undefined);
+    const life = trial.start({ crds });
+    await Promise.race([play(trial), life.ended.then((end) => expect(end, "it has died").toBeUndefined())]);
+    await expectState(trial, reference.state);
+    expectCalls(trial.notes);
+    expect(await trial.stop()).toEqual([0, null]);
+  });
+
+  it("and answers late is waited for", CONCURRENT, async (test) => {
+    const trial = await site.trial(test);
+    trial.proxy.rule = ({ index }) => (index === 0 ? { type: "delay", ms: 100 } : undefined);
     trial.start();
     await play(trial);
     await expectState(trial, reference.state);

@@ -5,7 +5,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { type Crash, crashOf, expectCalls, expectQuietRestart, expectState } from "./oracle.ts";
 import { referenceRun } from "./reference.ts";
-import { play } from "./scenario.ts";
+import { create, handled, play } from "./scenario.ts";
+import type { Seen } from "./seen.ts";
 import { CONCURRENT, Site, type Trial } from "./trial.ts";
 
 const site = await Site.open();
@@ -35,8 +36,14 @@ describe("kill -9", () => {
     const { trial } = reference;
     expectCalls(trial.notes);
     expect(writes.length).toBeGreaterThanOrEqual(15);
-    expect(trial.log.filter(({ level }) => level === "error")).toEqual([]);
     await expectQuietRestart(trial);
+  });
+
+  it("is tried on an operator that has nothing to complain about otherwise", () => {
+    const alarming = reference.trial.log.filter(({ level }) => level === "warn" || level === "error");
+    // Those that fail on purpose.
+    const expected = alarming.filter(({ message }) => message === "handler failed, will be tried again");
+    expect(alarming).toEqual(expected);
   });
 
   const points = (["before", "after"] as const).flatMap((when) =>
@@ -53,5 +60,23 @@ describe("kill -9", () => {
     await expectState(trial, reference.state);
     expectCalls(trial.notes, { crash });
     expect(await trial.stop()).toEqual([0, null]);
+  });
+});
+
+describe("kill -9 while a CRD is installed", () => {
+  it.for(["before", "after"] as const)("%s the write ends well", CONCURRENT, async (when, test) => {
+    await using empty = await Site.open({ crds: false });
+    const trial = await empty.trial(test);
+    const ofCrds = (request: Seen) => request.write && request.resource === "customresourcedefinitions";
+    trial.proxy.rule = (request) =>
+      trial.proxy.injected === 0 && ofCrds(request) ? { type: "kill", when } : undefined;
+    expect(await trial.start({ crds: "install" }).ended).toEqual([null, "SIGKILL"]);
+    trial.start({ crds: "install" });
+    await trial.quiet();
+    await create(trial, "flaky");
+    await handled(trial, "flaky");
+    expect(await trial.stop()).toEqual([0, null]);
+    // Whoever finds it installed does not write it again.
+    expect(trial.proxy.requests.filter(ofCrds)).toHaveLength(when === "before" ? 2 : 1);
   });
 });

@@ -90,16 +90,22 @@ export {
   type TextOutput,
 } from "./report/index.ts";
 // Declaring
+// Persistence
 // Hierarchies
 export {
   adjustNamespace,
   adopt,
+  annotationStorage,
   appendOwnerReference,
   type Child,
   type Children,
   disown,
   harmonizeNaming,
+  type KopfOptions,
+  kopf,
   label,
   type Owner,
+  type RecordStorage,
   removeOwnerReference,
+  statusStorage,
 } from "./turn/index.ts";

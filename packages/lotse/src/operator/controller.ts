@@ -17,7 +17,16 @@ import {
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
 import type { EventRecorder, Logger } from "../report/index.ts";
-import { isDeleting, newMemory, type ObjectMemory, type TurnKind, takeTurn } from "../turn/index.ts";
+import {
+  annotationStorage,
+  isDeleting,
+  newMemory,
+  type ObjectMemory,
+  type RecordStorage,
+  statusStorage,
+  type TurnKind,
+  takeTurn,
+} from "../turn/index.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 
 /** What all controllers of an operator share. */
@@ -33,6 +42,8 @@ export interface ControllerShared {
   /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
   readonly indexes: OperatorIndexes;
+  /** Where records lie, if not where Lotse keeps them by default. */
+  readonly persistence: RecordStorage | undefined;
   readonly events: EventRecorder;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
@@ -70,7 +81,8 @@ export class Controller implements InformerListener {
     const daemons = handlersOf<DaemonHandler>(handlers, "daemon");
     this.#indexes = handlersOf<IndexHandler>(handlers, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
-    this.#turnKind = this.#describe(handlers, facts.keepsRecord ? "status" : "annotation");
+    const usual = facts.keepsRecord ? statusStorage(shared.operator) : annotationStorage(shared.operator);
+    this.#turnKind = this.#describe(handlers, shared.persistence ?? usual);
     this.#queue = new WorkQueue({
       clock: shared.clock,
       concurrency: shared.concurrency,
@@ -214,17 +226,18 @@ export class Controller implements InformerListener {
     return this.#informers.find((informer) => informer.covers(namespace))?.get(name);
   }
 
-  #describe(handlers: readonly Handler[], place: "status" | "annotation"): TurnKind {
+  #describe(handlers: readonly Handler[], storage: RecordStorage): TurnKind {
     const { operator, client, clock, random, stopping, graceMs, handlerWrote } = this.#shared;
     const { kind, kindClass, hasStatus, keepsField } = this.#facts;
+    const changes = handlersOf<ChangeHandler>(handlers, "change");
     return {
       operator,
       kind,
       kindClass,
-      changes: handlersOf<ChangeHandler>(handlers, "change"),
+      changes,
       events: handlersOf<EventHandler>(handlers, "event"),
       background: this.#background,
-      target: { operator, description: kind, place, hasStatus, finalizer: `${operator}.lotse.dev/finalizer` },
+      target: { description: kind, hasStatus, storage, handlers: changes.map(({ id }) => id) },
       keepsResult: keepsField,
       indexes: this.#shared.indexes.view,
       client,
@@ -259,7 +272,7 @@ export class Controller implements InformerListener {
         this.#logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
           hint: "install the CRD of this version of the operator",
         });
-        this.#turnKind = this.#describe(handlers, "annotation");
+        this.#turnKind = this.#describe(handlers, annotationStorage(operator));
       },
       stopping,
       graceMs,

@@ -12,7 +12,7 @@ import {
 } from "../declare/index.ts";
 import { awaitKindFacts } from "../informers/index.ts";
 import { atLeast, EventRecorder, Logger, type LogSink, prettySink } from "../report/index.ts";
-import { attempt, errorFields } from "../turn/index.ts";
+import { attempt, errorFields, type RecordStorage } from "../turn/index.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
@@ -28,6 +28,11 @@ export interface OperatorSettings {
    * somebody has. Default `"wait"`; `lotse dev` installs.
    */
   readonly crds?: "install" | "wait";
+  /**
+   * Where the operator remembers its work on objects. Default: in the status of kinds made by `resource()`, in an
+   * annotation elsewhere. `kopf()` reads and writes what Kopf does, so that each can take over from the other.
+   */
+  readonly persistence?: RecordStorage;
   /** How many objects of one kind are worked on at the same time. Default 10. */
   readonly concurrency?: number;
   /**
@@ -194,6 +199,7 @@ export class Runner implements RunningOperator {
       concurrency: this.#settings.concurrency ?? 10,
       namespaces: this.#options.namespaces,
       indexes: new OperatorIndexes(ids),
+      persistence: this.#settings.persistence,
       events: this.#eventRecorder(client),
       handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
     };

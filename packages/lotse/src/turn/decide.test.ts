@@ -17,6 +17,7 @@ const ALL = [create, update, resume, remove];
 
 function situation(changes: Partial<Situation> & { body: KubeBody }): Situation {
   return {
+    essence: essenceOf(changes.body),
     record: undefined,
     unreadable: false,
     firstSight: false,

@@ -15,8 +15,8 @@
 import type { KubeBody } from "@lotse/client";
 import type { ChangeHandler, Reason } from "../declare/index.ts";
 import { matchesChange, matchesFilters } from "../declare/index.ts";
-import { digestOf, type Essence, essenceOf, fieldsOf } from "./essence.ts";
-import { type ObjectRecord, packEssence, type RunRecord, unpackEssence } from "./record.ts";
+import { digestOf, type Essence } from "./essence.ts";
+import { type ObjectRecord, type RunRecord, unpackEssence } from "./record.ts";
 
 /** What {@link decide} looks at. */
 export interface Situation {
@@ -28,6 +28,8 @@ export interface Situation {
   readonly unreadable: boolean;
   /** Whether this process has yet to see the object handled once. */
   readonly firstSight: boolean;
+  /** The essence of the body. */
+  readonly essence: Essence;
   /** All changing handlers of the kind, in the order of their declaration. */
   readonly handlers: readonly ChangeHandler[];
   /** Our finalizer's name. */
@@ -84,8 +86,7 @@ export function isForChange(
 
 /** See the module comment. */
 export function decide(situation: Situation): Decision {
-  const { body, finalizer } = situation;
-  const essence = essenceOf(body, fieldsOf(situation.handlers));
+  const { body, essence, finalizer } = situation;
   const current = { essence, digest: digestOf(essence) };
   const base = unpackEssence(situation.record?.base);
   // A handler that names a field is for both sides of its change, so that it also hears of a field that vanishes.
@@ -172,9 +173,4 @@ function dueOf(cycle: Cycle | undefined, now: number): Pick<Decision, "due" | "n
     else nextDue = Math.min(nextDue ?? dueAt, dueAt);
   }
   return { due, nextDue };
-}
-
-/** `essence` as the record keeps it, for kinds that keep it. */
-export function packedFor(handlers: readonly ChangeHandler[], essence: Essence | undefined): string | undefined {
-  return essence !== undefined && keepsBase(handlers) ? packEssence(essence) : undefined;
 }

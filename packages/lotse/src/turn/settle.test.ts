@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ChangeHandler } from "../declare/index.ts";
-import { type Cycle, type Decision, decide } from "./decide.ts";
+import { type Cycle, type Decision, decide, keepsBase } from "./decide.ts";
 import { digestOf, type Essence, essenceOf } from "./essence.ts";
 import { type ObjectRecord, packEssence, unpackEssence } from "./record.ts";
 import { type Attempt, type Outcome, settle } from "./settle.ts";
@@ -34,20 +34,34 @@ const temporary: Outcome = { type: "temporary", message: "not yet", delayMs: 5_0
 describe("settling a turn", () => {
   it("leaves digest and base alone when a cycle is finished", () => {
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create], runs: {} };
-    const result = settle("u1", decided(cycle, B), [attemptOf(create, done)], [create, update], undefined, () => 0);
+    const result = settle(
+      "u1",
+      decided(cycle, B),
+      [attemptOf(create, done)],
+      keepsBase([create, update]),
+      undefined,
+      () => 0,
+    );
     expect(result.record).toEqual({ uid: "u1", handled: digestOf(B), base: packEssence(B) });
     expect(result).toMatchObject({ closed: true, nextDue: undefined });
   });
 
   it("keeps no base for kinds whose handlers cannot ask for it", () => {
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create], runs: {} };
-    const result = settle("u1", decided(cycle, B), [attemptOf(create, done)], [create], undefined, () => 0);
+    const result = settle("u1", decided(cycle, B), [attemptOf(create, done)], keepsBase([create]), undefined, () => 0);
     expect(result.record).toEqual({ uid: "u1", handled: digestOf(B) });
   });
 
   it("writes a retry down with its deadline, its attempts and its error", () => {
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create], runs: {} };
-    const result = settle("u1", decided(cycle, B), [attemptOf(create, temporary)], [create], undefined, () => 0);
+    const result = settle(
+      "u1",
+      decided(cycle, B),
+      [attemptOf(create, temporary)],
+      keepsBase([create]),
+      undefined,
+      () => 0,
+    );
     expect(result.record?.open).toEqual({ reason: "create", digest: digestOf(B) });
     expect(result.record?.runs?.create).toMatchObject({
       attempts: 1,
@@ -61,9 +75,10 @@ describe("settling a turn", () => {
     const other = changeHandler("other", ["create"]);
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create, other], runs: {} };
     const attempts = [attemptOf(create, done), attemptOf(other, temporary)];
-    const { record } = settle("u1", decided(cycle, B), attempts, [create, other], undefined, () => 0);
+    const { record } = settle("u1", decided(cycle, B), attempts, keepsBase([create, other]), undefined, () => 0);
     const next = decide({
       body: thing({ size: 2 }),
+      essence: essenceOf(thing({ size: 2 })),
       record,
       unreadable: false,
       firstSight: false,
@@ -76,7 +91,14 @@ describe("settling a turn", () => {
 
   it("opens the rest of the way as an update when the object moved on meanwhile", () => {
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create], runs: {} };
-    const result = settle("u1", decided(cycle, C), [attemptOf(create, done)], [create, update], undefined, () => 0);
+    const result = settle(
+      "u1",
+      decided(cycle, C),
+      [attemptOf(create, done)],
+      keepsBase([create, update]),
+      undefined,
+      () => 0,
+    );
     expect(result.record?.handled).toBe(digestOf(B));
     expect(unpackEssence(result.record?.base)).toEqual(B);
     expect(result.record?.open).toMatchObject({ reason: "update", digest: digestOf(C) });
@@ -86,7 +108,14 @@ describe("settling a turn", () => {
   it("does not call a handler again for a state that it has seen", () => {
     const both = changeHandler("both", ["create", "update"]);
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [both], runs: {} };
-    const result = settle("u1", decided(cycle, C, [both]), [attemptOf(both, done)], [both], undefined, () => 0);
+    const result = settle(
+      "u1",
+      decided(cycle, C, [both]),
+      [attemptOf(both, done)],
+      keepsBase([both]),
+      undefined,
+      () => 0,
+    );
     expect(result.record).toEqual({ uid: "u1", handled: digestOf(C), base: packEssence(C) });
     expect(result.nextDue).toBeUndefined();
   });
@@ -97,14 +126,7 @@ describe("settling a turn", () => {
       both: { attempts: 1, started: new Date(NOW).toISOString(), outcome: "done" as const, saw: digestOf(C) },
     };
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create, both], runs };
-    const result = settle(
-      "u1",
-      decided(cycle, B, [create, both]),
-      [attemptOf(create, done)],
-      [create, both],
-      undefined,
-      () => 0,
-    );
+    const result = settle("u1", decided(cycle, B, [create, both]), [attemptOf(create, done)], true, undefined, () => 0);
     expect(result.record?.open).toMatchObject({ reason: "update", digest: digestOf(B), only: ["both"] });
   });
 
@@ -113,9 +135,9 @@ describe("settling a turn", () => {
     const previous: ObjectRecord = { uid: "u1", handled: digestOf(A), base: `j${JSON.stringify(A)}` };
     const cycle: Cycle = { reason: "resume", opened: at(A), old: A, selected: [resume], runs: {} };
     const handlers = [resume, update];
-    expect(settle("u1", decided(cycle, A), [attemptOf(resume, done)], handlers, previous, () => 0).record).toEqual(
-      previous,
-    );
+    expect(
+      settle("u1", decided(cycle, A), [attemptOf(resume, done)], keepsBase(handlers), previous, () => 0).record,
+    ).toEqual(previous);
   });
 
   it("releases the object when its deletion is handled, also by giving up", () => {
@@ -123,22 +145,15 @@ describe("settling a turn", () => {
     const cycle: Cycle = { reason: "delete", opened: at(A), old: A, selected: [remove], runs: {} };
     const failed: Outcome = { type: "failed", message: "no" };
     for (const outcome of [done, failed]) {
-      expect(settle("u1", decided(cycle, A), [attemptOf(remove, outcome)], [remove], undefined, () => 0).release).toBe(
-        true,
-      );
+      expect(
+        settle("u1", decided(cycle, A), [attemptOf(remove, outcome)], keepsBase([remove]), undefined, () => 0).release,
+      ).toBe(true);
     }
   });
 
   it("does not count an attempt that was aborted", () => {
     const cycle: Cycle = { reason: "create", opened: at(A), old: undefined, selected: [create], runs: {} };
-    const result = settle(
-      "u1",
-      decided(cycle, A),
-      [attemptOf(create, { type: "aborted" })],
-      [create],
-      undefined,
-      () => 0,
-    );
+    const result = settle("u1", decided(cycle, A), [attemptOf(create, { type: "aborted" })], false, undefined, () => 0);
     expect(result).toMatchObject({ record: undefined, closed: false });
   });
 });
@@ -147,7 +162,7 @@ describe("limits", () => {
   const settleOne = (handler: ChangeHandler, attempts: number, outcome: Outcome, elapsedMs = 0) => {
     const runs = attempts > 0 ? { [handler.id]: { attempts, started: new Date(NOW - elapsedMs).toISOString() } } : {};
     const cycle: Cycle = { reason: "create", opened: at(A), old: undefined, selected: [handler], runs };
-    return settle("u1", decided(cycle, A), [attemptOf(handler, outcome)], [handler], undefined, () => 0.5);
+    return settle("u1", decided(cycle, A), [attemptOf(handler, outcome)], keepsBase([handler]), undefined, () => 0.5);
   };
   const unknown: Outcome = { type: "temporary", message: "boom", delayMs: undefined };
 
@@ -206,7 +221,16 @@ describe("whatever happens to an object", () => {
 
         const turn = (fails: readonly boolean[], crash: boolean): boolean => {
           const body = thing(spec);
-          const decision = decide({ body, record, unreadable: false, firstSight, handlers, finalizer: "f/f", now });
+          const decision = decide({
+            body,
+            essence: essenceOf(body),
+            record,
+            unreadable: false,
+            firstSight,
+            handlers,
+            finalizer: "f/f",
+            now,
+          });
           if (!decision.cycle) {
             firstSight = false;
             return false;
@@ -227,7 +251,14 @@ describe("whatever happens to an object", () => {
           }
           const finished = decision.cycle.selected.every(({ id }) => decision.cycle?.runs[id]?.outcome);
           if (attempts.length === 0 && !finished) return false;
-          const settled = settle("u1", decision as Decision & { cycle: Cycle }, attempts, handlers, record, () => 0.5);
+          const settled = settle(
+            "u1",
+            decision as Decision & { cycle: Cycle },
+            attempts,
+            keepsBase(handlers),
+            record,
+            () => 0.5,
+          );
           const changed = JSON.stringify(settled.record) !== JSON.stringify(record);
           record = settled.record ?? record;
           if (settled.closed) firstSight = false;

@@ -7,8 +7,9 @@
  * for what it has seen.
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
-import { type Cycle, type Decision, isForChange, packedFor } from "./decide.ts";
-import type { ObjectRecord, OpenCycle, RunRecord, StepRecord } from "./record.ts";
+import { type Cycle, type Decision, isForChange } from "./decide.ts";
+import type { Essence } from "./essence.ts";
+import { type ObjectRecord, type OpenCycle, packEssence, type RunRecord, type StepRecord } from "./record.ts";
 
 /** How one attempt ended. */
 export type Outcome =
@@ -60,12 +61,14 @@ export interface Failure {
   readonly limit?: "retries" | "timeout";
 }
 
-/** See the module comment. `random` is in [0, 1). */
+/**
+ * See the module comment. `keepsBase`: somebody can ask for what was there before; `random` is in [0, 1).
+ */
 export function settle(
   uid: string,
   decision: Decision & { readonly cycle: Cycle },
   attempts: readonly Attempt[],
-  handlers: readonly ChangeHandler[],
+  keepsBase: boolean,
   previous: ObjectRecord | undefined,
   random: () => number,
 ): Settlement {
@@ -84,11 +87,11 @@ export function settle(
   const selected = cycle.selected.map((handler) => handler.id);
   const closed = selected.every((id) => runs[id]?.outcome !== undefined);
   if (!closed) {
-    const record = openRecord(uid, cycle, runs, handlers, previous);
+    const record = openRecord(uid, cycle, runs, keepsBase, previous);
     return { record, closed, release: false, nextDue: earliestDue(runs, selected), failures };
   }
   if (cycle.reason === "delete") return { record: undefined, closed, release: true, nextDue: undefined, failures };
-  return { ...close(uid, decision, runs, handlers, previous), closed, release: false, failures };
+  return { ...close(uid, decision, runs, keepsBase, previous), closed, release: false, failures };
 }
 
 /** The record while the handlers of a cycle are not all finished. */
@@ -96,10 +99,10 @@ function openRecord(
   uid: string,
   cycle: Cycle,
   runs: Readonly<Record<string, RunRecord>>,
-  handlers: readonly ChangeHandler[],
+  keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): ObjectRecord {
-  const essence = packedFor(handlers, cycle.opened.essence);
+  const essence = packed(keepsBase, cycle.opened.essence);
   const only = previous?.open?.reason === cycle.reason ? previous.open.only : undefined;
   const open: OpenCycle = {
     reason: cycle.reason,
@@ -121,7 +124,7 @@ export function recordInProgress(
     readonly startedAt: number;
     readonly steps: Readonly<Record<string, StepRecord>>;
   },
-  handlers: readonly ChangeHandler[],
+  keepsBase: boolean,
   previous: ObjectRecord | undefined,
   random: () => number,
 ): ObjectRecord {
@@ -135,20 +138,20 @@ export function recordInProgress(
   const before = runs[handler.id];
   const started = before?.started ?? new Date(startedAt).toISOString();
   runs[handler.id] = { attempts: before?.attempts ?? 0, started, steps };
-  return openRecord(uid, cycle, runs, handlers, previous);
+  return openRecord(uid, cycle, runs, keepsBase, previous);
 }
 
 function close(
   uid: string,
   { cycle, current, matching }: Decision & { readonly cycle: Cycle },
   runs: Readonly<Record<string, RunRecord>>,
-  handlers: readonly ChangeHandler[],
+  keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): Pick<Settlement, "record" | "nextDue"> {
   const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
-    const packed = packedFor(handlers, essence);
+    const fresh = packed(keepsBase, essence);
     // The same essence packed by another version of zlib would be another string, and a write for nothing.
-    const base = packed !== undefined && previous?.handled === digest ? (previous.base ?? packed) : packed;
+    const base = fresh !== undefined && previous?.handled === digest ? (previous.base ?? fresh) : fresh;
     return { uid, handled: digest, ...(base && { base }) };
   };
   const moved = current.digest !== cycle.opened.digest;
@@ -161,7 +164,7 @@ function close(
     })
     .map(({ id }) => id);
   if (unseen.length === 0) return { record: handled(current.digest, current.essence), nextDue: undefined };
-  const essence = packedFor(handlers, current.essence);
+  const essence = packed(keepsBase, current.essence);
   const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
   return { record: { ...handled(cycle.opened.digest, cycle.opened.essence), open }, nextDue: 0 };
 }
@@ -217,6 +220,11 @@ function limitReached(plan: RetryPlan, attempts: number, startedAt: number, retr
   if (plan.retries !== undefined && attempts >= plan.retries) return "retries";
   if (plan.timeoutMs !== undefined && retryAt - startedAt >= plan.timeoutMs) return "timeout";
   return undefined;
+}
+
+/** `essence` as the record keeps it, where it does. */
+function packed(keepsBase: boolean, essence: Essence | undefined): string | undefined {
+  return keepsBase && essence !== undefined ? packEssence(essence) : undefined;
 }
 
 function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {

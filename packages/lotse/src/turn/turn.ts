@@ -7,13 +7,14 @@ import { formatDuration, isObject } from "@lotse/client/meta";
 import { Aborted, matchesFilters } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
-import { type Cycle, type Decision, decide, isDeleting } from "./decide.ts";
+import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
 import { digestOf, type Essence, essenceOf, fieldsOf } from "./essence.ts";
 import type { TurnKind } from "./kind.ts";
 import type { ObjectMemory } from "./memory.ts";
-import { type ObjectRecord, readRecord } from "./record.ts";
+import type { ObjectRecord } from "./record.ts";
 import { errorFields, Runs } from "./runs.ts";
 import { type Failure, recordInProgress, type Settlement, settle } from "./settle.ts";
+import { recall } from "./storage/index.ts";
 import { type WritePlan, write } from "./write.ts";
 
 /** What follows from a turn. */
@@ -128,7 +129,7 @@ async function look(
 }
 
 function essenceIn(kind: TurnKind, body: KubeBody): Essence {
-  return essenceOf(body, fieldsOf(kind.changes));
+  return kind.target.storage.clear(essenceOf(body, fieldsOf(kind.changes)));
 }
 
 /** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
@@ -151,11 +152,12 @@ async function runCycle(
   const finished = cycle.selected.every((handler) => cycle.runs[handler.id]?.outcome !== undefined);
   if (decision.due.length === 0 && !finished) return undefined;
   const decided = decision as Decision & { readonly cycle: Cycle };
+  const keeps = keepsBase(kind.changes) || kind.target.storage.needsEssence === true;
   const attempts = await runs.changing(decided, (done, underWay) =>
-    remember(recordInProgress(memory.uid, decided, done, underWay, kind.changes, record, kind.random)),
+    remember(recordInProgress(memory.uid, decided, done, underWay, keeps, record, kind.random)),
   );
   if (attempts.length === 0 && !finished) return undefined;
-  const settlement = settle(memory.uid, decided, attempts, kind.changes, record, kind.random);
+  const settlement = settle(memory.uid, decided, attempts, keeps, record, kind.random);
   for (const failure of settlement.failures) {
     reportFailure(failure, cycle, kind.clock.now(), logger);
     const { handler, message, retryAt } = failure;
@@ -175,7 +177,8 @@ async function runCycle(
 
 /** The situation of an object, and whether its record has to be put back because somebody wiped it. */
 function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
-  const reading = readRecord(body, kind.target.place, kind.operator);
+  const { storage, handlers } = kind.target;
+  const reading = recall(storage, body, handlers, memory.record);
   if (reading.type === "found") memory.record = reading.record;
   if (reading.type === "unreadable" && !memory.record) {
     logger.warn("the record on the object cannot be read, it counts as handled before", {
@@ -188,8 +191,9 @@ function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logge
     restore: reading.type !== "found" && memory.record !== undefined,
     unreadable: reading.type === "unreadable" && memory.record === undefined,
     firstSight: memory.firstSight,
+    essence: essenceIn(kind, body),
     handlers: kind.changes,
-    finalizer: kind.target.finalizer,
+    finalizer: storage.finalizer,
     now: kind.clock.now(),
   };
 }
@@ -264,7 +268,7 @@ function reportFailure(failure: Failure, cycle: Cycle, now: number, logger: Logg
 }
 
 function reportDropped(kind: TurnKind, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
-  if (kind.target.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
+  if (kind.target.storage.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
     kind.recordNotKept();
   logger.warn("the server did not keep some fields of the patch", {
     fields: leaves(dropped).join(", "),

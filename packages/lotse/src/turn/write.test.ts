@@ -8,18 +8,13 @@ import {
 } from "@lotse/client";
 import { applyMergePatch, type JsonObject } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
+import { annotationStorage, statusStorage } from "./storage/index.ts";
 import { thing } from "./test-builders.ts";
 import { requestsFor, type WritePlan, type WriteTarget, write } from "./write.ts";
 
 const description = { group: "example.com", version: "v1", kind: "Thing", plural: "things" } as KindDescription;
-const inStatus: WriteTarget = {
-  operator: "op",
-  description,
-  place: "status",
-  hasStatus: true,
-  finalizer: "op.lotse.dev/finalizer",
-};
-const inAnnotation: WriteTarget = { ...inStatus, place: "annotation" };
+const inStatus: WriteTarget = { description, hasStatus: true, storage: statusStorage("op"), handlers: ["a"] };
+const inAnnotation: WriteTarget = { ...inStatus, storage: annotationStorage("op") };
 const nothing: WritePlan = { changes: undefined, record: undefined, finalizer: "keep" };
 const record = { uid: "u1", handled: "abc" };
 

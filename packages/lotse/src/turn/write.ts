@@ -11,10 +11,10 @@ import {
   NotFoundError,
 } from "@lotse/client";
 import { applyMergePatch, createMergePatch, deepClone, type JsonObject } from "@lotse/client/meta";
-import { RECORD_FIELD } from "../generate/index.ts";
 import { type ConditionChanges, conditionsOf, conditionsPatch } from "./conditions.ts";
 import type { Transform } from "./patch.ts";
-import { type ObjectRecord, type RecordPlace, recordAnnotation } from "./record.ts";
+import type { ObjectRecord } from "./record.ts";
+import type { RecordStorage } from "./storage/index.ts";
 
 /** What a turn wants to change. */
 export interface WritePlan {
@@ -31,11 +31,11 @@ export interface WritePlan {
 
 /** What has to be known of a kind to write its objects. */
 export interface WriteTarget {
-  readonly operator: string;
   readonly description: KindDescription;
-  readonly place: RecordPlace;
   readonly hasStatus: boolean;
-  readonly finalizer: string;
+  readonly storage: RecordStorage;
+  /** Ids of the kind's changing handlers: some storages keep one record for each. */
+  readonly handlers: readonly string[];
 }
 
 /** One PATCH. */
@@ -61,7 +61,7 @@ export function requestsFor(body: KubeBody, plan: WritePlan, target: WriteTarget
   if (Object.keys(rest).length > 0) {
     const main = { subresource: undefined, patch: rest };
     // Dropping the finalizer may end the object: nothing can follow it.
-    if (target.place === "status" && plan.finalizer !== "drop") requests.unshift(main);
+    if (target.storage.place === "status" && plan.finalizer !== "drop") requests.unshift(main);
     else requests.push(main);
   }
   return requests;
@@ -80,23 +80,13 @@ function desiredBody(body: KubeBody, plan: WritePlan, target: WriteTarget): Kube
     const patch = conditionsPatch(conditionsOf(desired), changes, moment);
     if (patch) desired = { ...desired, status: { ...(desired.status as object | undefined), ...patch } };
   }
-  if (plan.record) desired = withRecord(desired, plan.record, target);
+  if (plan.record) desired = target.storage.write(desired, plan.record, target.handlers);
   if (plan.finalizer !== "keep") {
-    const others = (body.metadata?.finalizers ?? []).filter((name) => name !== target.finalizer);
-    const finalizers = plan.finalizer === "add" ? [...others, target.finalizer] : others;
+    const others = (body.metadata?.finalizers ?? []).filter((name) => name !== target.storage.finalizer);
+    const finalizers = plan.finalizer === "add" ? [...others, target.storage.finalizer] : others;
     desired = { ...desired, metadata: { ...desired.metadata, finalizers } };
   }
   return desired;
-}
-
-function withRecord(body: KubeBody, record: ObjectRecord, { place, operator }: WriteTarget): KubeBody {
-  if (place === "annotation") {
-    const annotations = { ...body.metadata?.annotations, [recordAnnotation(operator)]: JSON.stringify(record) };
-    return { ...body, metadata: { ...body.metadata, annotations } };
-  }
-  const status = (body.status ?? {}) as Record<string, unknown>;
-  const records = (status[RECORD_FIELD] ?? {}) as Record<string, unknown>;
-  return { ...body, status: { ...status, [RECORD_FIELD]: { ...records, [operator]: record } } };
 }
 
 /** How a write ended. */

@@ -383,7 +383,7 @@ describe("taking over from Kopf", () => {
       startedAt: 0,
       endedAt: 1,
     };
-    const settled = settle("u1", decision as never, [attempt], [create, second], record, () => 0);
+    const settled = settle("u1", decision as never, [attempt], true, record, () => 0);
     expect(storage.write(body, settled.record, ids).metadata?.annotations).toEqual(base({ spec: { size: 1 } }));
   });
 
@@ -395,7 +395,7 @@ describe("taking over from Kopf", () => {
     const { record } = storage.read(body, ids) as Found;
     const decision = decided(body, record, handlers);
     expect(decision.due).toEqual([]);
-    const settled = settle("u1", decision as never, [], handlers, record, () => 0);
+    const settled = settle("u1", decision as never, [], true, record, () => 0);
     const after = decided(body, settled.record, handlers);
     expect(after.due).toEqual([update]);
     expect(after.cycle?.old).toEqual({ spec: { size: 0 } });
@@ -403,6 +403,6 @@ describe("taking over from Kopf", () => {
 });
 
 function decided(body: KubeBody, record: Parameters<typeof settle>[4], handlers: ReturnType<typeof changeHandler>[]) {
-  const cleared = { ...kopf().clear(essenceOf(body)), metadata: { uid: "u1" } };
-  return decide({ body: cleared, record, unreadable: false, firstSight: false, handlers, finalizer: "a/b", now: 0 });
+  const essence = kopf().clear(essenceOf(body));
+  return decide({ body, essence, record, unreadable: false, firstSight: false, handlers, finalizer: "a/b", now: 0 });
 }
