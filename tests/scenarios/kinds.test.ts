@@ -66,6 +66,25 @@ describeOn(clustersUnderTest(), "kinds and indexes", (cluster) => {
     await eventually(() => expect(seen).toEqual(["one"]));
   });
 
+  it("are handled in the namespaces that patterns mean, also in those that come later", async () => {
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    operator.on.create(ConfigMap, { labels: { mine: "yes" } }, function found({ namespace: where, name }) {
+      seen.push(`${where}/${name}`);
+    });
+    const put = async (where: string) => {
+      await client.create(Namespace.gen({ name: where }));
+      await client.create(ConfigMap.gen({ name: "one", namespace: where, labels: { mine: "yes" } }));
+    };
+    await put("glob-a");
+    await put("other-a");
+    await start(operator, { namespaces: ["glob-*, !glob-x"] });
+    await eventually(() => expect(seen).toEqual(["glob-a/one"]));
+    await put("glob-x");
+    await put("glob-b");
+    await eventually(() => expect(seen).toEqual(["glob-a/one", "glob-b/one"]));
+  });
+
   it("fill an index before any handler runs, and keep it up to date", async () => {
     const operator = new Operator({ name: "op" });
     const byRoom = operator.index(Rack, { id: "byRoom" }, ({ spec, name }) => ({ [spec.room]: name }));

@@ -2,3 +2,10 @@ export { cacheKey } from "./cache.ts";
 export { type Index, type IndexKey, IndexStore } from "./indexes.ts";
 export { Informer, type InformerListener, type InformerOptions } from "./informer.ts";
 export { awaitKindFacts, type KindFacts, kindFacts } from "./kind-facts.ts";
+export {
+  type NamespaceFilter,
+  type NamespaceState,
+  namespaceChanges,
+  namespaceState,
+  parseNamespaces,
+} from "./namespaces.ts";

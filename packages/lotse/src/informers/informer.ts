@@ -51,11 +51,6 @@ export class Informer {
     return this.#cache.size;
   }
 
-  /** Whether objects of `namespace` are part of this informer's scope. */
-  covers(namespace: string | undefined): boolean {
-    return this.#options.namespace === undefined || this.#options.namespace === namespace;
-  }
-
   /** The newest known body, own writes included. */
   get(key: string): KubeBody | undefined {
     return this.#cache.get(key);

@@ -28,6 +28,7 @@ import {
   takeTurn,
 } from "../turn/index.ts";
 import type { OperatorIndexes } from "./indexes.ts";
+import type { Scope, Scopes } from "./scopes.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
@@ -39,14 +40,20 @@ export interface ControllerShared {
   readonly stopping: AbortSignal;
   readonly graceMs: number;
   readonly concurrency: number;
-  /** Undefined: all namespaces. */
-  readonly namespaces: readonly string[] | undefined;
+  readonly scopes: Scopes;
   readonly indexes: OperatorIndexes;
   /** Where records lie, if not where Lotse keeps them by default. */
   readonly persistence: RecordStorage | undefined;
   readonly events: EventRecorder;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+}
+
+/** A scope that is being watched. */
+interface OpenScope {
+  readonly informer: Informer;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
 }
 
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
@@ -62,7 +69,10 @@ function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["ty
 export class Controller implements InformerListener {
   readonly #shared: ControllerShared;
   readonly #facts: KindFacts;
-  readonly #informers: Informer[];
+  /** One informer a scope; the key of the whole cluster is undefined. */
+  readonly #scopes = new Map<Scope, OpenScope>();
+  #fail: (error: unknown) => void = () => {};
+  readonly #failure: Promise<never>;
   readonly #queue: WorkQueue;
   readonly #memories = new Map<string, ObjectMemory>();
   readonly #logger: Logger;
@@ -89,30 +99,20 @@ export class Controller implements InformerListener {
       groupOf: (key) => key.slice(0, key.indexOf("/")),
       work: (key) => this.#work(key),
     });
-    const scopes = facts.kind.namespaced && shared.namespaces ? shared.namespaces : [undefined];
-    this.#informers = scopes.map(
-      (namespace) =>
-        new Informer({
-          client: shared.client,
-          kind: facts.kind,
-          namespace,
-          clock: shared.clock,
-          random: shared.random,
-          listener: this,
-        }),
-    );
+    this.#failure = new Promise<never>((_, reject) => {
+      this.#fail = reject;
+    });
+    this.#failure.catch(() => {});
+    const scopes = facts.kind.namespaced ? shared.scopes.current : [undefined];
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
+    for (const scope of scopes) this.open(scope);
+    if (scopes.length === 0) this.#resolveSynced();
   }
 
   get kind(): KindDescription {
     return this.#facts.kind;
-  }
-
-  /** Whether its objects are indexed: then nobody's handlers run before they are all known. */
-  get feedsIndexes(): boolean {
-    return this.#indexes.length > 0;
   }
 
   /** Begins to work on objects. */
@@ -120,9 +120,44 @@ export class Controller implements InformerListener {
     this.#queue.start();
   }
 
-  /** Streams until `signal` aborts. */
-  async stream(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#informers.map((informer) => informer.run(signal)));
+  /** Resolves when the operator stops and all streams have ended; rejects when one fails for good. */
+  async streams(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => {
+      if (this.#shared.stopping.aborted) resolve();
+      this.#shared.stopping.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([stopped, this.#failure]);
+    await Promise.all([...this.#scopes.values()].map(({ ended }) => ended));
+  }
+
+  /** Watches one more scope. */
+  open(scope: Scope): void {
+    if (this.#scopes.has(scope)) return;
+    const { client, clock, random, stopping } = this.#shared;
+    const stop = new AbortController();
+    const informer = new Informer({ client, kind: this.#facts.kind, namespace: scope, clock, random, listener: this });
+    const ended = informer.run(AbortSignal.any([stopping, stop.signal])).catch((error) => this.#fail(error));
+    this.#scopes.set(scope, { informer, stop, ended });
+  }
+
+  /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
+  async shut(scope: Scope): Promise<void> {
+    const open = this.#scopes.get(scope);
+    if (!open) return;
+    open.stop.abort();
+    await open.ended;
+    this.#scopes.delete(scope);
+    for (const body of open.informer.values()) await this.#leave(body);
+  }
+
+  async #leave(body: KubeBody): Promise<void> {
+    const key = objectKey(body);
+    const memory = this.#memories.get(key);
+    this.#shared.indexes.remove(this.#indexes, body);
+    this.#memories.delete(key);
+    this.#queue.forget(key);
+    memory?.running?.abort(new Aborted("mismatch", "the namespace is no longer served"));
+    if (memory) await this.#background?.stop(memory, "mismatch", "the namespace is no longer served");
   }
 
   /** Takes no new work and resolves when what runs is done, daemons included. */
@@ -172,7 +207,7 @@ export class Controller implements InformerListener {
   }
 
   onSynced(): void {
-    if (!this.#informers.every((informer) => informer.synced)) return;
+    if (![...this.#scopes.values()].every(({ informer }) => informer.synced)) return;
     this.#logger.debug("all objects are known", { objects: this.#memories.size });
     this.#resolveSynced();
   }
@@ -217,13 +252,17 @@ export class Controller implements InformerListener {
   }
 
   #informerOf(body: KubeBody): Informer | undefined {
-    return this.#informers.find((informer) => informer.covers(body.metadata?.namespace));
+    return this.#covering(body.metadata?.namespace);
   }
 
   #newest(key: string): KubeBody | undefined {
     const name = key.slice(0, key.lastIndexOf("/"));
     const namespace = name.slice(0, name.indexOf("/")) || undefined;
-    return this.#informers.find((informer) => informer.covers(namespace))?.get(name);
+    return this.#covering(namespace)?.get(name);
+  }
+
+  #covering(namespace: string | undefined): Informer | undefined {
+    return (this.#scopes.get(undefined) ?? this.#scopes.get(namespace))?.informer;
   }
 
   #describe(handlers: readonly Handler[], storage: RecordStorage): TurnKind {

@@ -18,6 +18,7 @@ import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
 import { type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
+import { Scopes } from "./scopes.ts";
 
 /** How an operator works, wherever it runs. */
 export interface OperatorSettings {
@@ -50,7 +51,10 @@ export interface StartOptions {
   readonly client?: Client;
   /** Stops the operator when it aborts. */
   readonly signal?: AbortSignal;
-  /** Only objects of these namespaces. Default: all. */
+  /**
+   * Only objects of these namespaces: names, globs, negations (`["team-*, !team-x"]`). Namespaces that appear later
+   * are served as well. Default: all.
+   */
   readonly namespaces?: readonly string[];
   /** Wins over the operator's own setting. */
   readonly crds?: "install" | "wait";
@@ -188,6 +192,16 @@ export class Runner implements RunningOperator {
     const ids = declarations.flatMap(({ handlers }) =>
       handlers.filter(({ type }) => type === "index").map(({ id }) => id),
     );
+    const scopes = new Scopes(this.#options.namespaces);
+    const following = scopes.follow(client, this.#clock, this.#logger, this.#stopping.signal, {
+      opened: (namespace) => {
+        for (const controller of this.#namespaced()) controller.open(namespace);
+      },
+      closed: (namespace) => {
+        for (const controller of this.#namespaced()) void controller.shut(namespace);
+      },
+    });
+    await Promise.race([following.known, aborted(this.#stopping.signal)]);
     const shared: ControllerShared = {
       operator: this.#settings.name,
       client,
@@ -197,7 +211,7 @@ export class Runner implements RunningOperator {
       stopping: this.#stopping.signal,
       graceMs: this.#gracefulMs,
       concurrency: this.#settings.concurrency ?? 10,
-      namespaces: this.#options.namespaces,
+      scopes,
       indexes: new OperatorIndexes(ids),
       persistence: this.#settings.persistence,
       events: this.#eventRecorder(client),
@@ -222,7 +236,12 @@ export class Runner implements RunningOperator {
     });
     const later = scanner.follow((plan) => streams.push(run(this.#handle(plan, shared))));
     await later;
+    await following.done;
     await Promise.all(streams);
+  }
+
+  #namespaced(): Controller[] {
+    return this.#controllers.filter(({ kind }) => kind.namespaced);
   }
 
   #eventRecorder(client: Client): EventRecorder {
@@ -260,7 +279,7 @@ export class Runner implements RunningOperator {
         const controller = new Controller(shared, handlers, facts);
         this.#controllers.push(controller);
         void controller.synced.then(() => known(controller));
-        await controller.stream(signal);
+        await controller.streams();
       } catch (error) {
         if (!signal.aborted) throw error;
       }
