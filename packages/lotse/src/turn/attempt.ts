@@ -24,6 +24,9 @@ export interface AttemptResult {
   readonly abandoned: boolean;
 }
 
+/** One for all: an attempt ends a thousand times a second, and where it ended is of no interest. */
+const OVER = Object.freeze(new Aborted("superseded", "the attempt is over"));
+
 /** Calls `fn` with a signal of its own and classifies how it ended. Never rejects. */
 export async function attempt(
   fn: (signal: AbortSignal) => unknown,
@@ -48,7 +51,7 @@ export async function attempt(
     stopTimer?.();
     signal.removeEventListener("abort", forward);
     // Whoever was handed this signal and outlives the attempt must not act any more.
-    if (!controller.signal.aborted) controller.abort(new Aborted("superseded", "the attempt is over"));
+    if (!controller.signal.aborted) controller.abort(OVER);
   }
 }
 

@@ -129,10 +129,13 @@ function isRun(value: unknown): value is RunRecord {
 /** Prefixes that tell how an essence is packed: as it is, or deflated. */
 const PLAIN = "j";
 const DEFLATED = "z";
+const WORTH_DEFLATING = 256;
 
 /** An essence as one short string. */
 export function packEssence(essence: Essence): string {
   const json = canonical(essence);
+  // Deflating takes ten times as long as everything else here, and gains nothing on what is this short.
+  if (json.length < WORTH_DEFLATING) return PLAIN + json;
   const deflated = deflateRawSync(json, { level: 9 }).toString("base64");
   return deflated.length < json.length ? DEFLATED + deflated : PLAIN + json;
 }
