@@ -117,6 +117,7 @@ export class Trial {
   readonly #program: string;
   readonly #flags: readonly string[];
   readonly #journal: string;
+  readonly #complaints: string[] = [];
   #process: ChildProcess | undefined;
 
   constructor(site: Site, namespace: string, proxy: FaultProxy, operator: OperatorName) {
@@ -148,12 +149,15 @@ export class Trial {
     };
     const child = spawn(process.execPath, [...this.#flags, this.#program], {
       env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process = child;
     const log: LogRecord[] = [];
     const reader = new LineReader((line) => log.push(JSON.parse(line) as LogRecord));
     child.stdout.on("data", (chunk: Buffer) => reader.push(chunk));
+    // Node begins with the line of the program that threw, which is as long as the bundle.
+    const complaints = new LineReader((line) => this.#complaints.push(line.slice(0, 200)));
+    child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
     // "close" comes when all that it has printed is here as well.
     const ended = once(child, "close") as Promise<[number | null, string | null]>;
     const life: Life = { pid: child.pid ?? 0, ended, log };
@@ -205,7 +209,9 @@ export class Trial {
       [pid, object, handler, reason, retry, saw, phase].join(" "),
     );
     const requests = this.proxy.requests.map(({ label, index }) => `${label} #${index + 1}`);
-    return ["Requests:", ...requests, "Calls:", ...notes, "Log:", ...log].join("\n");
+    return ["Requests:", ...requests, "Calls:", ...notes, "Log:", ...log, "Standard error:", ...this.#complaints].join(
+      "\n",
+    );
   }
 
   async close(): Promise<void> {
