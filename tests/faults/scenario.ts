@@ -74,7 +74,7 @@ export async function create(trial: Trial, name: string, { size = 1, guard = "ye
 }
 
 /** Resolves when a handler of the object's creation has begun to work on it. */
-async function begun(trial: Trial, name: string): Promise<void> {
+export async function begun(trial: Trial, name: string): Promise<void> {
   await eventually(() => {
     if (!trial.notes.some(({ object, handler }) => object === name && handler === "build")) {
       throw new Error(`nobody has begun to build ${name}`);

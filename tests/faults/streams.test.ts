@@ -4,7 +4,7 @@ import { Thing } from "./kinds.ts";
 import { expectCalls, expectState, stateOf } from "./oracle.ts";
 import type { Fault, LineFault } from "./proxy.ts";
 import { referenceRun } from "./reference.ts";
-import { create, gone, handled, play } from "./scenario.ts";
+import { begun, create, gone, handled, play } from "./scenario.ts";
 import { CONCURRENT, eventually, Site, type Trial } from "./trial.ts";
 
 const site = await Site.open();
@@ -68,6 +68,21 @@ describe("a stream", () => {
     const trial = await site.trial(test);
     trial.proxy.rule = ({ verb, index }) => (verb === "watch" && index === 0 ? { type: "mute" } : undefined);
     await expectSameEnd(trial);
+    expect(await trial.stop()).toEqual([0, null]);
+  });
+
+  it("that shows a deletion later than an own write does not hide it", CONCURRENT, async (test) => {
+    const trial = await site.trial(test);
+    trial.proxy.rule = ({ verb, index }) => (verb === "watch" && index === 0 ? { type: "mute" } : undefined);
+    await create(trial, "moved");
+    trial.start();
+    await begun(trial, "moved");
+    await trial.client.delete(Thing, "moved");
+    // The operator cannot know yet: it finishes, and hears of the deletion from its own write.
+    trial.openGate("moved");
+    await gone(trial, "moved");
+    const done = trial.notes.filter(({ phase }) => phase === "done").map(({ handler }) => handler);
+    expect(done).toEqual(["audit", "build", "release"]);
     expect(await trial.stop()).toEqual([0, null]);
   });
 

@@ -70,7 +70,10 @@ export class Site implements AsyncDisposable {
         banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
         logLevel: "silent",
       }),
-    ]);
+    ]).catch((error: unknown) => {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    });
     const client = await cluster.connect();
     const site = new Site(cluster, client, folder, epoch);
     for (const crd of crds ? [Thing.crd(), Trouble.crd()] : []) {

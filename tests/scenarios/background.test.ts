@@ -1,17 +1,10 @@
-import { type Client, type KubeBody, Namespace, NotFoundError } from "@lotse/client";
+import { type Client, type KubeBody, NotFoundError } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import {
-  absent,
-  type LogRecord,
-  Operator,
-  type RunningOperator,
-  resource,
-  type StartOptions,
-  TemporaryError,
-} from "lotse";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { absent, Operator, resource, TemporaryError } from "lotse";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
+import { useStage } from "./stage.ts";
 
 const Machine = resource({
   group: "machines.example.com",
@@ -22,48 +15,16 @@ const Machine = resource({
 });
 
 describeOn(clustersUnderTest(), "handlers of fields, and daemons,", (cluster) => {
+  const stage = useStage(cluster, "background");
+  const { start, eventually, quiet, logs } = stage;
   let client: Client;
-  let namespace: string;
-  let running: RunningOperator[];
-  let logs: LogRecord[];
-  let tests = 0;
 
-  beforeEach(async () => {
-    namespace = `background-${++tests}`;
-    client = (await cluster().connect()).inNamespace(namespace);
-    await client.create(Namespace.gen({ name: namespace }));
-    running = [];
-    logs = [];
+  beforeEach(() => {
+    ({ client } = stage);
   });
-
-  afterEach(async () => {
-    await Promise.all(running.map((one) => one.stop()));
-  });
-
-  async function start(operator: Operator, options: StartOptions = {}): Promise<RunningOperator> {
-    const one = operator.start({
-      client,
-      crds: "install",
-      namespaces: [namespace],
-      log: (line) => logs.push(line),
-      ...options,
-    });
-    running.push(one);
-    await one.ready;
-    return one;
-  }
 
   function machine(name: string, spec: { size?: number; tags?: string[] } = {}, metadata: KubeBody["metadata"] = {}) {
     return client.create(new Machine({ metadata: { name, ...metadata }, spec } as never));
-  }
-
-  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
-
-  async function quiet(): Promise<void> {
-    for (let round = 0; round < 5; round++) {
-      await new Promise((resolve) => setTimeout(resolve, cluster().kind === "real" ? 50 : 10));
-      await Promise.all(running.map((one) => one.idle()));
-    }
   }
 
   it("tell a field handler of changes of its field alone", async () => {

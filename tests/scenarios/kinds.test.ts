@@ -1,8 +1,9 @@
 import { type Client, ConfigMap, type KubeBody, Namespace } from "@lotse/client";
-import { type LogRecord, Operator, type RunningOperator, resource, type StartOptions } from "lotse";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Operator, resource } from "lotse";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
+import { useStage } from "./stage.ts";
 
 const Rack = resource({
   group: "racks.example.com",
@@ -12,32 +13,13 @@ const Rack = resource({
 });
 
 describeOn(clustersUnderTest(), "kinds and indexes", (cluster) => {
+  const stage = useStage(cluster, "kinds");
+  const { start, eventually, logs } = stage;
   let client: Client;
-  let namespace: string;
-  let running: RunningOperator[];
-  let logs: LogRecord[];
-  let tests = 0;
 
-  beforeEach(async () => {
-    namespace = `kinds-${++tests}`;
-    client = (await cluster().connect()).inNamespace(namespace);
-    await client.create(Namespace.gen({ name: namespace }));
-    running = [];
-    logs = [];
+  beforeEach(() => {
+    ({ client } = stage);
   });
-
-  afterEach(async () => {
-    await Promise.all(running.map((one) => one.stop()));
-  });
-
-  async function start(operator: Operator, options: StartOptions = {}): Promise<RunningOperator> {
-    const one = operator.start({ client, namespaces: [namespace], log: (line) => logs.push(line), ...options });
-    running.push(one);
-    await one.ready;
-    return one;
-  }
-
-  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
   it("are selected by name, and handled once however often they are named", async () => {
     const operator = new Operator({ name: "op" });

@@ -1,17 +1,10 @@
-import { type Client, ConfigMap, type KubeBody, Namespace, NotFoundError } from "@lotse/client";
+import { type Client, ConfigMap, type KubeBody, NotFoundError } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import {
-  type LogRecord,
-  Operator,
-  PermanentError,
-  type RunningOperator,
-  resource,
-  type StartOptions,
-  TemporaryError,
-} from "lotse";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Operator, PermanentError, resource, TemporaryError } from "lotse";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
+import { useStage } from "./stage.ts";
 
 const Thing = resource({
   group: "example.com",
@@ -25,44 +18,17 @@ const Thing = resource({
 const Late = resource({ group: "late.example.com", version: "v1", kind: "Late", spec: z.object({}) });
 
 describeOn(clustersUnderTest(), "an operator", (cluster) => {
+  const stage = useStage(cluster, "test");
+  const { start, eventually, quiet, running, logs } = stage;
   let client: Client;
   let namespace: string;
-  let running: RunningOperator[];
-  let logs: LogRecord[];
-  let tests = 0;
 
-  beforeEach(async () => {
-    namespace = `test-${++tests}`;
-    client = (await cluster().connect()).inNamespace(namespace);
-    await client.create(Namespace.gen({ name: namespace }));
-    running = [];
-    logs = [];
+  beforeEach(() => {
+    ({ client, namespace } = stage);
   });
-
-  afterEach(async () => {
-    await Promise.all(running.map((one) => one.stop()));
-  });
-
-  async function start(operator: Operator, options: StartOptions = {}): Promise<RunningOperator> {
-    const one = operator.start({
-      client,
-      crds: "install",
-      namespaces: [namespace],
-      log: (record) => logs.push(record),
-      ...options,
-    });
-    running.push(one);
-    await one.ready;
-    return one;
-  }
 
   function thing(name: string, spec: { size?: number } = {}, metadata: KubeBody["metadata"] = {}) {
     return client.create(new Thing({ metadata: { name, ...metadata }, spec } as never));
-  }
-
-  /** Waits for something to be true of the cluster or of the test's own notes. */
-  async function eventually(check: () => unknown): Promise<void> {
-    await vi.waitFor(check, { timeout: 10_000, interval: 10 });
   }
 
   /** PATCH requests to objects of a kind in this test's namespace, oldest first. */
@@ -73,14 +39,6 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
         (write) => write.verb === "patch" && write.resource.split(".")[0] === plural && write.namespace === namespace,
       )
       .map((write) => [write.name, write.subresource].filter(Boolean).join("/"));
-  }
-
-  /** Nothing happens any more: the operator is idle, and stays so after its streams have had time to show everything. */
-  async function quiet(): Promise<void> {
-    for (let round = 0; round < 5; round++) {
-      await new Promise((resolve) => setTimeout(resolve, cluster().kind === "real" ? 50 : 10));
-      await Promise.all(running.map((one) => one.idle()));
-    }
   }
 
   it("handles a creation once and writes once", async () => {

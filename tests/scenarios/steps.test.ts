@@ -1,9 +1,10 @@
-import { type Client, Namespace } from "@lotse/client";
+import type { Client } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import { Operator, PermanentError, type RunningOperator, resource, type StartOptions, TemporaryError } from "lotse";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Operator, PermanentError, resource, TemporaryError } from "lotse";
+import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
+import { useStage } from "./stage.ts";
 
 const Plan = resource({
   group: "steps.example.com",
@@ -14,32 +15,16 @@ const Plan = resource({
 });
 
 describeOn(clustersUnderTest(), "steps", (cluster) => {
+  const stage = useStage(cluster, "steps");
+  const { start, eventually, running } = stage;
   let client: Client;
-  let namespace: string;
-  let running: RunningOperator[];
-  let tests = 0;
 
-  beforeEach(async () => {
-    namespace = `steps-${++tests}`;
-    client = (await cluster().connect()).inNamespace(namespace);
-    await client.create(Namespace.gen({ name: namespace }));
-    running = [];
+  beforeEach(() => {
+    ({ client } = stage);
   });
-
-  afterEach(async () => {
-    await Promise.all(running.map((one) => one.stop()));
-  });
-
-  async function start(operator: Operator, options: StartOptions = {}): Promise<RunningOperator> {
-    const one = operator.start({ client, crds: "install", namespaces: [namespace], log: () => {}, ...options });
-    running.push(one);
-    await one.ready;
-    return one;
-  }
 
   const plan = () => client.create(new Plan({ metadata: { name: "one" }, spec: {} }));
   const done = async () => (await client.get(Plan, "one")).status?.done;
-  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000, interval: 10 });
 
   it("run once for a change, and give back what they returned", async () => {
     const seen: string[] = [];
