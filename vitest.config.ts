@@ -9,6 +9,7 @@ export default defineConfig({
       "examples/**/*.test.ts",
       "scripts/**/*.test.{ts,mjs}",
       "tests/scenarios/**/*.test.ts",
+      "tests/faults/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 20_000,

@@ -102,6 +102,9 @@ export interface ResourceDeclaration {
   readonly handlers: readonly Handler[];
 }
 
+/** A handler before it is known where it was declared. */
+type Placeless<H> = H extends unknown ? Omit<H, "place"> : never;
+
 interface Entry {
   readonly resource: ResourceInput;
   readonly handlers: Handler[];
@@ -343,13 +346,15 @@ export class Declarations {
     return `${label}-${number}`;
   }
 
-  #add(resource: ResourceInput, handler: Handler): void {
+  #add(resource: ResourceInput, declared: Placeless<Handler>): void {
     const key = resourceKey(resource, this.#predicates);
     let entry = this.#entries.get(key);
     if (!entry) {
       entry = { resource, handlers: [], places: new Map() };
       this.#entries.set(key, entry);
     }
+    const place = callerPlace();
+    const handler = { ...declared, place } as Handler;
     const first = entry.places.get(handler.id);
     if (first !== undefined) {
       throw declarationError(
@@ -357,7 +362,7 @@ export class Declarations {
         'name one of them with { id: "…" }, or declare one handler for several causes: on(["create", "update"], …)',
       );
     }
-    entry.places.set(handler.id, callerPlace() ?? "an unknown place");
+    entry.places.set(handler.id, place ?? "an unknown place");
     entry.handlers.push(handler);
   }
 }

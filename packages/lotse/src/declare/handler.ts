@@ -78,6 +78,8 @@ export type HandlerResult = unknown;
 export interface ChangeHandler {
   readonly type: "change";
   readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   readonly reasons: ReadonlySet<Reason>;
   readonly filters: Filters<KubeBody>;
   /** It runs only for changes of its `filters.field`; undefined when it runs whether or not the field changed. */
@@ -93,6 +95,8 @@ export interface ChangeHandler {
 export interface EventHandler {
   readonly type: "event";
   readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly param: unknown;
   readonly fn: (context: EventContext<KubeBody>) => unknown;
@@ -102,6 +106,8 @@ export interface EventHandler {
 export interface TimerHandler {
   readonly type: "timer";
   readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
   readonly intervalMs: number;
@@ -116,6 +122,8 @@ export interface TimerHandler {
 export interface DaemonHandler {
   readonly type: "daemon";
   readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
   readonly initialDelayMs: number;
@@ -128,6 +136,8 @@ export interface DaemonHandler {
 export interface IndexHandler {
   readonly type: "index";
   readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly fn: (context: FilterContext<KubeBody>) => unknown;
 }

@@ -1,6 +1,6 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
 import { setMaxListeners } from "node:events";
-import { Client, type KindDescription, type KubeBody } from "@lotse/client";
+import { Client, InvalidError, type KindDescription, type KubeBody } from "@lotse/client";
 import { type Clock, type Duration, durationMs, formatDuration, sleep, systemClock } from "@lotse/client/meta";
 import {
   backoffMs,
@@ -9,6 +9,7 @@ import {
   isResourceClass,
   type LifecycleHandler,
   type Memo,
+  planBackoff,
 } from "../declare/index.ts";
 import { awaitKindFacts } from "../informers/index.ts";
 import { atLeast, EventRecorder, Logger, type LogSink, prettySink } from "../report/index.ts";
@@ -87,6 +88,9 @@ export function checkName(name: string | undefined): string {
     hint: 'use lower case letters, digits and dashes: new Operator({ name: "exchange-rates" })',
   });
 }
+
+/** How patiently an operator waits at its start for a cluster that does not answer. */
+const START_BACKOFF = planBackoff({ initial: "500ms", max: "30s" });
 
 /** A kind on its way. */
 interface StartedKind {
@@ -218,7 +222,7 @@ export class Runner implements RunningOperator {
       handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
     };
     const scanner = new KindScanner(client, declarations, this.#clock, this.#logger, this.#stopping.signal);
-    const first = await scanner.scan();
+    const first = await this.#untilItWorks("the kinds of the cluster could not be found out", () => scanner.scan());
     const started = first.map((plan) => this.#handle(plan, shared));
     // Nobody's handlers run before the indexes that they can see are filled.
     const indexed = Promise.all(started.map(({ indexed }) => indexed));
@@ -297,9 +301,32 @@ export class Runner implements RunningOperator {
   async #installCrds(client: Client): Promise<void> {
     for (const { resource } of this.#declarations.resources) {
       if (!isResourceClass(resource)) continue;
-      const written = await installCrd(client, resource, this.#settings.name, this.#stopping.signal);
+      const { signal } = this.#stopping;
+      const written = await this.#untilItWorks("the custom resource definition could not be installed", () =>
+        installCrd(client, resource, this.#settings.name, signal),
+      );
       if (written)
         this.#logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
+    }
+  }
+
+  /** Tries again, with growing delays, what the cluster does not allow or answer now; what it refuses is final. */
+  async #untilItWorks<T>(problem: string, work: () => Promise<T>): Promise<T> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#stopping.signal.aborted || error instanceof DeclarationError || error instanceof InvalidError)
+          throw error;
+        const delayMs = backoffMs(START_BACKOFF, attempts, (this.#options.random ?? Math.random)());
+        const { message, hint } = error as { message?: string; hint?: string };
+        this.#logger.warn(`${problem}, will be tried again`, {
+          error: message,
+          hint,
+          retryIn: formatDuration(delayMs),
+        });
+        await sleep(this.#clock, delayMs, this.#stopping.signal);
+      }
     }
   }
 

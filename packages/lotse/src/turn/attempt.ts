@@ -14,7 +14,12 @@ export interface AttemptLimits {
   /** How long an aborted handler may take to end before it is abandoned. */
   readonly graceMs: number;
   readonly errors: ErrorMode;
+  /** Told when the handler kept the event loop to itself for so many milliseconds. */
+  readonly onBlocked?: (ms: number) => void;
 }
+
+/** Longer than this without letting anybody else run is worth a word. */
+const BLOCKED_MS = 500;
 
 /** An {@link Outcome} and the error behind it. */
 export interface AttemptResult {
@@ -30,7 +35,7 @@ const OVER = Object.freeze(new Aborted("superseded", "the attempt is over"));
 /** Calls `fn` with a signal of its own and classifies how it ended. Never rejects. */
 export async function attempt(
   fn: (signal: AbortSignal) => unknown,
-  { clock, signal, timeoutMs, graceMs, errors }: AttemptLimits,
+  { clock, signal, timeoutMs, graceMs, errors, onBlocked }: AttemptLimits,
 ): Promise<AttemptResult> {
   const controller = new AbortController();
   const forward = () => controller.abort(signal.reason);
@@ -43,7 +48,10 @@ export async function attempt(
 
   const abandonment = abandonedAfter(controller.signal, clock, graceMs);
   try {
+    const begunAt = clock.monotonic();
     const work = (async () => fn(controller.signal))();
+    const blockedMs = clock.monotonic() - begunAt;
+    if (blockedMs >= BLOCKED_MS) onBlocked?.(blockedMs);
     const ended = await Promise.race([work.then(succeeded, failed), abandonment.promise]);
     return conclude(ended, controller.signal, errors);
   } finally {

@@ -75,7 +75,7 @@ export class Runs {
           handler.fn(eventContext(parts, event)),
         );
         if (result.error !== undefined && result.outcome.type !== "aborted") {
-          this.#logger.error("event handler failed", { handler: handler.id, ...errorFields(result.error, true) });
+          this.#logger.error("event handler failed", { ...named(handler), ...errorFields(result.error, true) });
         }
       }
     }
@@ -114,7 +114,10 @@ export class Runs {
         ),
       );
       const endedAt = this.#kind.clock.now();
-      attempts.push({ handler, outcome: result.outcome, startedAt, endedAt, steps: steps.records });
+      // What the steps have done could not be written down: the turn fails, not the handler.
+      if (steps.failure !== undefined) throw steps.failure;
+      const { outcome, error } = result;
+      attempts.push({ handler, outcome, error, startedAt, endedAt, steps: steps.records });
       this.#report(handler, change.reason, result, run?.attempts ?? 0, endedAt - startedAt);
     }
     return attempts;
@@ -127,7 +130,7 @@ export class Runs {
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
   ): Promise<AttemptResult> {
-    const { kind, kindClass, client, clock, handlerWrote, graceMs, keepsResult } = this.#kind;
+    const { kind, kindClass, client, clock, handlerWrote, graceMs } = this.#kind;
     const draft = new PatchDraft();
     const conditions = new ConditionsDraft(conditionsOf(body));
     const result = await attempt(
@@ -156,26 +159,44 @@ export class Runs {
         timeoutMs,
         graceMs,
         errors: handler.type === "event" ? "ignored" : handler.retry.errors,
+        onBlocked: (ms) =>
+          this.#logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
+            ...named(handler),
+            for: formatDuration(ms),
+            hint: "await something now and then, or use a worker thread",
+          }),
       },
     );
     if (result.abandoned) {
       this.#logger.error("handler ignores its signal and was abandoned", {
-        handler: handler.id,
+        ...named(handler),
         hint: "end the work when context.signal aborts; what it does from now on is refused",
       });
       return result;
     }
     if (result.outcome.type === "aborted") return result;
-    this.changes = combinePatches(this.changes, draft.mergePatch);
-    this.transforms.push(...draft.transforms);
-    if (conditions.touched)
+    try {
+      this.#gather(handler, draft, result);
+    } catch (cause) {
+      const message = `what the handler returned or patched is not JSON: ${(cause as Error).message}`;
+      return { outcome: { type: "failed", message }, error: new PermanentError(message, { cause }), abandoned: false };
+    }
+    if (conditions.touched) {
       this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, conditions.changes());
-    if (result.outcome.type === "done" && result.outcome.result !== undefined) {
-      if (keepsResult(handler.id))
-        this.changes = combinePatches(this.changes, resultPatch(handler.id, result.outcome.result));
-      else this.#logger.debug("the kind's status has no field for the handler's result", { handler: handler.id });
     }
     return result;
+  }
+
+  /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
+  #gather(handler: Exclude<Handler, IndexHandler>, draft: PatchDraft, { outcome }: AttemptResult): void {
+    let changes = draft.mergePatch;
+    if (outcome.type === "done" && outcome.result !== undefined) {
+      const result = resultPatch(handler.id, outcome.result);
+      if (this.#kind.keepsResult(handler.id)) changes = combinePatches(changes, result);
+      else this.#logger.debug("the kind's status has no field for the handler's result", { handler: handler.id });
+    }
+    this.changes = combinePatches(this.changes, changes);
+    this.transforms.push(...draft.transforms);
   }
 
   /** A resume handler that is mixed into an update is told that it is one. */
@@ -184,7 +205,7 @@ export class Runs {
   }
 
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, before: number, tookMs: number): void {
-    const fields = { handler: handler.id, reason, took: formatDuration(tookMs) };
+    const fields = { ...named(handler), reason, took: formatDuration(tookMs) };
     if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
     else if (result.outcome.type === "done") {
       this.#logger.warn("handler failed, which is ignored", { ...fields, ...errorFields(result.error, true) });
@@ -192,6 +213,17 @@ export class Runs {
       this.#logger.info("handler was stopped", { ...fields, why: (result.error as { why?: string } | undefined)?.why });
     } else this.#logger.debug("handler failed", { ...fields, ...errorFields(result.error, before === 0) });
   }
+}
+
+/** Which handler a line is about, and where to find it. */
+export function named({
+  id,
+  place,
+}: {
+  readonly id: string;
+  readonly place: string | undefined;
+}): Record<string, unknown> {
+  return { handler: id, at: place };
 }
 
 /** An error as log fields: with its stack the first time, if it was not thrown on purpose. */

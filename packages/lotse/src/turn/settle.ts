@@ -29,6 +29,8 @@ export type Outcome =
 export interface Attempt {
   readonly handler: ChangeHandler;
   readonly outcome: Outcome;
+  /** The error behind it, for the log. */
+  readonly error?: unknown;
   /** Wall-clock milliseconds. */
   readonly startedAt: number;
   readonly endedAt: number;
@@ -55,6 +57,8 @@ export interface Failure {
   readonly handler: ChangeHandler;
   readonly attempts: number;
   readonly message: string;
+  /** The error behind it, for the log. */
+  readonly error?: unknown;
   /** When it is tried again; undefined when it is given up. */
   readonly retryAt: number | undefined;
   /** Why it is given up, when a limit did that. */
@@ -172,7 +176,7 @@ function close(
 /** The new run record after an attempt; undefined when the attempt does not count. */
 function afterAttempt(
   before: RunRecord | undefined,
-  { handler, outcome, startedAt, endedAt, steps }: Attempt,
+  { handler, outcome, error, startedAt, endedAt, steps }: Attempt,
   saw: string,
   random: () => number,
 ): { run: RunRecord; failure?: Failure } | undefined {
@@ -203,12 +207,12 @@ function afterAttempt(
     outcome.type === "temporary" ? endedAt + delayOf(handler.retry, outcome.delayMs, attempts, random) : undefined;
   const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, Date.parse(started), retryAt);
   if (retryAt === undefined || limit) {
-    const failure: Failure = { handler, attempts, message, retryAt: undefined, ...(limit && { limit }) };
+    const failure: Failure = { handler, attempts, message, error, retryAt: undefined, ...(limit && { limit }) };
     return { run: { attempts, started, outcome: "failed", message, saw }, failure };
   }
   const due = new Date(retryAt).toISOString();
   const run = { attempts, started, due, message, saw, ...(kept && { steps: kept }) };
-  return { run, failure: { handler, attempts, message, retryAt } };
+  return { run, failure: { handler, attempts, message, error, retryAt } };
 }
 
 function delayOf(plan: RetryPlan, exact: number | undefined, attempts: number, random: () => number): number {

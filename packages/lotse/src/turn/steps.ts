@@ -42,6 +42,7 @@ export class Steps {
   readonly #used = new Set<string>();
   #scheduled: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #failure: unknown;
   /** What the handler gets. */
   readonly step: Step;
 
@@ -52,6 +53,11 @@ export class Steps {
       <T>(name: string, fn: StepFunction<T>, retry?: RetryOptions) => this.#run(name, fn, planRetries(retry ?? {})),
       { all: (steps: Record<string, StepFunction<unknown>>, retry?: RetryOptions) => this.#all(steps, retry ?? {}) },
     ) as Step;
+  }
+
+  /** Why what they did could not be written down. */
+  get failure(): unknown {
+    return this.#failure;
   }
 
   /** What is to be remembered of them; undefined when there were none. */
@@ -143,6 +149,7 @@ export class Steps {
       await this.#writing;
       this.#scheduled = undefined;
       this.#writing = this.#options.persist({ ...this.#records }).catch((cause: unknown) => {
+        this.#failure ??= cause;
         throw new PersistFailure(cause);
       });
       await this.#writing;

@@ -12,7 +12,7 @@ import { digestOf, type Essence, essenceOf, fieldsOf } from "./essence.ts";
 import type { TurnKind } from "./kind.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
-import { errorFields, Runs } from "./runs.ts";
+import { errorFields, named, Runs } from "./runs.ts";
 import { type Failure, recordInProgress, type Settlement, settle } from "./settle.ts";
 import { recall } from "./storage/index.ts";
 import { type WritePlan, write } from "./write.ts";
@@ -80,6 +80,7 @@ async function look(
     memory.pending = plan;
     const result = await write(kind.client, kind.newest(key) ?? body, plan, kind.target, kind.wrote);
     memory.pending = undefined;
+    memory.errors = 0;
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") {
       wrote = true;
@@ -87,6 +88,8 @@ async function look(
       if (result.dropped) reportDropped(kind, result.dropped, logger);
       if (plan.finalizer === "drop" && isDeleting(body)) memory.released = true;
     } else if (result.type === "gone") memory.released = true;
+    // Nothing had to be written: because somebody, perhaps we with an answer that was lost, has done it.
+    else body = kind.newest(key) ?? body;
     return result;
   };
 
@@ -122,7 +125,10 @@ async function look(
 
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
-  if (digestOf(essenceIn(kind, kind.newest(key) ?? body)) !== decision.current.digest) return { type: "again" };
+  const latest = kind.newest(key) ?? body;
+  if (digestOf(essenceIn(kind, latest)) !== decision.current.digest) return { type: "again" };
+  // A deletion mark that came with the answer to an own write: the stream will show nothing new.
+  if (isDeleting(latest) !== isDeleting(situation.body)) return { type: "again" };
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
   return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt);
@@ -255,8 +261,9 @@ async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody
 
 function reportFailure(failure: Failure, cycle: Cycle, now: number, logger: Logger): void {
   const fields = {
-    handler: failure.handler.id,
+    ...named(failure.handler),
     reason: cycle.reason,
+    ...errorFields(failure.error, failure.attempts === 1),
     error: failure.message,
     attempt: failure.attempts,
   };

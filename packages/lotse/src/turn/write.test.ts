@@ -89,7 +89,7 @@ function server(start: KubeBody, script: ((apply: () => KubeBody) => KubeBody)[]
     patch: async (_kind: unknown, _name: string, patch: JsonObject) => {
       patches.push(patch);
       const apply = () => {
-        if (!stored) throw new NotFoundError("gone", { status: 404, request } as never);
+        if (!stored) throw new NotFoundError("gone", { status: 404, request, details: { name: "one" } } as never);
         const wanted = (patch.metadata as JsonObject).resourceVersion;
         if (wanted !== undefined && wanted !== stored.metadata?.resourceVersion) {
           throw new ConflictError("moved on", { status: 409, request } as never);
@@ -102,7 +102,7 @@ function server(start: KubeBody, script: ((apply: () => KubeBody) => KubeBody)[]
       return { body };
     },
     get: async () => {
-      if (!stored) throw new NotFoundError("gone", { status: 404, request } as never);
+      if (!stored) throw new NotFoundError("gone", { status: 404, request, details: { name: "one" } } as never);
       return { body: stored };
     },
   } as unknown as Client;
@@ -179,6 +179,21 @@ describe("writing", () => {
     const result = await write(world.client, thing(), plan, inStatus, ignore);
     expect(result).toMatchObject({ type: "written", dropped: { status: { rate: 1 } } });
     expect(world.patches).toHaveLength(1);
+  });
+
+  it("does not take a 404 that names nobody for the end of the object", async () => {
+    const proxy = () => {
+      throw new NotFoundError("404 page not found", { status: 404, request: { method: "PATCH", path: "/" } } as never);
+    };
+    await expect(write(server(thing(), [proxy]).client, thing(), plan, inStatus, ignore)).rejects.toThrow("404");
+  });
+
+  it("leaves no trace of a finalizer list that is empty", () => {
+    const body = thing({}, { finalizers: ["op.lotse.dev/finalizer"] });
+    expect(requestsFor(body, { ...nothing, finalizer: "drop" }, inStatus)).toEqual([
+      { subresource: undefined, patch: { metadata: { finalizers: null } } },
+    ]);
+    expect(requestsFor(thing(), { ...nothing, finalizer: "drop" }, inStatus)).toEqual([]);
   });
 
   it("passes on what the server refuses", async () => {

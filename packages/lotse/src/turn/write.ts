@@ -83,8 +83,10 @@ function desiredBody(body: KubeBody, plan: WritePlan, target: WriteTarget): Kube
   if (plan.record) desired = target.storage.write(desired, plan.record, target.handlers);
   if (plan.finalizer !== "keep") {
     const others = (body.metadata?.finalizers ?? []).filter((name) => name !== target.storage.finalizer);
-    const finalizers = plan.finalizer === "add" ? [...others, target.storage.finalizer] : others;
-    desired = { ...desired, metadata: { ...desired.metadata, finalizers } };
+    const wanted = plan.finalizer === "add" ? [...others, target.storage.finalizer] : others;
+    const { finalizers: _finalizers, ...metadata } = desired.metadata ?? {};
+    // An empty list is not kept by the server: it would look like a difference for ever.
+    desired = { ...desired, metadata: wanted.length > 0 ? { ...metadata, finalizers: wanted } : metadata };
   }
   return desired;
 }
@@ -141,7 +143,7 @@ export async function write(
       body = answer.body as KubeBody;
       answered.add(request.subresource);
     } catch (error) {
-      if (error instanceof NotFoundError) return { type: "gone" };
+      if (saysGone(error, name)) return { type: "gone" };
       if (!isUncertain(error) || round >= ROUNDS) throw error;
       const fresh = await read(client, target.description, name, namespace);
       if (fresh?.metadata?.uid !== uid) return { type: "gone" };
@@ -149,6 +151,14 @@ export async function write(
     }
     onWritten(body);
   }
+}
+
+/**
+ * Whether the server says that this object is not there. A proxy in between, or an API server that does not serve the
+ * kind at this moment, also answers 404, but names nobody.
+ */
+function saysGone(error: unknown, name: string): boolean {
+  return error instanceof NotFoundError && error.details?.name === name;
 }
 
 /** Whether the object has to be read to know what happened: a conflict, or no answer at all. */
@@ -160,7 +170,7 @@ async function read(client: Client, kind: KindDescription, name: string, namespa
   try {
     return (await client.get(kind, name, namespace === undefined ? {} : { namespace })).body as KubeBody;
   } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
+    if (saysGone(error, name)) return undefined;
     throw error;
   }
 }
