@@ -1,5 +1,5 @@
 import { wholeProduct } from "./tests/vitest.ts";
 
-export default wholeProduct(["tests/real/**/*.test.ts", "tests/scenarios/**/*.test.ts"], {
-  LOTSE_TEST_CLUSTER: "real",
+export default wholeProduct(["tests/real/**/*.test.ts", "tests/scenarios/**/*.test.ts", "tests/faults/kill.test.ts"], {
+  LOTSE_TEST_CLUSTER: "real", LOTSE_FAULTS: "all",
 });

@@ -21,7 +21,8 @@ export async function measureImports(specifiers, count) {
     ${specifier ? `const module = await import(${JSON.stringify(specifier)});` : ""}
     const ms = performance.now() - since;
     const { rss } = process.memoryUsage();
-    gc();
+    (await import("node:v8")).setFlagsFromString("--expose-gc");
+    (await import("node:vm")).runInNewContext("gc")();
     process.stdout.write(JSON.stringify({ ms, rss: rss / 2 ** 20, heap: process.memoryUsage().heapUsed / 2 ** 20 }));`;
   // Somewhere below the root, from where all packages are found by name, as in a user's project.
   const folder = path.join(scratch, "bench");
