@@ -1,5 +1,6 @@
 import { wholeProduct } from "./tests/vitest.ts";
 
 export default wholeProduct(["tests/real/**/*.test.ts", "tests/scenarios/**/*.test.ts", "tests/faults/kill.test.ts"], {
-  LOTSE_TEST_CLUSTER: "real", LOTSE_FAULTS: "all",
+  LOTSE_TEST_CLUSTER: "real",
+  LOTSE_FAULTS: "all",
 });
