@@ -35,6 +35,24 @@ describeOn(clustersUnderTest(), "kinds and indexes", (cluster) => {
     await eventually(() => expect(seen).toEqual(["short name: ConfigMap", "class"]));
   });
 
+  it("cannot have two handlers of one id under two names", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on.create("cm", function same() {});
+    operator.on.update(ConfigMap, function same() {});
+    await expect(start(operator)).rejects.toThrow(/"same" is used twice for ConfigMap/);
+    stage.running.length = 0;
+  });
+
+  it("leave nobody waiting for an operator that is stopped before it is ready", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on.create("nobodys.example.com", function never() {});
+    operator.on.startup(({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve)));
+    const starting = start(operator);
+    starting.catch(() => {});
+    await stage.running[0]?.stop();
+    await expect(starting).rejects.toThrow("stopped before it was ready");
+  });
+
   it("are handled as soon as they appear", async () => {
     const operator = new Operator({ name: "op" });
     const seen: string[] = [];

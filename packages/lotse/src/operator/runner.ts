@@ -3,6 +3,7 @@ import { setMaxListeners } from "node:events";
 import { Client, InvalidError, type KindDescription, type KubeBody } from "@lotse/client";
 import { type Clock, type Duration, durationMs, formatDuration, sleep, systemClock } from "@lotse/client/meta";
 import {
+  Aborted,
   backoffMs,
   DeclarationError,
   type Declarations,
@@ -134,10 +135,14 @@ export class Runner implements RunningOperator {
       begin = resolve;
       fail = reject;
     });
-    this.stopped = this.#run(begin).catch((error) => {
-      fail(error);
-      throw error;
-    });
+    this.stopped = this.#run(begin).then(
+      // Nobody shall wait for ever; means nothing to whoever is ready already.
+      () => fail(new Aborted("shutdown", "the operator was stopped before it was ready")),
+      (error) => {
+        fail(error);
+        throw error;
+      },
+    );
     // Whoever does not look at one of the two promises must not be punished for a failure that the other one tells.
     this.ready.catch(() => {});
     this.stopped.catch(() => {});
@@ -161,13 +166,14 @@ export class Runner implements RunningOperator {
     const client = (this.#options.client ?? (await Client.connect())).with({ fieldManager: this.#settings.name });
     try {
       const begun = await this.#begin(client, begin);
-      if (!begun) return;
-      await aborted(this.#stopping.signal);
+      const failure = begun && (await firstOf(aborted(this.#stopping.signal), begun.streams));
+      this.#stopping.abort();
       await Promise.all(this.#controllers.map((controller) => controller.close()));
-      await begun.streams;
+      await begun?.streams.catch(() => {});
       await this.#events?.stop();
       await this.#lifecycle("cleanup", client, AbortSignal.timeout(this.#gracefulMs));
       this.#logger.info("the operator has stopped", { operator: this.#settings.name });
+      if (failure) throw failure.error;
     } finally {
       this.#stopping.abort();
       if (owned) await client.close();
@@ -178,6 +184,7 @@ export class Runner implements RunningOperator {
   async #begin(client: Client, begin: () => void): Promise<{ readonly streams: Promise<void> } | undefined> {
     try {
       await this.#lifecycle("startup", client, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return undefined;
       if ((this.#options.crds ?? this.#settings.crds) === "install") await this.#installCrds(client);
       return { streams: this.#work(client, begin) };
     } catch (error) {
@@ -378,6 +385,14 @@ export class Runner implements RunningOperator {
       await sleep(this.#clock, delayMs, signal);
     }
   }
+}
+
+/** Resolves when the operator shall stop, or with the error that stops it; streams that just end stop nobody. */
+function firstOf(stop: Promise<void>, streams: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  return new Promise((resolve) => {
+    void stop.then(() => resolve(undefined));
+    streams.catch((error: unknown) => resolve({ error }));
+  });
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
