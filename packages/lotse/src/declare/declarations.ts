@@ -1,7 +1,7 @@
 import type { KindClass, KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
 import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
-import { DeclarationError } from "./errors.ts";
+import { declarationError } from "./errors.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
   type ChangeHandler,
@@ -411,9 +411,4 @@ function functionOf(label: string, rest: readonly unknown[]): (...args: never[])
 
 function optionsOf<T extends object>(rest: readonly unknown[]): T {
   return (rest.length > 1 && typeof rest[0] === "object" && rest[0] !== null ? rest[0] : {}) as T;
-}
-
-function declarationError(message: string, hint: string): DeclarationError {
-  const place = callerPlace();
-  return new DeclarationError(place ? `${message} at ${place}` : message, { hint });
 }

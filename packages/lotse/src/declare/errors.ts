@@ -1,4 +1,5 @@
 import { type Duration, durationMs, KubeError, type KubeErrorOptions } from "@lotse/client/meta";
+import { callerPlace } from "./place.ts";
 
 /**
  * Not now, but later: the handler is called again after `delay`, exactly.
@@ -34,4 +35,10 @@ export class PermanentError extends KubeError {
 /** The operator is declared wrongly: found when its file is loaded, before anything runs. */
 export class DeclarationError extends KubeError {
   override readonly code: string = "LOTSE_DECLARATION";
+}
+
+/** A {@link DeclarationError} that names the place in the user's source. */
+export function declarationError(message: string, hint: string): DeclarationError {
+  const place = callerPlace();
+  return new DeclarationError(place ? `${message} at ${place}` : message, { hint });
 }

@@ -23,8 +23,7 @@
  */
 import { apiVersionOf, type KindClass, type KindDescription } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import { DeclarationError } from "./errors.ts";
-import { callerPlace } from "./place.ts";
+import { DeclarationError, declarationError } from "./errors.ts";
 
 /** Narrows a selector to a group (`""` is the core group), or to one version of it. */
 export interface SelectorScope {
@@ -94,14 +93,14 @@ export function parseSelector(input: SelectorInput): ResourceSelector {
   if (typeof input === "function") {
     if ("description" in input && isDescription(input.description)) return exactly(input.description);
     if (/^class\b/.test(Function.prototype.toString.call(input))) {
-      throw wrong(
+      throw declarationError(
         `the class ${input.name || "without a name"} describes no kind`,
         "use a class made by resource({...})",
       );
     }
     return { type: "predicate", matches: input as KindPredicate };
   }
-  if (!isObject(input)) throw wrong(`${String(input)} selects no kind`, SPELLINGS);
+  if (!isObject(input)) throw declarationError(`${String(input)} selects no kind`, SPELLINGS);
   if (isEverything(input)) return { type: "everything", ...checkScope(scopeOf(input), "everything") };
   return isDescription(input) ? exactly(input) : parseFields(input as Record<string, unknown>);
 }
@@ -115,12 +114,13 @@ const SUBRESOURCES: ReadonlySet<string> = new Set(["status", "scale", "log", "ex
 
 function parseText(input: string): ResourceSelector {
   const text = input.trim().toLowerCase();
-  if (text === "") throw wrong("an empty text selects no kind", SPELLINGS);
-  if (text === "*") throw wrong('"*" is not the name of a kind', 'write everything (import it from "lotse")');
+  if (text === "") throw declarationError("an empty text selects no kind", SPELLINGS);
+  if (text === "*")
+    throw declarationError('"*" is not the name of a kind', 'write everything (import it from "lotse")');
   // Read on, an empty group would silently mean the core group.
-  if (text.split(/[./]/).includes("")) throw wrong(`"${input}" has an empty part`, SPELLINGS);
+  if (text.split(/[./]/).includes("")) throw declarationError(`"${input}" has an empty part`, SPELLINGS);
   const { name, ...scope } = splitText(input, text);
-  if (!WORD.test(name)) throw wrong(`"${input}" is not the name of a kind`, SPELLINGS);
+  if (!WORD.test(name)) throw declarationError(`"${input}" is not the name of a kind`, SPELLINGS);
   return { type: "named", by: "name", name, ...checkScope(scope, input) };
 }
 
@@ -129,17 +129,18 @@ function splitText(input: string, text: string): SelectorScope & { readonly name
   const [first = "", second = "", third = ""] = parts;
   if (parts.length === 1) return splitDots(first);
   if (SUBRESOURCES.has(parts.at(-1) as string)) {
-    throw wrong(
+    throw declarationError(
       `"${input}" names a subresource`,
       `write "${parts.slice(0, -1).join("/")}": handlers get whole objects`,
     );
   }
   if (parts.length === 3) return { group: first, version: second, name: third };
-  if (parts.length > 3) throw wrong(`"${input}" has too many parts`, SPELLINGS);
+  if (parts.length > 3) throw declarationError(`"${input}" has too many parts`, SPELLINGS);
   if (VERSION.test(first)) return { group: "", version: first, name: second };
   if (!VERSION.test(second)) return { group: first, name: second };
   const dot = first.indexOf(".");
-  if (dot < 0) throw wrong(`"${input}" is a group and a version without a kind`, `write "${first}/${second}/<plural>"`);
+  if (dot < 0)
+    throw declarationError(`"${input}" is a group and a version without a kind`, `write "${first}/${second}/<plural>"`);
   return { name: first.slice(0, dot), group: first.slice(dot + 1), version: second };
 }
 
@@ -159,18 +160,24 @@ function parseFields(fields: Record<string, unknown>): ResourceSelector {
   const shown = JSON.stringify(fields);
   for (const key of Object.keys(fields)) {
     if (key === "group" || key === "version" || (CRITERIA as readonly string[]).includes(key)) continue;
-    throw wrong(`a selector has no "${key}": ${shown}`, `write one of ${CRITERIA.join(", ")}, with group and version`);
+    throw declarationError(
+      `a selector has no "${key}": ${shown}`,
+      `write one of ${CRITERIA.join(", ")}, with group and version`,
+    );
   }
   const given = CRITERIA.filter((criterion) => fields[criterion] !== undefined);
   const [by] = given;
   if (by === undefined) {
-    throw wrong(`${shown} names no kind`, `add one of ${CRITERIA.join(", ")}, or write everything.in({ group })`);
+    throw declarationError(
+      `${shown} names no kind`,
+      `add one of ${CRITERIA.join(", ")}, or write everything.in({ group })`,
+    );
   }
   if (given.length > 1)
-    throw wrong(`${shown} names kinds in ${given.length} ways`, `leave only one of ${given.join(", ")}`);
+    throw declarationError(`${shown} names kinds in ${given.length} ways`, `leave only one of ${given.join(", ")}`);
   const value = fields[by];
   if (typeof value !== "string" || value === "") {
-    throw wrong(`"${by}" of ${shown} is not a name`, "write a text that is not empty");
+    throw declarationError(`"${by}" of ${shown} is not a name`, "write a text that is not empty");
   }
   const scope = checkScope(scopeOf(fields), shown);
   const name = value.toLowerCase();
@@ -185,17 +192,21 @@ function scopeOf({ group, version }: { readonly group?: unknown; readonly versio
 }
 
 function lowerCase(value: unknown): string {
-  if (typeof value !== "string") throw wrong(`${String(value)} is neither a group nor a version`, "write a text");
+  if (typeof value !== "string")
+    throw declarationError(`${String(value)} is neither a group nor a version`, "write a text");
   return value.toLowerCase();
 }
 
 function checkScope(scope: SelectorScope, shown: string): SelectorScope {
   const { group, version } = scope;
   if (group !== undefined && group !== "" && !GROUP.test(group)) {
-    throw wrong(`"${group}" in ${shown} is not an API group`, 'write a domain such as "example.com", "" for the core');
+    throw declarationError(
+      `"${group}" in ${shown} is not an API group`,
+      'write a domain such as "example.com", "" for the core',
+    );
   }
   if (version !== undefined && !WORD.test(version)) {
-    throw wrong(`"${version}" in ${shown} is not an API version`, 'write "v1", "v1beta1", or leave it out');
+    throw declarationError(`"${version}" in ${shown} is not an API version`, 'write "v1", "v1beta1", or leave it out');
   }
   return scope;
 }
@@ -210,11 +221,6 @@ function isDescription(input: unknown): input is KindDescription {
 
 function exactly({ group, version, plural }: KindDescription): ResourceSelector {
   return { type: "exact", group, version, plural };
-}
-
-function wrong(message: string, hint: string): DeclarationError {
-  const place = callerPlace();
-  return new DeclarationError(place ? `${message} at ${place}` : message, { hint });
 }
 
 /** What a selector means in a cluster. */

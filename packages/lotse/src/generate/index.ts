@@ -1,2 +1,1 @@
-export { type Column, type CrdInput, crdOf, RECORD_FIELD } from "./crd.ts";
-export { SchemaError, type SchemaNode, toStructural } from "./structural.ts";
+export { type Column, crdOf, RECORD_FIELD } from "./crd.ts";

@@ -1,7 +1,7 @@
 export { cacheKey } from "./cache.ts";
 export { type Index, type IndexKey, IndexStore } from "./indexes.ts";
 export { Informer, type InformerListener, type InformerOptions } from "./informer.ts";
-export { awaitKindFacts, type KindFacts, kindFacts } from "./kind-facts.ts";
+export { awaitKindFacts, type KindFacts } from "./kind-facts.ts";
 export {
   type NamespaceFilter,
   type NamespaceState,

@@ -10,6 +10,7 @@ import {
   progressOf,
   pythonJson,
   runOf,
+  stepProgressOf,
 } from "./kopf-progress.ts";
 import { golden } from "./test-golden.ts";
 
@@ -125,5 +126,25 @@ describe("JSON in Python's way", () => {
     [100, "100"],
   ])("writes the number %s as %s", (value, expected) => {
     expect(pythonJson(value)).toBe(expected);
+  });
+});
+
+describe("the progress of a step", () => {
+  const stored = progressFrom({
+    retries: 1,
+    purpose: "create",
+    failure: true,
+    message: "the first error",
+    started: "2026-01-01T00:00:00.000000+00:00",
+  });
+
+  it("stays as it is stored while it says the same, with what only Kopf knows", () => {
+    const step = { attempts: 1, outcome: "failed", message: "the first error" } as const;
+    expect(stepProgressOf(step, "create", stored)).toBe(stored);
+  });
+
+  it("tells another error when the step failed with another one", () => {
+    const step = { attempts: 1, outcome: "failed", message: "another error" } as const;
+    expect(stepProgressOf(step, "create", stored).message).toBe("another error");
   });
 });
