@@ -48,9 +48,10 @@ export async function attempt(
 
   const abandonment = abandonedAfter(controller.signal, clock, graceMs);
   try {
-    const begunAt = clock.monotonic();
+    // Real time, whatever the clock: it is the real event loop that a handler blocks.
+    const begunAt = performance.now();
     const work = (async () => fn(controller.signal))();
-    const blockedMs = clock.monotonic() - begunAt;
+    const blockedMs = performance.now() - begunAt;
     if (blockedMs >= BLOCKED_MS) onBlocked?.(blockedMs);
     const ended = await Promise.race([work.then(succeeded, failed), abandonment.promise]);
     return conclude(ended, controller.signal, errors);
