@@ -30,7 +30,7 @@ describeOn(clustersUnderTest(), "handlers of fields, and daemons,", (cluster) =>
   it("tell a field handler of changes of its field alone", async () => {
     const operator = new Operator({ name: "op" });
     const seen: unknown[] = [];
-    operator.on.field(Machine, { field: "spec.size" }, ({ old, new: now, diff, reason }) => {
+    operator.on.field(Machine, { id: "field", field: "spec.size" }, ({ old, new: now, diff, reason }) => {
       seen.push([reason, old, now, diff]);
     });
     await start(operator);
@@ -75,7 +75,7 @@ describeOn(clustersUnderTest(), "handlers of fields, and daemons,", (cluster) =>
   it("see changes of a field of the status, which is nobody's wish otherwise", async () => {
     const operator = new Operator({ name: "op" });
     const seen: unknown[] = [];
-    operator.on.field(Machine, { field: "status.phase" }, ({ new: now }) => void seen.push(now));
+    operator.on.field(Machine, { id: "field", field: "status.phase" }, ({ new: now }) => void seen.push(now));
     await start(operator);
     const object = await machine("one");
     await quiet();
@@ -85,7 +85,7 @@ describeOn(clustersUnderTest(), "handlers of fields, and daemons,", (cluster) =>
 
   it("change one item of a list without touching the others", async () => {
     const operator = new Operator({ name: "op" });
-    operator.on.create(Machine, ({ patch }) => {
+    operator.on.create(Machine, { id: "create" }, ({ patch }) => {
       patch.transform((body) => {
         if (!body.spec.tags?.includes("mine")) body.spec.tags = [...(body.spec.tags ?? []), "mine"];
       });

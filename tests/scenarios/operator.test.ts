@@ -80,8 +80,8 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     const calls: string[] = [];
     const declare = () => {
       const operator = new Operator({ name: "op" });
-      operator.on.create(Thing, ({ name }) => void calls.push(`create ${name}`));
-      operator.on.update(Thing, ({ name }) => void calls.push(`update ${name}`));
+      operator.on.create(Thing, { id: "create" }, ({ name }) => void calls.push(`create ${name}`));
+      operator.on.update(Thing, { id: "update" }, ({ name }) => void calls.push(`update ${name}`));
       return operator;
     };
     const first = await start(declare());
@@ -100,7 +100,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     const seen: unknown[] = [];
     const declare = () => {
       const operator = new Operator({ name: "op" });
-      operator.on.update(Thing, ({ old, new: now, diff, reason }) => {
+      operator.on.update(Thing, { id: "update" }, ({ old, new: now, diff, reason }) => {
         seen.push({ reason, old: old?.spec, new: now?.spec, diff });
       });
       return operator;
@@ -143,8 +143,12 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("holds an object until its deletion is handled, and leaves other finalizers alone", async () => {
     const operator = new Operator({ name: "op" });
     const calls: string[] = [];
-    operator.on.create(Thing, ({ meta }) => void calls.push(`create with ${meta.finalizers?.join()}`));
-    operator.on.delete(Thing, ({ name }) => void calls.push(`delete ${name}`));
+    operator.on.create(
+      Thing,
+      { id: "create" },
+      ({ meta }) => void calls.push(`create with ${meta.finalizers?.join()}`),
+    );
+    operator.on.delete(Thing, { id: "delete" }, ({ name }) => void calls.push(`delete ${name}`));
     await start(operator);
     const object = await thing("one", {}, { finalizers: ["example.com/foreign"] });
     await eventually(() => expect(calls).toEqual(["create with example.com/foreign,op.lotse.dev/finalizer"]));
@@ -163,7 +167,11 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("puts no finalizer on for an optional delete handler, which runs after the fact", async () => {
     const operator = new Operator({ name: "op" });
     const calls: string[] = [];
-    operator.on.delete(Thing, { optional: true }, ({ name, spec }) => void calls.push(`${name} ${spec.size}`));
+    operator.on.delete(
+      Thing,
+      { id: "delete", optional: true },
+      ({ name, spec }) => void calls.push(`${name} ${spec.size}`),
+    );
     await start(operator);
     const object = await thing("one", { size: 4 });
     await quiet();
@@ -176,8 +184,8 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("never writes to an object that no handler matches", async () => {
     const operator = new Operator({ name: "op" });
     const calls: string[] = [];
-    operator.on.create(Thing, { labels: { handle: "yes" } }, ({ name }) => void calls.push(name));
-    operator.on.delete(Thing, { labels: { handle: "yes" } }, () => {});
+    operator.on.create(Thing, { id: "create", labels: { handle: "yes" } }, ({ name }) => void calls.push(name));
+    operator.on.delete(Thing, { id: "delete", labels: { handle: "yes" } }, () => {});
     await start(operator);
     const object = await thing("one");
     await quiet();
@@ -237,7 +245,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
         release = resolve;
       });
     });
-    operator.on.update(Thing, ({ spec }) => void seen.push(`update ${spec.size}`));
+    operator.on.update(Thing, { id: "update" }, ({ spec }) => void seen.push(`update ${spec.size}`));
     await start(operator);
     const object = await thing("one", { size: 1 });
     await eventually(() => expect(seen).toEqual(["create 1"]));
@@ -251,11 +259,11 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("sees a change by its own patch as an update, once", async () => {
     const operator = new Operator({ name: "op" });
     const seen: string[] = [];
-    operator.on.create(Thing, ({ patch }) => {
+    operator.on.create(Thing, { id: "create" }, ({ patch }) => {
       seen.push("create");
       patch.spec.size = 5;
     });
-    operator.on.update(Thing, ({ spec }) => void seen.push(`update ${spec.size}`));
+    operator.on.update(Thing, { id: "update" }, ({ spec }) => void seen.push(`update ${spec.size}`));
     await start(operator);
     await thing("one", { size: 1 });
     await eventually(() => expect(seen).toEqual(["create", "update 5"]));
@@ -266,7 +274,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("writes its record again when somebody wipes it, and does not handle the object again", async () => {
     const operator = new Operator({ name: "op" });
     let calls = 0;
-    operator.on.create(Thing, () => void calls++);
+    operator.on.create(Thing, { id: "create" }, () => void calls++);
     await start(operator);
     const object = await thing("one");
     await eventually(async () => expect(await patchesOf("things")).toHaveLength(1));
@@ -278,7 +286,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
 
   it("keeps its record in an annotation for kinds of Kubernetes itself", async () => {
     const operator = new Operator({ name: "op" });
-    operator.on.create(ConfigMap, { labels: { handle: "yes" } }, ({ patch }) => {
+    operator.on.create(ConfigMap, { id: "create", labels: { handle: "yes" } }, ({ patch }) => {
       (patch as { data?: Record<string, string> }).data = { hello: "world" };
     });
     await start(operator);
@@ -295,10 +303,10 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("handles objects that its own handlers create", async () => {
     const operator = new Operator({ name: "op" });
     const seen: string[] = [];
-    operator.on.create(Thing, async ({ client: own, adopt }) => {
+    operator.on.create(Thing, { id: "create" }, async ({ client: own, adopt }) => {
       await own.create(adopt(ConfigMap.gen({ name: "child", labels: { mine: "yes" } })));
     });
-    operator.on.create(ConfigMap, { labels: { mine: "yes" } }, ({ meta }) => {
+    operator.on.create(ConfigMap, { id: "create", labels: { mine: "yes" } }, ({ meta }) => {
       seen.push(`${meta.namespace}/${meta.name} of ${meta.ownerReferences?.[0]?.name}`);
     });
     await start(operator);
@@ -343,7 +351,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
   it("begins a timer whose filter looks at the status when a handler's own write makes it match", async () => {
     const operator = new Operator({ name: "op" });
     let runs = 0;
-    operator.on.create(Thing, ({ patch }) => {
+    operator.on.create(Thing, { id: "create" }, ({ patch }) => {
       patch.status.size = 1;
     });
     operator.timer(Thing, { interval: "1h", when: ({ status }) => status?.size === 1 }, function tick() {
@@ -358,7 +366,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
 
   it("keeps conditions with their transition times, beside those of others", async () => {
     const operator = new Operator({ name: "op" });
-    operator.on(["create", "update"], Thing, ({ conditions, spec }) => {
+    operator.on(["create", "update"], Thing, { id: "both" }, ({ conditions, spec }) => {
       conditions.set("Ready", spec.size < 5, spec.size < 5 ? "Small" : "Large", `the size is ${spec.size}`);
     });
     await start(operator);
@@ -421,7 +429,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
       seen.push("create");
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     });
-    operator.on.delete(Thing, () => void seen.push("delete"));
+    operator.on.delete(Thing, { id: "delete" }, () => void seen.push("delete"));
     await start(operator);
     const object = await thing("one");
     await eventually(() => expect(seen).toEqual(["create"]));
@@ -435,7 +443,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     const seen: string[] = [];
     operator.on.startup(() => void seen.push("startup"));
     operator.on.cleanup(() => void seen.push("cleanup"));
-    operator.on.create(Thing, () => void seen.push("create"));
+    operator.on.create(Thing, { id: "create" }, () => void seen.push("create"));
     const one = await start(operator);
     await thing("one");
     await eventually(() => expect(seen).toEqual(["startup", "create"]));
@@ -457,7 +465,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     const clock = new VirtualClock();
     const operator = new Operator({ name: "op" });
     const seen: string[] = [];
-    operator.on.create(Late, ({ name }) => void seen.push(name));
+    operator.on.create(Late, { id: "create" }, ({ name }) => void seen.push(name));
     running.push(operator.start({ client, clock, log: (record) => logs.push(record) }));
     const waiting = "waiting for a kind that the cluster does not have";
     await eventually(() => expect(logs.map(({ message }) => message)).toContain(waiting));
@@ -474,7 +482,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     const seen: string[] = [];
     for (const name of ["left", "right"]) {
       const operator = new Operator({ name });
-      operator.on(["create", "update"], Thing, ({ reason }) => void seen.push(`${name} ${reason}`));
+      operator.on(["create", "update"], Thing, { id: "both" }, ({ reason }) => void seen.push(`${name} ${reason}`));
       await start(operator);
     }
     await thing("one");

@@ -11,6 +11,8 @@ export {
   type ExecConfig,
   type Kubeconfig,
   type KubeconfigSource,
+  type Login,
+  type LoginFunction,
 } from "./config/index.ts";
 // Types of the built-in kinds: `corev1.Pod`, `appsv1.Deployment`, …
 export type {

@@ -1,13 +1,14 @@
 /** From options to the access of one server. */
 import { resolve } from "node:path";
 import { type Clock, ConfigError, systemClock } from "../meta/index.ts";
-import type { Access, AccessOptions } from "./contract.ts";
+import type { Access, AccessOptions, LoginFunction } from "./contract.ts";
 import { type Material, PartsCredentials, readPem } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
 import { ExecPlugin } from "./exec-plugin.ts";
 import { RenewedFile } from "./files.ts";
 import { openInCluster, SERVICE_ACCOUNT_FOLDER } from "./in-cluster.ts";
 import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig.ts";
+import { LoginCredentials, loginsOf } from "./login.ts";
 import { findKubeconfig } from "./sources.ts";
 
 /**
@@ -15,6 +16,7 @@ import { findKubeconfig } from "./sources.ts";
  * sends nothing.
  */
 export async function openAccess(o: AccessOptions): Promise<Access> {
+  if (o.login) return fromLogin(o, o.login);
   const env = o.env ?? process.env;
   const clock = o.clock ?? systemClock;
   if (o.url !== undefined && o.kubeconfig === undefined && o.context === undefined) return fromOptions(o, o.url);
@@ -30,6 +32,34 @@ export async function openAccess(o: AccessOptions): Promise<Access> {
     `no cluster is configured: looked for ${[...looked, `a pod's service account in ${SERVICE_ACCOUNT_FOLDER}`].join(" and ")}`,
     { hint: "set $KUBECONFIG, pass `kubeconfig` or `url`, or start a local cluster with `npx lotse cluster`" },
   );
+}
+
+/** Only what the program does not say by itself is looked for in the configuration. */
+async function fromLogin({ login, ...o }: AccessOptions, ask: LoginFunction): Promise<Access> {
+  const logins = loginsOf(await ask());
+  if (logins.length === 0) {
+    throw new AuthError("the login brought no credentials", { hint: "return { server, token } or the like" });
+  }
+  const servers = new Set(logins.flatMap(({ server }) => (server === undefined ? [] : [withoutSlash(server)])));
+  const [server, another] = servers;
+  if (another !== undefined) {
+    throw new ConfigError(`the logins are for different servers: ${[...servers].join(", ")}`, {
+      hint: "one client talks to one server",
+    });
+  }
+  const configured = server === undefined ? await openAccess(o) : undefined;
+  const credentials = new LoginCredentials(ask, o.clock ?? systemClock);
+  credentials.take(logins);
+  const said = <Key extends "namespace" | "proxyUrl">(key: Key) => logins.find((one) => one[key] !== undefined)?.[key];
+  const proxyUrl = said("proxyUrl") ?? configured?.proxyUrl;
+  return {
+    server: server ?? configured?.server ?? "",
+    namespace: o.namespace ?? said("namespace") ?? configured?.namespace ?? "default",
+    source: "login",
+    credentials,
+    headers: {},
+    ...(proxyUrl && { proxyUrl: checkProxy(proxyUrl) }),
+  };
 }
 
 function fromOptions(o: AccessOptions, url: string): Access {

@@ -7,6 +7,37 @@ import type { Kubeconfig } from "./kubeconfig.ts";
  */
 export type KubeconfigSource = string | URL | readonly string[] | { readonly text: string } | Kubeconfig | object;
 
+/**
+ * Credentials that a program brings by itself. Certificates are PEM, or base64 of it.
+ *
+ * @example
+ * ```ts
+ * const login: Login = { server: "https://k8s.example.com", token: await vault.read("token"), expires: inAnHour };
+ * ```
+ */
+export interface Login {
+  /** The server's address; default: where the configuration says. */
+  readonly server?: string | undefined;
+  readonly token?: string | undefined;
+  /** What stands before the token. Default `Bearer`. */
+  readonly scheme?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly ca?: string | Uint8Array | undefined;
+  readonly cert?: string | Uint8Array | undefined;
+  readonly key?: string | Uint8Array | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
+  readonly namespace?: string | undefined;
+  readonly proxyUrl?: string | undefined;
+  /** Of several logins the highest is tried first. Default 0. */
+  readonly priority?: number | undefined;
+  /** Not used from this time on; then the program is asked again. */
+  readonly expires?: Date | string | undefined;
+}
+
+/** Brings credentials: asked at the start, when they expire, and when the server refuses them. */
+export type LoginFunction = () => Login | readonly Login[] | undefined | Promise<Login | readonly Login[] | undefined>;
+
 /** How to find the server and who to be there. */
 export interface AccessOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`, else the service account of the pod. */
@@ -28,6 +59,8 @@ export interface AccessOptions {
   /** Its key, PEM. */
   readonly key?: string | Uint8Array | undefined;
   readonly insecureSkipTlsVerify?: boolean | undefined;
+  /** Brings the credentials, instead of the configuration. */
+  readonly login?: LoginFunction | undefined;
   /** The folder of the service account's files. Default `/var/run/secrets/kubernetes.io/serviceaccount`. */
   readonly serviceAccount?: string | undefined;
   /** Default `process.env`. */
@@ -49,6 +82,8 @@ export interface TlsMaterial {
 /** Who the next request comes from. */
 export interface Identity {
   readonly token?: string | undefined;
+  /** The whole `Authorization` header, where it is not a bearer token. */
+  readonly authorization?: string | undefined;
   readonly tls: TlsMaterial;
 }
 
@@ -57,6 +92,8 @@ export interface Credentials {
   current(): Promise<Identity>;
   /** After a 401 with `rejected`: whether there is another identity to try now. */
   renew(rejected: Identity): Promise<boolean>;
+  /** How often one request may be tried anew with another identity. Default 1. */
+  readonly renewals?: number;
 }
 
 /** Everything that is needed to talk to one server. */
@@ -65,7 +102,7 @@ export interface Access {
   readonly server: string;
   readonly context?: string | undefined;
   readonly namespace: string;
-  readonly source: "kubeconfig" | "in-cluster" | "url";
+  readonly source: "kubeconfig" | "in-cluster" | "url" | "login";
   readonly credentials: Credentials;
   /** Sent with each request: impersonation. */
   readonly headers: Readonly<Record<string, string | string[]>>;

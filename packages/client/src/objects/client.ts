@@ -128,6 +128,7 @@ export class Client {
       fieldManager: o.fieldManager ?? this.#view.fieldManager,
       signals: o.signal ? [...this.#view.signals, o.signal] : this.#view.signals,
       listeners: o.onWrite ? [...this.#view.listeners, o.onWrite] : this.#view.listeners,
+      timeout: o.timeout ?? this.#view.timeout,
     });
   }
 
@@ -382,8 +383,13 @@ export class Client {
    */
   async raw(request: RawRequest): Promise<RawResponse> {
     const { signal, unlink } = linkSignals([...this.#view.signals, request.signal]);
+    const timeout = request.timeout ?? (request.stream ? undefined : this.#view.timeout);
     try {
-      const response = await this.#core.transport.request(signal ? { ...request, signal } : request);
+      const response = await this.#core.transport.request({
+        ...request,
+        ...(signal && { signal }),
+        ...(timeout !== undefined && { timeout }),
+      });
       if (request.stream) response.body.once("close", unlink);
       else unlink();
       return response;

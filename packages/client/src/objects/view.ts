@@ -1,6 +1,6 @@
 import type { Access } from "../config/index.ts";
 import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
-import type { Clock } from "../meta/index.ts";
+import type { Clock, Duration } from "../meta/index.ts";
 import type { Transport } from "../transport/index.ts";
 import type { KindClass, KubeObject } from "./object.ts";
 
@@ -20,6 +20,8 @@ export interface ViewOptions {
   readonly signal?: AbortSignal | undefined;
   readonly fieldManager?: string | undefined;
   readonly onWrite?: WriteListener | undefined;
+  /** For each call that does not say. */
+  readonly timeout?: Duration | undefined;
 }
 
 /** Shared by a client and all of its views. */
@@ -37,4 +39,5 @@ export interface View {
   readonly fieldManager: string;
   readonly signals: readonly AbortSignal[];
   readonly listeners: readonly WriteListener[];
+  readonly timeout?: Duration | undefined;
 }

@@ -35,6 +35,10 @@ export interface StreamOptions {
   readonly fieldSelector?: FieldSelectorInput | undefined;
   /** A watch that is silent for so long is taken for dead. Default 90 s: servers send a bookmark about every minute. */
   readonly inactivityMs?: number | undefined;
+  /** For how long the server is asked to keep one watch open; half as long at the least. Default 10 min. */
+  readonly serverTimeoutMs?: number | undefined;
+  /** Milliseconds before the next try after so many earlier failures in a row; `random` is in [0, 1). */
+  readonly backoff?: ((failures: number, random: number) => number) | undefined;
   /** Default 500. */
   readonly pageSize?: number | undefined;
   readonly clock?: Clock | undefined;

@@ -73,6 +73,8 @@ export interface World {
   /** Monotonic. */
   readonly now: number;
   readonly random: () => number;
+  /** The wait after so many earlier failures in a row. Default {@link backoffMs}. */
+  readonly backoff?: ((failures: number, random: number) => number) | undefined;
 }
 
 /** A watch that ends sooner than this, and without an event, has failed: some proxies accept and close at once. */
@@ -175,7 +177,7 @@ function retreat<B>(goal: Goal, failures: number, error: unknown, world: World, 
     return goal.to === "list" ? startList(1) : startWatch(goal.version, 1, world);
   }
   const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  const ms = Math.max(asked, backoffMs(failures, world.random()));
+  const ms = Math.max(asked, (world.backoff ?? backoffMs)(failures, world.random()));
   return { state: { at: "waiting", goal, failures: failures + 1 }, task: { run: "wait", ms, error } };
 }
 

@@ -7,8 +7,7 @@ import { begin, type Delivery, type Input, next, type State, type Task } from ".
 
 const INACTIVITY_MS = 90_000;
 const PAGE_SIZE = 500;
-/** The server ends each watch after five to ten minutes: spread, so that not all come back at the same instant. */
-const WATCH_SECONDS = 300;
+const SERVER_TIMEOUT_MS = 600_000;
 
 /**
  * One supervised list and watch of a kind, for ever: resolves when `signal` aborts, and rejects only when the sink throws.
@@ -122,6 +121,12 @@ class Stream<B extends ObjectBody> {
     }
   }
 
+  /** Between half of the limit and all of it, so that many streams do not end at once. */
+  #watchSeconds(): number {
+    const half = (this.#o.serverTimeoutMs ?? SERVER_TIMEOUT_MS) / 2_000;
+    return Math.max(1, Math.floor(half + this.#random() * half));
+  }
+
   async #watch(version: string): Promise<Task> {
     const limit = this.#o.inactivityMs ?? INACTIVITY_MS;
     const silence = new SilenceTimer(this.#clock, limit);
@@ -137,7 +142,7 @@ class Stream<B extends ObjectBody> {
           watch: true,
           allowWatchBookmarks: true,
           resourceVersion: version,
-          timeoutSeconds: WATCH_SECONDS + Math.floor(this.#random() * WATCH_SECONDS),
+          timeoutSeconds: this.#watchSeconds(),
         },
         signal,
         stream: true,
@@ -237,7 +242,7 @@ class Stream<B extends ObjectBody> {
   /** Tells the machine, and the sink what follows from it. */
   #feed(input: Input<B>): Task | undefined {
     const now = this.#clock.monotonic();
-    const step = next(this.#state, input, { now, random: this.#random });
+    const step = next(this.#state, input, { now, random: this.#random, backoff: this.#o.backoff });
     this.#state = step.state;
     if (step.deliver) {
       if (input.is === "event") this.#lastEventAt = now;

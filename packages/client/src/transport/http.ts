@@ -2,7 +2,7 @@
  * HTTP over node:https with keep-alive agents.
  *
  *     request ── attempt ──► success
- *        ▲          │ 401: renew the credentials, once
+ *        ▲          │ 401: the next credentials, a few times
  *        └── wait ◄─┘ retriable: `retryDelay` says how long
  *
  * One deadline covers all attempts of a call. Requests and streams have separate agents, so that many long watches never
@@ -58,7 +58,7 @@ export class HttpTransport implements Transport {
     const { clock, random } = this.#o;
     const limit = deadlineOf(request, this.#o.timeoutMs);
     const startedAt = clock.monotonic();
-    let renewed = false;
+    let renewals = 0;
     for (let attempt = 1; ; attempt++) {
       request.signal?.throwIfAborted();
       if (this.#closed) throw new ConfigError("this client is closed", { hint: "connect a new one" });
@@ -67,8 +67,8 @@ export class HttpTransport implements Transport {
       try {
         return await this.#attempt(request, identity, { ...limit, ms: remainingMs });
       } catch (error) {
-        if (error instanceof ApiError && error.status === 401 && !renewed) {
-          renewed = true;
+        if (error instanceof ApiError && error.status === 401 && renewals < (this.#access.credentials.renewals ?? 1)) {
+          renewals++;
           if (await this.#access.credentials.renew(identity)) continue;
         }
         const left = startedAt + limit.ms - clock.monotonic();
@@ -105,7 +105,7 @@ export class HttpTransport implements Transport {
       accept: "application/json",
       "user-agent": this.#userAgent,
       ...this.#access.headers,
-      ...(identity.token === undefined ? {} : { authorization: `Bearer ${identity.token}` }),
+      ...authorizationOf(identity),
       ...request.headers,
     };
     const body = encode(request.body);
@@ -159,6 +159,11 @@ export class HttpTransport implements Transport {
     }
     return this.#agents;
   }
+}
+
+function authorizationOf({ token, authorization }: Identity): http.OutgoingHttpHeaders {
+  if (authorization !== undefined) return { authorization };
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 interface Limit {

@@ -5,7 +5,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { formatDuration, type JsonObject, sleep } from "@lotse/client/meta";
-import { Aborted, backoffMs, type DaemonHandler, matchesFilters } from "../declare/index.ts";
+import { Aborted, backoffMs, type DaemonHandler, filterContext, matchesFilters } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import {
   type AttemptResult,
@@ -92,7 +92,8 @@ async function run(
   };
   const startedAt = clock.now();
   try {
-    if (handler.initialDelayMs > 0) await sleep(clock, handler.initialDelayMs, signal);
+    const initialDelayMs = handler.initialDelay(filterContext(first));
+    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, signal);
     logger.debug("daemon begins");
     for (let attempts = 0; ; attempts++) {
       const { draft, conditions, result } = await once(
@@ -160,6 +161,7 @@ async function once(
         param: handler.param,
         patch: draft.view,
         indexes: kind.indexes,
+        settings: kind.settings,
         conditions,
         post: (type: "Normal" | "Warning", reason: string, message: string) => kind.post(body, type, reason, message),
       };
@@ -170,7 +172,7 @@ async function once(
       clock: kind.clock,
       signal,
       timeoutMs: timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (kind.clock.now() - effort.startedAt)),
-      graceMs: handler.graceMs ?? kind.graceMs,
+      graceMs: handler.graceMs ?? kind.plan.daemonGraceMs,
       errors: handler.retry.errors,
     },
   );

@@ -30,17 +30,19 @@ async function runTimer(
     return undefined;
   }
   const begunAt = clock.monotonic();
-  const state = timers.get(handler.id) ?? startTimer(handler, begunAt);
+  const state = timers.get(handler.id) ?? startTimer(handler, body, begunAt);
   timers.set(handler.id, state);
   const dueAt = timerDueAt(handler, state, memory.changedAt);
   if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.signal.aborted) return dueAt;
 
+  // What the run is for: the object may change while it runs.
+  const { changedAt } = memory;
   const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
   const result = await runs.attempt(handler, body, handler.retry.timeoutMs, (parts) =>
     handler.fn(timerContext(parts, { retry: state.attempts, startedAt, now: clock.now() })),
   );
   const now = clock.monotonic();
-  const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random);
+  const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt);
   timers.set(handler.id, after);
   const nextAt = timerDueAt(handler, after, memory.changedAt);
   if (result.error !== undefined && result.outcome.type !== "aborted") {

@@ -2,7 +2,8 @@
  * When does a timer run? Pure. A timer has no task and no timer object of its own: its next time is a number that the
  * object's mailbox is woken at, and its run is part of the object's turn, so it never overlaps anything of its object.
  */
-import { backoffMs, type TimerHandler } from "../declare/index.ts";
+import type { KubeBody } from "@lotse/client";
+import { backoffMs, filterContext, type TimerHandler } from "../declare/index.ts";
 
 /** What is remembered of one timer of one object; times are monotonic milliseconds. */
 export interface TimerState {
@@ -12,6 +13,8 @@ export interface TimerState {
   readonly startedAt: number | undefined;
   /** Failed attempts of the current run. */
   readonly attempts: number;
+  /** Without an interval: it has run for the present state, and runs again for the next one if it is for quiet times. */
+  readonly ranFor?: number | undefined;
   /** A permanent error: this object's timer does not run again. */
   readonly ended: boolean;
 }
@@ -24,17 +27,18 @@ export type TimerOutcome =
   | { readonly type: "aborted" };
 
 /** A timer begins to count when its object first matches. */
-export function startTimer(handler: TimerHandler, now: number): TimerState {
-  return { dueAt: now + handler.initialDelayMs, startedAt: undefined, attempts: 0, ended: false };
+export function startTimer(handler: TimerHandler, body: KubeBody, now: number): TimerState {
+  return { dueAt: now + handler.initialDelay(filterContext(body)), startedAt: undefined, attempts: 0, ended: false };
 }
 
 /** When the timer runs next; undefined when never. `changedAt` is when somebody last changed the object's essence. */
 export function timerDueAt(handler: TimerHandler, state: TimerState, changedAt: number): number | undefined {
   if (state.ended) return undefined;
+  if (state.ranFor !== undefined && (handler.idleMs === undefined || state.ranFor === changedAt)) return undefined;
   return handler.idleMs === undefined ? state.dueAt : Math.max(state.dueAt, changedAt + handler.idleMs);
 }
 
-/** The state after a run that took from `begunAt` to `now`. `random` is in [0, 1). */
+/** The state after a run that took from `begunAt` to `now`, for an object last changed at `changedAt`. `random` is in [0, 1). */
 export function afterTimerRun(
   handler: TimerHandler,
   state: TimerState,
@@ -42,10 +46,15 @@ export function afterTimerRun(
   begunAt: number,
   now: number,
   random: () => number,
+  changedAt: number,
 ): TimerState {
   if (outcome.type === "aborted") return state;
+  if (outcome.type === "done" && handler.intervalMs === undefined) {
+    return { dueAt: now, startedAt: undefined, attempts: 0, ended: false, ranFor: changedAt };
+  }
   if (outcome.type === "done") {
-    const dueAt = handler.sharp ? nextSharp(begunAt, handler.intervalMs, now) : now + handler.intervalMs;
+    const { intervalMs = 0 } = handler;
+    const dueAt = handler.sharp ? nextSharp(begunAt, intervalMs, now) : now + intervalMs;
     return { dueAt, startedAt: undefined, attempts: 0, ended: false };
   }
   const startedAt = state.startedAt ?? begunAt;

@@ -15,6 +15,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
         ready: stopped,
         stopped,
         idle: async () => {},
+        probe: async () => ({}),
         stop: async () => {
           events.push(`${name} stops`);
         },

@@ -3,6 +3,7 @@ import type { Logger } from "../report/index.ts";
 import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
+import type { FixedSettings, Settings } from "./settings.ts";
 import type { Step } from "./steps.ts";
 
 /** What a handler can keep in memory for one object: lost at a restart, gone with the object. */
@@ -96,6 +97,8 @@ export interface ObjectContext<B extends KubeBody> {
   /** Aborts when the attempt should end: deletion, timeout, shutdown (`signal.reason.why`). */
   readonly signal: AbortSignal;
   readonly param: unknown;
+  /** How the operator works. */
+  readonly settings: FixedSettings;
   /** The operator's indexes: `indexes(podsByNode).get("node-1")`. */
   readonly indexes: Indexes;
   /** Makes children belong to this object: owner reference, namespace and name prefix. Returns what it was given. */
@@ -146,12 +149,29 @@ export interface TimerContext<B extends KubeBody> extends ObjectContext<B>, Atte
  */
 export interface DaemonContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {}
 
-/** What `on.startup` and `on.cleanup` handlers get. */
-export interface LifecycleContext extends AttemptContext {
-  readonly client: Client;
+/** What `on.login` handlers get. */
+export interface LoginContext extends AttemptContext {
   readonly logger: Logger;
   readonly memo: Memo;
   readonly signal: AbortSignal;
+  readonly settings: FixedSettings;
+  readonly param: unknown;
+}
+
+/** What `on.startup`, `on.cleanup` and `on.probe` handlers get. */
+export interface LifecycleContext extends AttemptContext {
+  readonly client: Client;
+  readonly logger: Logger;
+  /** Notes of the operator: each object's `memo` begins with what is in it. */
+  readonly memo: Memo;
+  readonly signal: AbortSignal;
+  /** How the operator works; `on.startup` handlers may change it. */
+  readonly settings: Settings;
+  readonly param: unknown;
+  /** The operator's indexes; empty before it has started. */
+  readonly indexes: Indexes;
+  /** Which of them this is. */
+  readonly activity: "startup" | "cleanup" | "probe";
 }
 
 /** Why an attempt's signal was aborted: the `reason` of {@link ObjectContext.signal}. */

@@ -4,13 +4,28 @@ import { Declarations } from "./declarations.ts";
 import type { ChangeHandler, TimerHandler } from "./handler.ts";
 
 describe("declaring", () => {
-  it("names a handler by its id, else by its function, else by its cause with a number", () => {
+  it("names a handler by its id, else by its function, bound or not", () => {
     const { on, ...declarations } = collect();
     on.create(ConfigMap, { id: "explicit" }, function ignored() {});
     on.create(ConfigMap, function named() {});
-    on.create(ConfigMap, () => {});
-    on.create(ConfigMap, () => {});
-    expect(declarations.ids()).toEqual(["explicit", "named", "create-1", "create-2"]);
+    on.create(ConfigMap, function method() {}.bind({}));
+    on.field(ConfigMap, { field: "data.rate" }, function changed() {});
+    expect(declarations.ids()).toEqual(["explicit", "named", "method", "changed/data.rate"]);
+  });
+
+  it("refuses a handler of changes without a name, because its work is remembered on objects under it", () => {
+    expect(() => collect().on.create(ConfigMap, () => {})).toThrow(
+      /on\.create needs a handler with a name: its work is remembered on objects under it at declare\/declarations\.test\.ts:\d+/,
+    );
+    expect(() => collect().on(["create", "resume"], ConfigMap, async () => {})).toThrow(/needs a handler with a name/);
+  });
+
+  it("numbers handlers without a name of which nothing is remembered on objects", () => {
+    const { on, declarations, ids } = collect();
+    on.event(ConfigMap, () => {});
+    on.event(ConfigMap, () => {});
+    declarations.daemon(ConfigMap, async () => {});
+    expect(ids()).toEqual(["event-1", "event-2", "daemon-1"]);
   });
 
   it("refuses an id that is used twice for one kind, and names both places", () => {
@@ -52,7 +67,16 @@ describe("declaring", () => {
     ],
     ["no handler", () => (collect().on.create as (kind: unknown) => void)(ConfigMap), /needs a handler function/],
     ["no cause", () => collect().on([], ConfigMap, function f() {}), /without a cause/],
-    ["no interval", () => collect().declarations.timer(ConfigMap, {} as never, function f() {}), /needs an interval/],
+    [
+      "a sharp timer without an interval",
+      () => collect().declarations.timer(ConfigMap, { sharp: true }, function f() {}),
+      /"sharp" has no meaning without an interval/,
+    ],
+    [
+      "a deletion that is kept when nobody holds it",
+      () => collect().on.delete(ConfigMap, { optional: true, onGiveUp: "keep" }, function f() {}),
+      /"onGiveUp" has no meaning/,
+    ],
   ])("refuses %s with the place in the source", (_name, declare, message) => {
     expect(declare).toThrow(message);
     expect(declare).toThrow(/declarations\.test\.ts:\d+/);
@@ -63,7 +87,6 @@ describe("declaring", () => {
     declarations.timer(ConfigMap, { interval: "1h", initialDelay: "5s", idle: "1m", sharp: true }, function tick() {});
     expect(handlers()[0] as TimerHandler).toMatchObject({
       intervalMs: 3_600_000,
-      initialDelayMs: 5_000,
       idleMs: 60_000,
       sharp: true,
     });

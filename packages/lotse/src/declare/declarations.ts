@@ -1,6 +1,13 @@
-import type { KindClass, KubeBody } from "@lotse/client";
+import type { KindClass, KubeBody, Login } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
-import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
+import type {
+  ChangeContext,
+  DaemonContext,
+  EventContext,
+  LifecycleContext,
+  LoginContext,
+  TimerContext,
+} from "./context.ts";
 import { declarationError } from "./errors.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
@@ -12,6 +19,7 @@ import {
   type FieldOptions,
   type Handler,
   type IndexHandler,
+  type InitialDelay,
   type LifecycleHandler,
   type ObjectHandlerOptions,
   planRetries,
@@ -46,10 +54,18 @@ export interface Declare<Options extends "change" | "event"> {
 
 type ContextFor<Options, B extends KubeBody> = Options extends "change" ? ChangeContext<B> : EventContext<B>;
 
+/** Options of handlers of the operator itself. */
+export interface LifecycleOptions extends RetryOptions {
+  /** Default: the function's name. */
+  readonly id?: string;
+  /** Handed to the handler as `param`. */
+  readonly param?: unknown;
+}
+
 /** `(handler)` or `(options, handler)`. */
-export interface DeclareLifecycle {
-  (handler: (context: LifecycleContext) => unknown): void;
-  (options: RetryOptions & { readonly id?: string }, handler: (context: LifecycleContext) => unknown): void;
+export interface DeclareLifecycle<Context = LifecycleContext, Result = unknown> {
+  (handler: (context: Context) => Result | Promise<Result>): void;
+  (options: LifecycleOptions, handler: (context: Context) => Result | Promise<Result>): void;
 }
 
 /**
@@ -57,7 +73,9 @@ export interface DeclareLifecycle {
  *
  * @example
  * ```ts
- * operator.on.create(ExchangeRate, async ({ spec, patch }) => { patch.status.rate = await rateOf(spec.currency); });
+ * operator.on.create(ExchangeRate, async function publish({ spec, patch }) {
+ *   patch.status.rate = await rateOf(spec.currency);
+ * });
  * operator.on(["create", "update"], ExchangeRate, async function publish({ spec }) {});
  * ```
  */
@@ -94,6 +112,13 @@ export interface On {
   readonly startup: DeclareLifecycle;
   /** After everything has stopped. */
   readonly cleanup: DeclareLifecycle;
+  /**
+   * Brings the credentials instead of the kubeconfig or the service account: at the start, when they expire, and when
+   * the server refuses them. Several are tried by their `priority`. Not asked when the operator is given a client.
+   */
+  readonly login: DeclareLifecycle<LoginContext, Login | readonly Login[] | undefined>;
+  /** Answers a question about the operator's health; the result is in `running.probe()` under the handler's id. */
+  readonly probe: DeclareLifecycle;
 }
 
 /** All handlers of one resource. */
@@ -145,6 +170,8 @@ export class Declarations {
         event: (resource: ResourceInput, ...rest: unknown[]) => this.#event(resource, rest),
         startup: lifecycle("startup"),
         cleanup: lifecycle("cleanup"),
+        login: lifecycle("login"),
+        probe: lifecycle("probe"),
       },
     ) as unknown as On;
   }
@@ -163,16 +190,19 @@ export class Declarations {
     handler: (context: TimerContext<BodyOf<R>>) => unknown,
   ): void {
     const fn = functionOf("timer", [handler]);
-    if (options?.interval === undefined) {
-      throw declarationError("a timer needs an interval", 'write operator.timer(Kind, { interval: "1h" }, handler)');
+    if (typeof options !== "object" || options === null) {
+      throw declarationError("a timer needs options", 'write operator.timer(Kind, { interval: "1h" }, handler)');
+    }
+    if (options.sharp && options.interval === undefined) {
+      throw declarationError('"sharp" has no meaning without an interval', 'add { interval: "1h" }');
     }
     this.#add(resource, {
       type: "timer",
       id: this.#idOf("timer", resource, options, fn),
       filters: filtersOf(options),
       retry: planRetries(options),
-      intervalMs: durationMs(options.interval),
-      initialDelayMs: durationMs(options.initialDelay ?? 0),
+      intervalMs: options.interval === undefined ? undefined : durationMs(options.interval),
+      initialDelay: initialDelayOf(options.initialDelay),
       idleMs: options.idle === undefined ? undefined : durationMs(options.idle),
       sharp: options.sharp ?? false,
       param: options.param,
@@ -204,7 +234,7 @@ export class Declarations {
       id: this.#idOf("daemon", resource, options, fn),
       filters: filtersOf(options),
       retry: planRetries(options),
-      initialDelayMs: durationMs(options.initialDelay ?? 0),
+      initialDelay: initialDelayOf(options.initialDelay),
       graceMs: options.grace === undefined ? undefined : durationMs(options.grace),
       param: options.param,
       fn: fn as DaemonHandler["fn"],
@@ -243,7 +273,7 @@ export class Declarations {
     return [...this.#entries.values()];
   }
 
-  /** Startup and cleanup handlers, in the order of their declaration. */
+  /** Handlers of the operator itself, in the order of their declaration. */
   get lifecycle(): readonly LifecycleHandler[] {
     return this.#lifecycle;
   }
@@ -260,6 +290,9 @@ export class Declarations {
     }
     if (options.deleted !== undefined && !reasons.includes("resume")) {
       throw declarationError(`"deleted" has no meaning for on.${label}`, "it belongs to on.resume");
+    }
+    if (options.onGiveUp !== undefined && (!reasons.includes("delete") || options.optional)) {
+      throw declarationError(`"onGiveUp" has no meaning for on.${label}`, "it belongs to on.delete without optional");
     }
     const sides = options.old !== undefined || options.new !== undefined;
     if (sides && !reasons.includes("update")) {
@@ -291,6 +324,12 @@ export class Declarations {
     changes: boolean,
   ): void {
     const { old: was, new: is } = options;
+    if (!options.id && !nameOf(fn)) {
+      throw declarationError(
+        `on.${label} needs a handler with a name: its work is remembered on objects under it`,
+        `write async function publishRate({ spec }) {…} instead of an arrow, or add { id: "publishRate" }`,
+      );
+    }
     this.#add(resource, {
       type: "change",
       id: this.#idOf(label, resource, options, fn),
@@ -300,6 +339,7 @@ export class Declarations {
       retry: planRetries(options),
       optional: options.optional ?? false,
       deleted: options.deleted ?? false,
+      onGiveUp: options.onGiveUp ?? "release",
       param: options.param,
       fn: fn as ChangeHandler["fn"],
     });
@@ -319,13 +359,14 @@ export class Declarations {
 
   #declareLifecycle(type: LifecycleHandler["type"], rest: unknown[]): void {
     const fn = functionOf(type, rest);
-    const options = optionsOf<RetryOptions & { id?: string }>(rest);
-    this.#lifecycle.push({
-      type,
-      id: options.id ?? (fn.name || `${type}-${this.#lifecycle.length + 1}`),
-      retry: planRetries(options),
-      fn: fn as LifecycleHandler["fn"],
-    });
+    const options = optionsOf<LifecycleOptions>(rest);
+    const id = options.id ?? (nameOf(fn) || `${type}-${this.#lifecycle.length + 1}`);
+    const place = callerPlace();
+    if (this.#lifecycle.some((handler) => handler.type === type && handler.id === id)) {
+      throw declarationError(`the id "${id}" is used twice for on.${type}`, 'name one of them with { id: "…" }');
+    }
+    const { param } = options;
+    this.#lifecycle.push({ type, id, place, retry: planRetries(options), param, fn: fn as LifecycleHandler["fn"] });
   }
 
   /**
@@ -338,7 +379,7 @@ export class Declarations {
     options: { readonly id?: string } & Pick<Filters<KubeBody>, "field">,
     fn: { readonly name: string },
   ): string {
-    const named = options.id ?? fn.name;
+    const named = options.id ?? nameOf(fn);
     if (named) return options.field === undefined ? named : `${named}/${fieldKeys(options.field).join(".")}`;
     const taken = this.#entries.get(resourceKey(resource, this.#predicates))?.places;
     let number = 1;
@@ -403,10 +444,21 @@ function filtersOf<B>(options: Filters<B>): Filters<KubeBody> {
   };
 }
 
+/** A function's name; one that was bound has its own, as if it were not. */
+function nameOf(fn: { readonly name: string }): string {
+  return fn.name.replace(/^(?:bound )+/, "");
+}
+
 function functionOf(label: string, rest: readonly unknown[]): (...args: never[]) => unknown {
   const fn = rest.at(-1);
   if (typeof fn === "function") return fn as (...args: never[]) => unknown;
   throw declarationError(`on.${label} needs a handler function as its last argument`, "got something else");
+}
+
+function initialDelayOf<B>(delay: InitialDelay<B> | undefined): (context: FilterContext<KubeBody>) => number {
+  if (typeof delay === "function") return (context) => durationMs(delay(context as unknown as FilterContext<B>));
+  const fixed = durationMs(delay ?? 0);
+  return () => fixed;
 }
 
 function optionsOf<T extends object>(rest: readonly unknown[]): T {

@@ -1,7 +1,14 @@
 import type { KubeBody } from "@lotse/client";
 import { type Duration, durationMs } from "@lotse/client/meta";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
-import type { ChangeContext, DaemonContext, EventContext, LifecycleContext, TimerContext } from "./context.ts";
+import type {
+  ChangeContext,
+  DaemonContext,
+  EventContext,
+  LifecycleContext,
+  LoginContext,
+  TimerContext,
+} from "./context.ts";
 import type { ChangeFilters, FieldPath, FilterContext, Filters } from "./filters.ts";
 import type { SelectorInput } from "./selectors.ts";
 
@@ -37,6 +44,12 @@ export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions,
   readonly optional?: boolean;
   /** For `on.resume`: also for objects that are being deleted. */
   readonly deleted?: boolean;
+  /**
+   * For `on.delete`: what becomes of the object when the handler fails for good. `"release"` (default) lets it go;
+   * `"keep"` holds it, with a condition that says why, until somebody changes the object or the operator starts anew:
+   * then the handler is tried again.
+   */
+  readonly onGiveUp?: "release" | "keep";
 }
 
 /** Options of `on.field`. */
@@ -45,22 +58,28 @@ export interface FieldOptions<B> extends ChangeOptions<B> {
   readonly field: FieldPath;
 }
 
+/** How long to wait before the first run for an object. */
+export type InitialDelay<B> = Duration | ((context: FilterContext<B>) => Duration);
+
 /** Options of `operator.daemon`. */
 export interface DaemonOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
-  /** Wait before it begins. */
-  readonly initialDelay?: Duration;
+  /** Wait before it begins; a function may look at the object. */
+  readonly initialDelay?: InitialDelay<B>;
   /** How long it may take to end after its signal, before it is abandoned. Default: the operator's `graceful`. */
   readonly grace?: Duration;
 }
 
 /** Options of `operator.timer`. */
 export interface TimerOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
-  /** Time from the end of one run to the start of the next (from start to start with `sharp`). */
-  readonly interval: Duration;
+  /**
+   * Time from the end of one run to the start of the next (from start to start with `sharp`). Without it the timer runs
+   * once for each time that the object has been left alone for `idle`; without either, once for each object.
+   */
+  readonly interval?: Duration;
   /** Keep to the interval however long a run takes. */
   readonly sharp?: boolean;
-  /** Wait before the first run. */
-  readonly initialDelay?: Duration;
+  /** Wait before the first run; a function may look at the object. */
+  readonly initialDelay?: InitialDelay<B>;
   /** Run only when nobody has changed the object for this long. */
   readonly idle?: Duration;
 }
@@ -87,6 +106,7 @@ export interface ChangeHandler {
   readonly retry: RetryPlan;
   readonly optional: boolean;
   readonly deleted: boolean;
+  readonly onGiveUp: "release" | "keep";
   readonly param: unknown;
   readonly fn: (context: ChangeContext<KubeBody>) => unknown;
 }
@@ -110,8 +130,9 @@ export interface TimerHandler {
   readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
-  readonly intervalMs: number;
-  readonly initialDelayMs: number;
+  readonly intervalMs: number | undefined;
+  /** Milliseconds. */
+  readonly initialDelay: (context: FilterContext<KubeBody>) => number;
   readonly idleMs: number | undefined;
   readonly sharp: boolean;
   readonly param: unknown;
@@ -126,7 +147,8 @@ export interface DaemonHandler {
   readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
-  readonly initialDelayMs: number;
+  /** Milliseconds. */
+  readonly initialDelay: (context: FilterContext<KubeBody>) => number;
   readonly graceMs: number | undefined;
   readonly param: unknown;
   readonly fn: (context: DaemonContext<KubeBody>) => unknown;
@@ -145,12 +167,15 @@ export interface IndexHandler {
 /** A declared handler of objects of one kind. */
 export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler | IndexHandler;
 
-/** A declared `on.startup` or `on.cleanup`. */
+/** A declared `on.startup`, `on.cleanup`, `on.probe` or `on.login`: a handler of the operator, not of objects. */
 export interface LifecycleHandler {
-  readonly type: "startup" | "cleanup";
+  readonly type: "startup" | "cleanup" | "probe" | "login";
   readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   readonly retry: RetryPlan;
-  readonly fn: (context: LifecycleContext) => unknown;
+  readonly param: unknown;
+  readonly fn: (context: LifecycleContext & LoginContext) => unknown;
 }
 
 /** {@link RetryOptions} with defaults filled in and durations read. */
@@ -159,6 +184,8 @@ export interface RetryPlan {
   readonly timeoutMs: number | undefined;
   readonly retries: number | undefined;
   readonly backoff: BackoffPlan;
+  /** The handler said so itself; else the operator's settings count. */
+  readonly ownBackoff: boolean;
 }
 
 /** Reads {@link RetryOptions}; wrong durations are found here, when the handler is declared. */
@@ -168,5 +195,11 @@ export function planRetries(options: RetryOptions): RetryPlan {
     timeoutMs: options.timeout === undefined ? undefined : durationMs(options.timeout),
     retries: options.retries,
     backoff: planBackoff(options.backoff),
+    ownBackoff: options.backoff !== undefined,
   };
+}
+
+/** `plan`, with the operator's usual wait where the handler did not say. */
+export function withUsualBackoff(plan: RetryPlan, usual: BackoffPlan): RetryPlan {
+  return plan.ownBackoff ? plan : { ...plan, backoff: usual };
 }

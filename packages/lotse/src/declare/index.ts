@@ -11,6 +11,7 @@ export {
   type Difference,
   type EventContext,
   type LifecycleContext,
+  type LoginContext,
   type Memo,
   type ObjectContext,
   type Patch,
@@ -21,6 +22,7 @@ export {
   Declarations,
   type Declare,
   type DeclareLifecycle,
+  type LifecycleOptions,
   type LooseBody,
   type On,
   type ResourceDeclaration,
@@ -55,6 +57,7 @@ export type {
   FieldOptions,
   Handler,
   IndexHandler,
+  InitialDelay,
   LifecycleHandler,
   ObjectHandlerOptions,
   Reason,
@@ -64,8 +67,9 @@ export type {
   TimerHandler,
   TimerOptions,
 } from "./handler.ts";
-export { planRetries } from "./handler.ts";
+export { planRetries, withUsualBackoff } from "./handler.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
+export { type DueHandler, type Lifecycle, type OrderFunction, orderDue } from "./lifecycle.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export {
   isResourceClass,
@@ -88,4 +92,22 @@ export {
   type SelectorScope,
   selectKinds,
 } from "./selectors.ts";
+export {
+  type FixedSettings,
+  planSettings,
+  type Settings,
+  type SettingsInput,
+  type SettingsPlan,
+  settingsOf,
+} from "./settings.ts";
 export type { Step, StepFunction } from "./steps.ts";
+export type {
+  Essence,
+  ObjectRecord,
+  OpenCycle,
+  RecordPlace,
+  RecordReading,
+  RecordStorage,
+  RunRecord,
+  StepRecord,
+} from "./storage.ts";

@@ -29,6 +29,10 @@ export interface InformerOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly listener: InformerListener;
+  readonly inactivityMs?: number;
+  readonly serverTimeoutMs?: number;
+  readonly backoff?: (failures: number, random: number) => number;
+  readonly pageSize?: number;
 }
 
 /** See the module comment. */
@@ -69,11 +73,11 @@ export class Informer {
 
   /** Streams until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { client, kind, namespace, clock, random, listener } = this.#options;
+    const { client, kind, listener, ...how } = this.#options;
     await openStream<KubeBody>(
       client,
       kind,
-      { namespace, clock, random },
+      how,
       {
         replace: (items, version) => this.#replace(items, version),
         apply: (body, type) => this.#apply(body, type, false),

@@ -7,12 +7,17 @@ import type { Clock } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
+  backoffMs,
   type ChangeHandler,
   type DaemonHandler,
   type EventHandler,
+  type FixedSettings,
   type Handler,
   type IndexHandler,
+  type Memo,
+  type SettingsPlan,
   type TimerHandler,
+  withUsualBackoff,
 } from "../declare/index.ts";
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
@@ -38,12 +43,12 @@ export interface ControllerShared {
   readonly random: () => number;
   readonly logger: Logger;
   readonly stopping: AbortSignal;
-  readonly graceMs: number;
-  readonly concurrency: number;
+  readonly settings: FixedSettings;
+  readonly plan: SettingsPlan;
+  /** What each object's memo begins with. */
+  readonly memo: Memo;
   readonly scopes: Scopes;
   readonly indexes: OperatorIndexes;
-  /** Where records lie, if not where Lotse keeps them by default. */
-  readonly persistence: RecordStorage | undefined;
   readonly events: EventRecorder;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
@@ -63,6 +68,11 @@ function objectKey(body: KubeBody): string {
 
 function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["type"]): T[] {
   return handlers.filter((handler): handler is T => handler.type === type);
+}
+
+/** What a handler does not say itself, the operator's settings say. */
+function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H {
+  return "retry" in handler ? { ...handler, retry: withUsualBackoff(handler.retry, backoff) } : handler;
 }
 
 /** See the module comment. */
@@ -87,15 +97,16 @@ export class Controller implements InformerListener {
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
-    const timers = handlersOf<TimerHandler>(handlers, "timer");
-    const daemons = handlersOf<DaemonHandler>(handlers, "daemon");
-    this.#indexes = handlersOf<IndexHandler>(handlers, "index");
+    const usually = handlers.map((handler) => withUsual(handler, shared.plan));
+    const timers = handlersOf<TimerHandler>(usually, "timer");
+    const daemons = handlersOf<DaemonHandler>(usually, "daemon");
+    this.#indexes = handlersOf<IndexHandler>(usually, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
     const usual = facts.keepsRecord ? statusStorage(shared.operator) : annotationStorage(shared.operator);
-    this.#turnKind = this.#describe(handlers, shared.persistence ?? usual);
+    this.#turnKind = this.#describe(usually, shared.settings.persistence.storage ?? usual);
     this.#queue = new WorkQueue({
       clock: shared.clock,
-      concurrency: shared.concurrency,
+      concurrency: shared.settings.queueing.concurrency,
       groupOf: (key) => key.slice(0, key.indexOf("/")),
       work: (key) => this.#work(key),
     });
@@ -133,9 +144,20 @@ export class Controller implements InformerListener {
   /** Watches one more scope. */
   open(scope: Scope): void {
     if (this.#scopes.has(scope)) return;
-    const { client, clock, random, stopping } = this.#shared;
+    const { client, clock, random, stopping, plan, settings } = this.#shared;
     const stop = new AbortController();
-    const informer = new Informer({ client, kind: this.#facts.kind, namespace: scope, clock, random, listener: this });
+    const informer = new Informer({
+      client,
+      kind: this.#facts.kind,
+      namespace: scope,
+      clock,
+      random,
+      listener: this,
+      inactivityMs: plan.inactivityMs,
+      serverTimeoutMs: plan.serverTimeoutMs,
+      backoff: (failures, chance) => backoffMs(plan.reconnect, failures + 1, chance),
+      pageSize: settings.watching.pageSize,
+    });
     const ended = informer.run(AbortSignal.any([stopping, stop.signal])).catch((error) => this.#fail(error));
     this.#scopes.set(scope, { informer, stop, ended });
   }
@@ -245,7 +267,7 @@ export class Controller implements InformerListener {
     const key = objectKey(body);
     let memory = this.#memories.get(key);
     if (!memory) {
-      memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic());
+      memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic(), memoFrom(this.#shared.memo));
       this.#memories.set(key, memory);
     }
     return memory;
@@ -266,7 +288,7 @@ export class Controller implements InformerListener {
   }
 
   #describe(handlers: readonly Handler[], storage: RecordStorage): TurnKind {
-    const { operator, client, clock, random, stopping, graceMs, handlerWrote } = this.#shared;
+    const { operator, client, clock, random, stopping, handlerWrote, settings, plan } = this.#shared;
     const { kind, kindClass, hasStatus, keepsField } = this.#facts;
     const changes = handlersOf<ChangeHandler>(handlers, "change");
     return {
@@ -314,7 +336,14 @@ export class Controller implements InformerListener {
         this.#turnKind = this.#describe(handlers, annotationStorage(operator));
       },
       stopping,
-      graceMs,
+      settings,
+      plan,
     };
   }
+}
+
+/** An object's memo begins with the operator's notes; their own `clone` may say how. */
+function memoFrom(memo: Memo): Memo {
+  const { clone } = memo;
+  return typeof clone === "function" ? (clone.call(memo) as Memo) : { ...memo };
 }

@@ -1,2 +1,2 @@
 export { isOperator, Operator } from "./operator.ts";
-export type { OperatorSettings, RunningOperator, StartOptions } from "./runner.ts";
+export type { OperatorOptions, RunningOperator, StartOptions } from "./options.ts";

@@ -1,5 +1,6 @@
-import { Declarations } from "../declare/index.ts";
-import { checkName, type OperatorSettings, Runner, type RunningOperator, type StartOptions } from "./runner.ts";
+import { Declarations, planSettings } from "../declare/index.ts";
+import { checkName, type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
+import { Runner } from "./runner.ts";
 
 const BRAND = Symbol.for("lotse.Operator");
 
@@ -10,20 +11,24 @@ const BRAND = Symbol.for("lotse.Operator");
  * @example
  * ```ts
  * const operator = new Operator({ name: "exchange-rates" });
- * operator.on.create(ExchangeRate, async ({ spec, patch }) => { patch.status.rate = await rateOf(spec.currency); });
+ * operator.on.create(ExchangeRate, async function publish({ spec, patch }) {
+ *   patch.status.rate = await rateOf(spec.currency);
+ * });
  * export default operator;
  * ```
  */
 export class Operator extends Declarations {
   /** The operator's name: its mark on objects, so it has to stay the same over releases. */
   readonly name: string;
-  readonly settings: OperatorSettings;
+  readonly options: OperatorOptions;
   readonly [BRAND] = true;
 
-  constructor(settings: OperatorSettings) {
+  constructor(options: OperatorOptions) {
     super();
-    this.name = checkName(settings?.name);
-    this.settings = settings;
+    this.name = checkName(options?.name);
+    this.options = options;
+    // Wrong settings are found here, where they are written, and not when the operator starts.
+    planSettings(settingsFor(options));
   }
 
   /**
@@ -37,7 +42,7 @@ export class Operator extends Declarations {
    * ```
    */
   start(options: StartOptions = {}): RunningOperator {
-    return new Runner(this, this.settings, options);
+    return new Runner(this, this.options, options);
   }
 }
 

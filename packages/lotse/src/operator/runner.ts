@@ -1,94 +1,29 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
 import { setMaxListeners } from "node:events";
 import { Client, InvalidError, type KindDescription, type KubeBody } from "@lotse/client";
-import { type Clock, type Duration, durationMs, formatDuration, sleep, systemClock } from "@lotse/client/meta";
+import { type Clock, formatDuration, sleep, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
   backoffMs,
   DeclarationError,
   type Declarations,
   isResourceClass,
-  type LifecycleHandler,
   type Memo,
   planBackoff,
+  planSettings,
+  type Settings,
+  type SettingsPlan,
 } from "../declare/index.ts";
 import { awaitKindFacts } from "../informers/index.ts";
 import { atLeast, EventRecorder, Logger, type LogSink, prettySink } from "../report/index.ts";
-import { attempt, errorFields, type RecordStorage } from "../turn/index.ts";
+import { Activities } from "./activities.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
+import { type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
 import { type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
 import { Scopes } from "./scopes.ts";
-
-/** How an operator works, wherever it runs. */
-export interface OperatorSettings {
-  /** Lower case letters, digits and dashes. Lotse's marks on objects carry it. */
-  readonly name: string;
-  /**
-   * What to do about the CRDs of kinds made by `resource()`: `"install"` applies them at start, `"wait"` waits until
-   * somebody has. Default `"wait"`; `lotse dev` installs.
-   */
-  readonly crds?: "install" | "wait";
-  /**
-   * Where the operator remembers its work on objects. Default: in the status of kinds made by `resource()`, in an
-   * annotation elsewhere. `kopf()` reads and writes what Kopf does, so that each can take over from the other.
-   */
-  readonly persistence?: RecordStorage;
-  /** How many objects of one kind are worked on at the same time. Default 10. */
-  readonly concurrency?: number;
-  /**
-   * Which Kubernetes Events the operator posts about its objects: those that warn, all of them (also when a handler
-   * succeeds), or none. Default `"warnings"`; `lotse dev` posts all.
-   */
-  readonly events?: "all" | "warnings" | "none";
-  /** How long running handlers may take to end when the operator stops. Default 10 s. */
-  readonly graceful?: Duration;
-}
-
-/** Where an operator runs. */
-export interface StartOptions {
-  /** Default: `Client.connect()`, which the operator closes when it stops. */
-  readonly client?: Client;
-  /** Stops the operator when it aborts. */
-  readonly signal?: AbortSignal;
-  /**
-   * Only objects of these namespaces: names, globs, negations (`["team-*, !team-x"]`). Namespaces that appear later
-   * are served as well. Default: all.
-   */
-  readonly namespaces?: readonly string[];
-  /** Wins over the operator's own setting. */
-  readonly crds?: "install" | "wait";
-  /** Wins over the operator's own setting. */
-  readonly events?: "all" | "warnings" | "none";
-  /** Takes the log. Default: lines for people on standard error, from `info` up. */
-  readonly log?: LogSink;
-  /** Time, for tests. */
-  readonly clock?: Clock;
-  /** Randomness in [0, 1), for tests. */
-  readonly random?: () => number;
-}
-
-/** An operator at work. */
-export interface RunningOperator extends AsyncDisposable {
-  /** Resolves when all kinds are there and all their objects are known; rejects when the operator cannot start. */
-  readonly ready: Promise<void>;
-  /** Resolves when the operator has stopped; rejects when it could not start. */
-  readonly stopped: Promise<void>;
-  /** Stops gracefully: running handlers get their signal and some time, their work is written down. */
-  stop(): Promise<void>;
-  /** Resolves when nothing runs and nothing is due now. For tests. */
-  idle(): Promise<void>;
-}
-
-/** An operator's name is part of annotation and finalizer keys, which limits what it can be. */
-export function checkName(name: string | undefined): string {
-  if (name !== undefined && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
-  throw new DeclarationError(`${JSON.stringify(name)} is not an operator's name`, {
-    hint: 'use lower case letters, digits and dashes: new Operator({ name: "exchange-rates" })',
-  });
-}
 
 /** How patiently an operator waits at its start for a cluster that does not answer. */
 const START_BACKOFF = planBackoff({ initial: "500ms", max: "30s" });
@@ -108,22 +43,45 @@ export class Runner implements RunningOperator {
   readonly ready: Promise<void>;
   readonly stopped: Promise<void>;
   readonly #declarations: Declarations;
-  readonly #settings: OperatorSettings;
+  readonly #operator: OperatorOptions;
   readonly #options: StartOptions;
+  readonly #settings: Settings;
+  #plan: SettingsPlan;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #memo: Memo = {};
+  readonly #memo: Memo;
+  readonly #activities: Activities;
+  readonly #indexes: OperatorIndexes;
   readonly #stopping = new AbortController();
   readonly #controllers: Controller[] = [];
   #events: EventRecorder | undefined;
+  #client: Client | undefined;
 
-  constructor(declarations: Declarations, settings: OperatorSettings, options: StartOptions) {
+  constructor(declarations: Declarations, operator: OperatorOptions, options: StartOptions) {
     this.#declarations = declarations;
-    this.#settings = settings;
+    this.#operator = operator;
     this.#options = options;
+    this.#settings = settingsFor(operator, options);
+    this.#plan = planSettings(this.#settings);
     this.#clock = options.clock ?? systemClock;
+    this.#memo = options.memo ?? {};
     const sink = options.log ?? atLeast("info", prettySink(process.stderr, { colours: process.stderr.isTTY === true }));
-    this.#logger = new Logger(sink, () => this.#clock.now());
+    this.#logger = new Logger(this.#alsoPosting(sink), () => this.#clock.now());
+    this.#indexes = new OperatorIndexes(
+      declarations.resources.flatMap(({ handlers }) =>
+        handlers.filter(({ type }) => type === "index").map(({ id }) => id),
+      ),
+    );
+    this.#activities = new Activities({
+      handlers: declarations.lifecycle,
+      settings: this.#settings,
+      plan: () => this.#plan,
+      memo: this.#memo,
+      indexes: () => this.#indexes.view,
+      logger: this.#logger,
+      clock: this.#clock,
+      random: options.random ?? Math.random,
+    });
     // Every running turn listens; any number of them is right.
     setMaxListeners(0, this.#stopping.signal);
     if (options.signal?.aborted) this.#stopping.abort(options.signal.reason);
@@ -161,49 +119,90 @@ export class Runner implements RunningOperator {
     await Promise.all(this.#controllers.map((controller) => controller.idle()));
   }
 
+  async probe(): Promise<Readonly<Record<string, unknown>>> {
+    if (!this.#client) await Promise.race([this.ready, this.stopped]);
+    const client = this.#client;
+    if (!client) throw new Aborted("shutdown", "the operator has stopped");
+    return this.#activities.probe(client, this.#stopping.signal);
+  }
+
   async #run(begin: () => void): Promise<void> {
     const owned = this.#options.client === undefined;
-    const client = (this.#options.client ?? (await Client.connect())).with({ fieldManager: this.#settings.name });
+    const client = (this.#options.client ?? (await this.#connect())).with({ fieldManager: this.#operator.name });
+    this.#client = client;
     try {
       const begun = await this.#begin(client, begin);
       const failure = begun && (await firstOf(aborted(this.#stopping.signal), begun.streams));
       this.#stopping.abort();
-      await Promise.all(this.#controllers.map((controller) => controller.close()));
-      await begun?.streams.catch(() => {});
-      await this.#events?.stop();
-      await this.#lifecycle("cleanup", client, AbortSignal.timeout(this.#gracefulMs));
-      this.#logger.info("the operator has stopped", { operator: this.#settings.name });
+      await this.#inTime(this.#end(client, begun?.streams));
       if (failure) throw failure.error;
     } finally {
       this.#stopping.abort();
+      this.#client = undefined;
       if (owned) await client.close();
     }
+  }
+
+  async #connect(): Promise<Client> {
+    const { signal } = this.#stopping;
+    return Client.connect(this.#activities.hasLogin ? { login: () => this.#activities.login(signal) } : {});
+  }
+
+  async #end(client: Client, streams: Promise<void> | undefined): Promise<void> {
+    await Promise.all(this.#controllers.map((controller) => controller.close()));
+    await streams?.catch(() => {});
+    await this.#events?.stop();
+    await this.#activities.cleanup(client, AbortSignal.timeout(this.#plan.gracefulMs));
+    this.#logger.info("the operator has stopped", { operator: this.#operator.name });
+  }
+
+  /** Whoever waits for the end shall hear of it, also when somebody does not come to an end. */
+  #inTime(end: Promise<void>): Promise<void> {
+    const { killAfter } = this.#settings.process;
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.after(this.#plan.killAfterMs, () =>
+        reject(new Error(`the operator did not come to its end within ${killAfter} (settings.process.killAfter)`)),
+      );
+      end.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  /** Log lines about objects become Events where the settings say so. */
+  #alsoPosting(sink: LogSink): LogSink {
+    return (record) => {
+      sink(record);
+      const { logs } = this.#settings.posting;
+      if (!record.object || logs === "none") return;
+      atLeast(logs, ({ level, message, object }) => {
+        const type = level === "warn" || level === "error" ? "Warning" : "Normal";
+        if (object) this.#events?.post({ type, reason: "Logging", message, object });
+      })(record);
+    };
   }
 
   /** Everything up to the streams, which go on; undefined when the operator was stopped before it got there. */
   async #begin(client: Client, begin: () => void): Promise<{ readonly streams: Promise<void> } | undefined> {
     try {
-      await this.#lifecycle("startup", client, this.#stopping.signal);
+      await this.#activities.startup(client, this.#stopping.signal);
       if (this.#stopping.signal.aborted) return undefined;
-      if ((this.#options.crds ?? this.#settings.crds) === "install") await this.#installCrds(client);
-      return { streams: this.#work(client, begin) };
+      this.#plan = planSettings(this.#settings);
+      for (const group of Object.values(this.#settings)) Object.freeze(group);
+      if ((this.#options.crds ?? this.#operator.crds) === "install") await this.#installCrds(client);
+      const { requestTimeout } = this.#settings.networking;
+      const patient = requestTimeout === undefined ? client : client.with({ timeout: requestTimeout });
+      this.#client = patient;
+      return { streams: this.#work(patient, begin) };
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
       throw error;
     }
   }
 
-  get #gracefulMs(): number {
-    return durationMs(this.#settings.graceful ?? "10s");
-  }
-
   /** Brings up all kinds side by side; a kind that is not there keeps nobody else waiting. */
   async #work(client: Client, begin: () => void): Promise<void> {
     const declarations = this.#declarations.resources;
-    const ids = declarations.flatMap(({ handlers }) =>
-      handlers.filter(({ type }) => type === "index").map(({ id }) => id),
-    );
     const scopes = new Scopes(this.#options.namespaces);
+    const { scanning } = this.#settings;
     const following = scopes.follow(client, this.#clock, this.#logger, this.#stopping.signal, {
       opened: (namespace) => {
         for (const controller of this.#namespaced()) controller.open(namespace);
@@ -214,21 +213,28 @@ export class Runner implements RunningOperator {
     });
     await Promise.race([following.known, aborted(this.#stopping.signal)]);
     const shared: ControllerShared = {
-      operator: this.#settings.name,
+      operator: this.#operator.name,
       client,
       clock: this.#clock,
       random: this.#options.random ?? Math.random,
       logger: this.#logger,
       stopping: this.#stopping.signal,
-      graceMs: this.#gracefulMs,
-      concurrency: this.#settings.concurrency ?? 10,
+      settings: this.#settings,
+      plan: this.#plan,
+      memo: this.#memo,
       scopes,
-      indexes: new OperatorIndexes(ids),
-      persistence: this.#settings.persistence,
+      indexes: this.#indexes,
       events: this.#eventRecorder(client),
       handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
     };
-    const scanner = new KindScanner(client, declarations, this.#clock, this.#logger, this.#stopping.signal);
+    const scanner = new KindScanner({
+      client,
+      declarations,
+      clock: this.#clock,
+      logger: this.#logger,
+      signal: this.#stopping.signal,
+      intervalMs: this.#plan.scanIntervalMs,
+    });
     const first = await this.#untilItWorks("the kinds of the cluster could not be found out", () => scanner.scan());
     const started = first.map((plan) => this.#handle(plan, shared));
     // Nobody's handlers run before the indexes that they can see are filled.
@@ -240,13 +246,12 @@ export class Runner implements RunningOperator {
     const streams = started.map(run);
     void Promise.all([...started.map(({ ready }) => ready), indexed]).then(() => {
       this.#logger.info("the operator is ready", {
-        operator: this.#settings.name,
+        operator: this.#operator.name,
         kinds: this.#controllers.map(({ kind }) => kind.kind).join(", "),
       });
       begin();
     });
-    const later = scanner.follow((plan) => streams.push(run(this.#handle(plan, shared))));
-    await later;
+    if (!scanning.disabled) await scanner.follow((plan) => streams.push(run(this.#handle(plan, shared))));
     await following.done;
     await Promise.all(streams);
   }
@@ -260,9 +265,10 @@ export class Runner implements RunningOperator {
       client,
       clock: this.#clock,
       random: this.#options.random ?? Math.random,
-      component: this.#settings.name,
+      component: this.#settings.posting.component,
+      instance: this.#settings.posting.instance,
       onProblem: (message, fields) => this.#logger.warn(message, fields),
-      settings: { post: this.#options.events ?? this.#settings.events ?? "warnings" },
+      settings: { post: this.#settings.posting.events },
     });
     this.#events = recorder;
     return recorder;
@@ -310,7 +316,7 @@ export class Runner implements RunningOperator {
       if (!isResourceClass(resource)) continue;
       const { signal } = this.#stopping;
       const written = await this.#untilItWorks("the custom resource definition could not be installed", () =>
-        installCrd(client, resource, this.#settings.name, signal),
+        installCrd(client, resource, this.#operator.name, signal),
       );
       if (written)
         this.#logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
@@ -334,55 +340,6 @@ export class Runner implements RunningOperator {
         });
         await sleep(this.#clock, delayMs, this.#stopping.signal);
       }
-    }
-  }
-
-  /** Startup and cleanup handlers, one after another, each until it succeeds or fails for good. */
-  async #lifecycle(type: LifecycleHandler["type"], client: Client, signal: AbortSignal): Promise<void> {
-    for (const handler of this.#declarations.lifecycle) {
-      if (handler.type === type) await this.#lifecycleHandler(handler, client, signal);
-    }
-  }
-
-  async #lifecycleHandler(handler: LifecycleHandler, client: Client, signal: AbortSignal): Promise<void> {
-    const startedAt = this.#clock.now();
-    const logger = this.#logger.with({ handler: handler.id });
-    for (let retry = 0; ; retry++) {
-      const { retry: plan } = handler;
-      const spent = this.#clock.now() - startedAt;
-      const { outcome, error } = await attempt(
-        (own) =>
-          handler.fn({
-            client: client.with({ signal: own }),
-            logger,
-            memo: this.#memo,
-            signal: own,
-            retry,
-            started: new Date(startedAt),
-            runtime: spent,
-          }),
-        {
-          clock: this.#clock,
-          signal,
-          timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - spent),
-          graceMs: this.#gracefulMs,
-          errors: plan.errors,
-        },
-      );
-      if (outcome.type === "done" || outcome.type === "aborted") return;
-      const exhausted = plan.retries !== undefined && retry + 1 >= plan.retries;
-      if (outcome.type === "failed" || exhausted) {
-        // Whoever started the operator hears of it by its promises.
-        if (handler.type === "startup") throw error;
-        logger.error("cleanup handler failed for good", errorFields(error, retry === 0));
-        return;
-      }
-      const delayMs = outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, (this.#options.random ?? Math.random)());
-      logger.warn(`${handler.type} handler failed, will be tried again`, {
-        ...errorFields(error, retry === 0),
-        retryIn: formatDuration(delayMs),
-      });
-      await sleep(this.#clock, delayMs, signal);
     }
   }
 }

@@ -5,10 +5,19 @@ import type { ResourceDeclaration } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type KindPlan, needsDiscovery, type PlanProblem, planKinds } from "./plan.ts";
 
-/** New kinds are noticed through their CRDs; those of aggregated APIs, and without that permission, this much later. */
-const LOOK_AGAIN_MS = 30_000;
 /** CRDs come in groups, and are established a moment after they are created. */
 const SETTLE_MS = 250;
+
+/** What a {@link KindScanner} needs. */
+export interface KindScannerOptions {
+  readonly client: Client;
+  readonly declarations: readonly ResourceDeclaration[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** New kinds are noticed through their CRDs; those of aggregated APIs, and without that permission, this much later. */
+  readonly intervalMs: number;
+}
 
 /** See the module comment. */
 export class KindScanner {
@@ -17,21 +26,17 @@ export class KindScanner {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #signal: AbortSignal;
+  readonly #intervalMs: number;
   readonly #known = new Set<string>();
   readonly #told = new Set<string>();
 
-  constructor(
-    client: Client,
-    declarations: readonly ResourceDeclaration[],
-    clock: Clock,
-    logger: Logger,
-    signal: AbortSignal,
-  ) {
+  constructor({ client, declarations, clock, logger, signal, intervalMs }: KindScannerOptions) {
     this.#client = client;
     this.#declarations = declarations;
     this.#clock = clock;
     this.#logger = logger;
     this.#signal = signal;
+    this.#intervalMs = intervalMs;
   }
 
   /** The kinds that were not known before. */
@@ -64,7 +69,7 @@ export class KindScanner {
       const idle = new AbortController();
       await Promise.race([
         woken,
-        sleep(this.#clock, LOOK_AGAIN_MS, AbortSignal.any([this.#signal, idle.signal])).catch(() => {}),
+        sleep(this.#clock, this.#intervalMs, AbortSignal.any([this.#signal, idle.signal])).catch(() => {}),
       ]);
       idle.abort();
       await sleep(this.#clock, SETTLE_MS, this.#signal).catch(() => {});

@@ -25,7 +25,7 @@ export class Scopes {
   readonly #open = new Set<string>();
 
   /** Without patterns: the whole cluster. */
-  constructor(patterns: readonly string[] | undefined) {
+  constructor(patterns: readonly (string | RegExp)[] | undefined) {
     this.#filter = patterns && parseNamespaces(patterns);
     for (const name of this.#filter?.exact ?? []) this.#open.add(name);
   }

@@ -14,12 +14,11 @@ export interface AttemptLimits {
   /** How long an aborted handler may take to end before it is abandoned. */
   readonly graceMs: number;
   readonly errors: ErrorMode;
-  /** Told when the handler kept the event loop to itself for so many milliseconds. */
+  /** Keeping the event loop to itself for longer than this is worth a word. */
+  readonly blockedMs?: number;
+  /** Told when the handler did, and for how many milliseconds. */
   readonly onBlocked?: (ms: number) => void;
 }
-
-/** Longer than this without letting anybody else run is worth a word. */
-const BLOCKED_MS = 500;
 
 /** An {@link Outcome} and the error behind it. */
 export interface AttemptResult {
@@ -35,7 +34,7 @@ const OVER = Object.freeze(new Aborted("superseded", "the attempt is over"));
 /** Calls `fn` with a signal of its own and classifies how it ended. Never rejects. */
 export async function attempt(
   fn: (signal: AbortSignal) => unknown,
-  { clock, signal, timeoutMs, graceMs, errors, onBlocked }: AttemptLimits,
+  { clock, signal, timeoutMs, graceMs, errors, blockedMs = Number.POSITIVE_INFINITY, onBlocked }: AttemptLimits,
 ): Promise<AttemptResult> {
   const controller = new AbortController();
   const forward = () => controller.abort(signal.reason);
@@ -51,8 +50,8 @@ export async function attempt(
     // Real time, whatever the clock: it is the real event loop that a handler blocks.
     const begunAt = performance.now();
     const work = (async () => fn(controller.signal))();
-    const blockedMs = performance.now() - begunAt;
-    if (blockedMs >= BLOCKED_MS) onBlocked?.(blockedMs);
+    const keptMs = performance.now() - begunAt;
+    if (keptMs >= blockedMs) onBlocked?.(keptMs);
     const ended = await Promise.race([work.then(succeeded, failed), abandonment.promise]);
     return conclude(ended, controller.signal, errors);
   } finally {

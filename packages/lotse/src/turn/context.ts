@@ -9,6 +9,7 @@ import {
   deepFreeze,
   type EventContext,
   type FieldPath,
+  type FixedSettings,
   fieldKeys,
   type Indexes,
   type Memo,
@@ -38,6 +39,7 @@ export interface ContextParts {
   readonly param: unknown;
   readonly patch: Patch<KubeBody>;
   readonly indexes: Indexes;
+  readonly settings: FixedSettings;
   readonly conditions: ConditionsDraft;
   /** Posts a Kubernetes Event about the object. */
   readonly post: (type: "Normal" | "Warning", reason: string, message: string) => void;
@@ -47,7 +49,7 @@ const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /** What every handler of an object gets. */
 export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
-  const { body, kind, client, signal, logger, memo, param, patch, indexes, conditions, post } = parts;
+  const { body, kind, client, signal, logger, memo, param, patch, indexes, settings, conditions, post } = parts;
   const frozen = deepFreeze(body);
   const metadata = frozen.metadata ?? NOTHING;
   return {
@@ -72,6 +74,7 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
     signal,
     param,
     indexes,
+    settings,
     adopt: (children, options) => adopt(children as Children, { ...options, owner: { body, kind } }) as typeof children,
     conditions,
     info: (reason, message) => post("Normal", reason, message),

@@ -5,11 +5,10 @@
 import { createHash } from "node:crypto";
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import { type ChangeHandler, fieldKeys, valueAt } from "../declare/index.ts";
+import { type ChangeHandler, type Essence, fieldKeys, valueAt } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 
-/** A body without everything that is not anybody's wish. */
-export type Essence = Record<string, unknown>;
+export type { Essence } from "../declare/index.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Annotations of any Lotse operator: two of them on one object must not wake each other. */

@@ -17,7 +17,7 @@ export {
 export { type BackgroundTurn, type BackgroundWork, resultPatch, type TurnKind } from "./kind.ts";
 export { newMemory, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
-export { errorFields, type Runs } from "./runs.ts";
+export { errorFields, named, type Runs } from "./runs.ts";
 export { annotationStorage, type KopfOptions, kopf, type RecordStorage, statusStorage } from "./storage/index.ts";
 export { type TurnEnd, takeTurn } from "./turn.ts";
 export { type WriteTarget, write } from "./write.ts";

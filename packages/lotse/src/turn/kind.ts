@@ -1,6 +1,6 @@
 import type { Client, KindClass, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock, JsonObject } from "@lotse/client/meta";
-import type { Aborted, ChangeHandler, EventHandler, Indexes } from "../declare/index.ts";
+import type { Aborted, ChangeHandler, EventHandler, FixedSettings, Indexes, SettingsPlan } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
@@ -37,8 +37,8 @@ export interface TurnKind {
   readonly wake: (key: string) => void;
   /** Aborts when the operator stops: no new attempts. */
   readonly stopping: AbortSignal;
-  /** How long an aborted handler may take to end. */
-  readonly graceMs: number;
+  readonly settings: FixedSettings;
+  readonly plan: SettingsPlan;
 }
 
 /** An object's turn, as far as its background work is concerned. */

@@ -41,11 +41,11 @@ export interface ObjectMemory {
 }
 
 /** Nothing is known yet of the object with `uid`. */
-export function newMemory(key: string, uid: string, now: number): ObjectMemory {
+export function newMemory(key: string, uid: string, now: number, memo: Memo): ObjectMemory {
   return {
     key,
     uid,
-    memo: {},
+    memo,
     firstSight: true,
     record: undefined,
     pending: undefined,

@@ -5,75 +5,11 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import type { Reason } from "../declare/index.ts";
+import type { Essence, ObjectRecord, OpenCycle, RecordPlace, RecordReading, RunRecord } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
-import { canonical, type Essence } from "./essence.ts";
+import { canonical } from "./essence.ts";
 
-/** What is remembered of one handler in an open cycle. Times are ISO 8601. */
-export interface RunRecord {
-  /** Attempts that were made. */
-  readonly attempts: number;
-  /** When the first one began. */
-  readonly started: string;
-  /** Not before this. */
-  readonly due?: string;
-  /** Final. */
-  readonly outcome?: "done" | "failed";
-  /** The last error. */
-  readonly message?: string;
-  /** Digest of the essence that the last attempt saw. */
-  readonly saw?: string;
-  /** Its steps. */
-  readonly steps?: Readonly<Record<string, StepRecord>>;
-}
-
-/** What is remembered of one step of a handler. */
-export interface StepRecord {
-  readonly attempts: number;
-  /** When the first attempt began; while it is unfinished. */
-  readonly started?: string;
-  /** Not before this. */
-  readonly due?: string;
-  readonly outcome?: "done" | "failed";
-  /** What it returned. */
-  readonly result?: unknown;
-  readonly message?: string;
-}
-
-/** A transition whose handlers are not all finished. */
-export interface OpenCycle {
-  readonly reason: Reason;
-  /** Digest of the essence that it opened with. */
-  readonly digest: string;
-  /** That essence, packed; only for kinds whose handlers can ask for `old`. */
-  readonly essence?: string;
-  /** Only these handlers: the others have seen the essence already. */
-  readonly only?: readonly string[];
-}
-
-/** See the module comment. */
-export interface ObjectRecord {
-  /** The object's. A record with another uid was copied from elsewhere, by a backup or by `kubectl get | apply`. */
-  readonly uid: string;
-  /** Digest of the last closed transition's essence; absent while the creation is open. */
-  readonly handled?: string;
-  /** That essence, packed; only for kinds whose handlers can ask for `old`. */
-  readonly base?: string;
-  readonly open?: OpenCycle;
-  readonly runs?: Readonly<Record<string, RunRecord>>;
-}
-
-/** Where the record of a kind lies. */
-export type RecordPlace = "status" | "annotation";
-
-/** What {@link readRecord} found. */
-export type RecordReading =
-  | { readonly type: "absent" }
-  | { readonly type: "found"; readonly record: ObjectRecord }
-  /** Copied from another object: counts as absent. */
-  | { readonly type: "foreign" }
-  /** Somebody edited it: the object is ours, but what was done for it is unknown. */
-  | { readonly type: "unreadable" };
+export type { ObjectRecord, OpenCycle, RecordPlace, RecordReading, RunRecord, StepRecord } from "../declare/index.ts";
 
 /** Key of the annotation that holds the record of `operator`. */
 export function recordAnnotation(operator: string): string {

@@ -98,6 +98,7 @@ export class Runs {
         recorded: run?.steps ?? {},
         clock: this.#kind.clock,
         random: this.#kind.random,
+        backoff: this.#kind.plan.backoff,
         persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
       });
       const { step } = steps;
@@ -130,7 +131,7 @@ export class Runs {
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
   ): Promise<AttemptResult> {
-    const { kind, kindClass, client, clock, handlerWrote, graceMs } = this.#kind;
+    const { kind, kindClass, client, clock, handlerWrote, plan, settings } = this.#kind;
     const draft = new PatchDraft();
     const conditions = new ConditionsDraft(conditionsOf(body));
     const result = await attempt(
@@ -150,6 +151,7 @@ export class Runs {
           param: handler.param,
           patch: draft.view,
           indexes: this.#kind.indexes,
+          settings,
           conditions,
           post: (type, reason, message) => this.#kind.post(body, type, reason, message),
         }),
@@ -157,7 +159,8 @@ export class Runs {
         clock,
         signal: this.#memory.running?.signal ?? this.#kind.stopping,
         timeoutMs,
-        graceMs,
+        graceMs: plan.gracefulMs,
+        blockedMs: plan.blockedMs,
         errors: handler.type === "event" ? "ignored" : handler.retry.errors,
         onBlocked: (ms) =>
           this.#logger.warn("handler blocks the event loop, nothing else runs meanwhile", {

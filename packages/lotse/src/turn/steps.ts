@@ -4,6 +4,7 @@
  */
 import type { Clock } from "@lotse/client/meta";
 import {
+  type BackoffPlan,
   backoffMs,
   PermanentError,
   planRetries,
@@ -12,6 +13,7 @@ import {
   type Step,
   type StepFunction,
   TemporaryError,
+  withUsualBackoff,
 } from "../declare/index.ts";
 import type { StepRecord } from "./record.ts";
 
@@ -20,6 +22,8 @@ export interface StepsOptions {
   readonly recorded: Readonly<Record<string, StepRecord>>;
   readonly clock: Clock;
   readonly random: () => number;
+  /** The wait between attempts of steps that do not say. */
+  readonly backoff: BackoffPlan;
   /** Writes what is remembered of the steps; resolves when it is on the object. */
   readonly persist: (steps: Readonly<Record<string, StepRecord>>) => Promise<void>;
 }
@@ -50,7 +54,7 @@ export class Steps {
     this.#options = options;
     this.#records = { ...options.recorded };
     this.step = Object.assign(
-      <T>(name: string, fn: StepFunction<T>, retry?: RetryOptions) => this.#run(name, fn, planRetries(retry ?? {})),
+      <T>(name: string, fn: StepFunction<T>, retry?: RetryOptions) => this.#run(name, fn, this.#plan(retry ?? {})),
       { all: (steps: Record<string, StepFunction<unknown>>, retry?: RetryOptions) => this.#all(steps, retry ?? {}) },
     ) as Step;
   }
@@ -65,8 +69,12 @@ export class Steps {
     return Object.keys(this.#records).length > 0 ? this.#records : undefined;
   }
 
+  #plan(retry: RetryOptions): RetryPlan {
+    return withUsualBackoff(planRetries(retry), this.#options.backoff);
+  }
+
   async #all(steps: Record<string, StepFunction<unknown>>, retry: RetryOptions): Promise<Record<string, unknown>> {
-    const plan = planRetries(retry);
+    const plan = this.#plan(retry);
     const names = Object.keys(steps);
     const ends = await Promise.allSettled(
       names.map((name) => this.#run(name, steps[name] as StepFunction<unknown>, plan)),
@@ -112,6 +120,8 @@ export class Steps {
       return result;
     } catch (error) {
       if (error instanceof PersistFailure) throw error.cause;
+      // A step inside this one waits: that is no failure of this one.
+      if (error instanceof StepPending) throw error;
       const message = error instanceof Error ? error.message || error.name : String(error);
       const retryAt = this.#retryAt(error, plan, attempts, Date.parse(started));
       if (retryAt === undefined && plan.errors === "ignored" && !(error instanceof PermanentError)) {

@@ -4,7 +4,7 @@
  */
 import { apiVersionOf, type KubeBody } from "@lotse/client";
 import { formatDuration, isObject } from "@lotse/client/meta";
-import { Aborted, matchesFilters } from "../declare/index.ts";
+import { Aborted, backoffMs, matchesFilters } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
@@ -28,9 +28,6 @@ export type TurnEnd =
   /** The object is gone and nothing names it any more. */
   | { readonly type: "forget" };
 
-/** Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time. */
-const ERROR_PAUSE = { firstMs: 1_000, factor: 2, longestMs: 10 * 60_000 };
-
 /** Takes the turn of the object `key`. Never rejects: what goes wrong is logged and tried again later. */
 export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory): Promise<TurnEnd> {
   const body = memory.gone ?? kind.newest(key);
@@ -53,7 +50,8 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     memory.errors = 0;
     return end;
   } catch (error) {
-    const pause = Math.min(ERROR_PAUSE.longestMs, ERROR_PAUSE.firstMs * ERROR_PAUSE.factor ** memory.errors++);
+    // Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time.
+    const pause = backoffMs(kind.plan.errorBackoff, ++memory.errors, kind.random());
     logger.error("could not work on the object, will be tried again", {
       retryIn: formatDuration(pause),
       ...errorFields(error, memory.errors === 1),

@@ -54,6 +54,7 @@ describe("what Kopf wrote", () => {
         attempts: record.retries,
         started: Date.parse(record.started as string),
         ...(outcome && { outcome }),
+        ...(outcome && record.stopped !== null && { saw: digestOf(storage.clear(essenceOf(body))) }),
         ...(record.delayed !== null && { due: record.delayed }),
         ...(record.message !== null && { message: record.message }),
       });
@@ -387,7 +388,58 @@ describe("taking over from Kopf", () => {
     expect(storage.write(body, settled.record, ids).metadata?.annotations).toEqual(base({ spec: { size: 1 } }));
   });
 
-  it("a change that somebody made in the middle of a cycle is seen by handlers that had finished", () => {
+  const ended = { success: true, retries: 1, stopped: STARTED };
+
+  it.each([
+    ["a creation", {}, "create"],
+    ["an update", base({ spec: { size: 0 } }), "update"],
+  ] as const)("%s that Kopf had half done tells nobody twice, and nobody else", (_name, stored, purpose) => {
+    const both = changeHandler("both_fn", ["create", "update"]);
+    const flaky = changeHandler("flaky_fn", ["create", "update"]);
+    const all = [both, flaky, ...(purpose === "create" ? [update] : [])];
+    const names = all.map(({ id }) => id);
+    const body = annotated({
+      ...stored,
+      ...progress("both_fn", { purpose, ...ended }),
+      ...progress("flaky_fn", { purpose, retries: 1 }),
+    });
+    const { record } = storage.read(body, names) as Found;
+    const decision = decided(body, record, all);
+    expect(decision.due).toEqual([flaky]);
+    const done = { handler: flaky, outcome: { type: "done", result: undefined } as const, startedAt: 0, endedAt: 1 };
+    const settled = settle("u1", decision as never, [done], true, record, () => 0);
+    expect(settled.record?.open).toBeUndefined();
+    expect(storage.write(body, settled.record, names).metadata?.annotations).toEqual(base({ spec: { size: 1 } }));
+  });
+
+  it("a change after the take-over is told to handlers that Kopf had finished", () => {
+    const both = changeHandler("both_fn", ["create", "update"]);
+    const flaky = changeHandler("flaky_fn", ["create"]);
+    const halfDone = { ...progress("both_fn", ended), ...progress("flaky_fn") };
+    const { record } = storage.read(annotated(halfDone), ["both_fn", "flaky_fn"]) as Found;
+    const moved = annotated(halfDone, { size: 2 });
+    const decision = decided(moved, record, [both, flaky]);
+    const done = { handler: flaky, outcome: { type: "done", result: undefined } as const, startedAt: 0, endedAt: 1 };
+    const settled = settle("u1", decision as never, [done], true, record, () => 0);
+    const after = decided(moved, settled.record, [both, flaky]);
+    expect(after.due).toEqual([both]);
+    expect(after.cycle?.old).toEqual({ spec: { size: 1 } });
+  });
+
+  it("a resume that Kopf had half done does not swallow a change", () => {
+    const body = annotated({
+      ...base({ spec: { size: 0 } }),
+      ...progress("resume_fn", { purpose: "resume", ...ended }),
+    });
+    const { record } = storage.read(body, ["resume_fn", "update_fn"]) as Found;
+    const all = [changeHandler("resume_fn", ["resume"]), update];
+    const settled = settle("u1", decided(body, record, all) as never, [], true, record, () => 0);
+    const after = decided(body, settled.record, all);
+    expect(after.due).toEqual([update]);
+    expect(after.cycle?.old).toEqual({ spec: { size: 0 } });
+  });
+
+  it("a change that somebody made in the middle of a cycle of ours is seen by handlers that had finished", () => {
     const body = annotated({
       ...base({ spec: { size: 0 } }),
       ...progress("update_fn", { purpose: "update", success: true, retries: 1 }),

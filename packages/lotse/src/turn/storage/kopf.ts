@@ -18,7 +18,7 @@
  * | `retries`, `started`, `delayed`    | `attempts`, `started`, `due`                                                 |
  * | `success` / `failure`, `message`   | `outcome` done / failed, `message`                                           |
  * | progress of `subrefs`              | `steps` of an unfinished run, with the result that Kopf left in the status   |
- * | `stopped`                          | nothing; kept when the same cycle goes on                                    |
+ * | `stopped`                          | Kopf has finished the handler, see below; kept when the same cycle goes on   |
  *
  * Kopf keeps no `uid`: a copy of an object with its annotations counts as handled, there and here. What else its form
  * has no place for, and what happens then: a handler may run again, but no change is lost.
@@ -26,6 +26,10 @@
  * - `open.digest`, `open.essence`: the essence that a cycle opened with. The base stands for it (nothing, if there is
  *   none), so after a restart in the middle of a cycle all update handlers that have not seen the newest state run.
  * - `runs.*.saw`: as above.
+ *
+ *   Both are different while all that is finished was finished by Kopf, which says when, and Lotse does not: it counts
+ *   as having seen the newest state, as it does in Kopf, and must not run twice because somebody else goes on. The price
+ *   is Kopf's: a change in the middle of its cycle, made while nobody works, is not told to what Kopf had finished.
  * - `open.only`: after a restart all update handlers run.
  * - `steps.*.result`: Kopf puts results into the status, where the kind may have no room. A finished step with a result
  *   that is not there is not written, and runs again after a restart.
@@ -98,14 +102,22 @@ function read(layout: Layout, body: KubeBody, handlers: readonly string[]): Reco
   if (found.length === 0) return base.type === "found" ? { type: "found", record: closed } : { type: "absent" };
 
   const reason = reasonOf(layout, body, base, new Set(found.flatMap(({ progress }) => progress.purpose ?? [])));
+  const current = clear(layout, essenceOf(body));
+  const saw = digestOf(current);
   const runs: Record<string, RunRecord> = {};
+  const finishers = new Set<"kopf" | "lotse">();
   for (const { id, progress } of found) {
     const run = (progress.purpose ?? reason) === reason ? runOf(progress) : undefined;
-    const steps = run?.outcome === undefined ? readSteps(layout, body, id, progress, reason, handlers) : {};
-    if (run) runs[id] = { ...run, ...(Object.keys(steps).length > 0 && { steps }) };
+    if (!run) continue;
+    const finisher = run.outcome && (progress.stopped === undefined ? "lotse" : "kopf");
+    if (finisher) finishers.add(finisher);
+    const steps = finisher ? {} : readSteps(layout, body, id, progress, reason, handlers);
+    runs[id] = { ...run, ...(finisher === "kopf" && { saw }), ...(Object.keys(steps).length > 0 && { steps }) };
   }
-  const opened = base.type === "found" ? base.essence : {};
-  const open = { reason, digest: digestOf(opened), essence: closed.base ?? inMemory(opened) };
+  // A resume opens with the base by definition; if the object has moved on since, nobody has been told.
+  const asKopf = reason !== "resume" && finishers.has("kopf") && !finishers.has("lotse");
+  const opened = asKopf ? current : base.type === "found" ? base.essence : {};
+  const open = { reason, digest: digestOf(opened), essence: inMemory(opened) };
   return { type: "found", record: { ...closed, open, ...(Object.keys(runs).length > 0 && { runs }) } };
 }
 

@@ -1,0 +1,149 @@
+/** Handlers of the operator itself, not of objects: startup, cleanup, login and probe. */
+import type { Client, Login } from "@lotse/client";
+import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
+import {
+  backoffMs,
+  type Indexes,
+  type LifecycleContext,
+  type LifecycleHandler,
+  type LoginContext,
+  type Memo,
+  type Settings,
+  type SettingsPlan,
+  withUsualBackoff,
+} from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import { attempt, errorFields, named } from "../turn/index.ts";
+
+/** What the operator's own handlers are given. */
+export interface ActivityParts {
+  readonly handlers: readonly LifecycleHandler[];
+  readonly settings: Settings;
+  /** As it is at the moment: startup handlers change it. */
+  readonly plan: () => SettingsPlan;
+  readonly memo: Memo;
+  readonly indexes: () => Indexes;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** For how long the answers of probes count. */
+const PROBE_MS = 10_000;
+
+/** See the module comment. */
+export class Activities {
+  readonly #parts: ActivityParts;
+  #probed: { readonly at: number; readonly results: Promise<Readonly<Record<string, unknown>>> } | undefined;
+
+  constructor(parts: ActivityParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether somebody brings the credentials. */
+  get hasLogin(): boolean {
+    return this.#of("login").length > 0;
+  }
+
+  /** Startup handlers, one after another; one that fails for good fails the operator. */
+  async startup(client: Client, signal: AbortSignal): Promise<void> {
+    for (const handler of this.#of("startup")) await this.#run(handler, signal, client);
+  }
+
+  /** Cleanup handlers, one after another; one that fails for good keeps nobody else from cleaning up. */
+  async cleanup(client: Client, signal: AbortSignal): Promise<void> {
+    for (const handler of this.#of("cleanup")) {
+      await this.#run(handler, signal, client).catch((error: unknown) =>
+        this.#parts.logger.error("cleanup handler failed for good", { ...named(handler), ...errorFields(error, true) }),
+      );
+    }
+  }
+
+  /** What the login handlers bring, all of them. */
+  async login(signal: AbortSignal): Promise<readonly Login[]> {
+    const logins: Login[] = [];
+    for (const handler of this.#of("login")) {
+      const brought = (await this.#run(handler, signal)) as Login | readonly Login[] | undefined | null;
+      if (brought) logins.push(...(Array.isArray(brought) ? brought : [brought as Login]));
+    }
+    return logins;
+  }
+
+  /** What the probes say; see {@link RunningOperator.probe}. */
+  probe(client: Client, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const now = this.#parts.clock.monotonic();
+    if (!this.#probed || now - this.#probed.at >= PROBE_MS) {
+      this.#probed = { at: now, results: this.#probeAll(client, signal) };
+    }
+    return this.#probed.results;
+  }
+
+  async #probeAll(client: Client, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    const results = await Promise.all(
+      this.#of("probe").map(async (handler) => [handler.id, await this.#run(handler, signal, client)] as const),
+    );
+    return Object.fromEntries(results);
+  }
+
+  #of(type: LifecycleHandler["type"]): LifecycleHandler[] {
+    return this.#parts.handlers.filter((handler) => handler.type === type);
+  }
+
+  /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
+  async #run(handler: LifecycleHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
+    const { clock, random } = this.#parts;
+    const startedAt = clock.now();
+    const logger = this.#parts.logger.with({ handler: handler.id });
+    for (let retry = 0; ; retry++) {
+      const { gracefulMs, backoff } = this.#parts.plan();
+      const plan = withUsualBackoff(handler.retry, backoff);
+      const spent = clock.now() - startedAt;
+      const { outcome, error } = await attempt(
+        (own) =>
+          handler.fn(this.#context(handler, own, client, { retry, started: new Date(startedAt), runtime: spent })),
+        {
+          clock,
+          signal,
+          timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - spent),
+          graceMs: gracefulMs,
+          errors: plan.errors,
+        },
+      );
+      if (outcome.type === "done") return outcome.result;
+      if (outcome.type === "aborted") return undefined;
+      const delayMs = outcome.type === "failed" ? 0 : (outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, random()));
+      const late = plan.timeoutMs !== undefined && spent + delayMs >= plan.timeoutMs;
+      const exhausted = plan.retries !== undefined && retry + 1 >= plan.retries;
+      if (outcome.type === "failed" || exhausted || late) throw error;
+      logger.warn(`${handler.type} handler failed, will be tried again`, {
+        ...errorFields(error, retry === 0),
+        retryIn: formatDuration(delayMs),
+      });
+      await sleep(clock, delayMs, signal);
+    }
+  }
+
+  #context(
+    handler: LifecycleHandler,
+    signal: AbortSignal,
+    client: Client | undefined,
+    effort: Pick<LifecycleContext, "retry" | "started" | "runtime">,
+  ): LifecycleContext & LoginContext {
+    const { settings, memo, indexes, logger } = this.#parts;
+    const common = {
+      ...effort,
+      signal,
+      settings,
+      memo,
+      param: handler.param,
+      logger: logger.with({ handler: handler.id }),
+    };
+    if (!client) return common as LifecycleContext & LoginContext;
+    return {
+      ...common,
+      client: client.with({ signal }),
+      indexes: indexes(),
+      activity: handler.type as LifecycleContext["activity"],
+    };
+  }
+}

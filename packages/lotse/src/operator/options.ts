@@ -1,0 +1,104 @@
+/** What an operator is told: once and for all when it is made, and each time that it is started. */
+import type { Client } from "@lotse/client";
+import type { Clock, Duration } from "@lotse/client/meta";
+import {
+  DeclarationError,
+  type Memo,
+  type RecordStorage,
+  type Settings,
+  type SettingsInput,
+  settingsOf,
+} from "../declare/index.ts";
+import type { LogSink } from "../report/index.ts";
+
+/** How an operator works, wherever it runs. */
+export interface OperatorOptions {
+  /** Lower case letters, digits and dashes. Lotse's marks on objects carry it. */
+  readonly name: string;
+  /**
+   * What to do about the CRDs of kinds made by `resource()`: `"install"` applies them at start, `"wait"` waits until
+   * somebody has. Default `"wait"`; `lotse dev` installs.
+   */
+  readonly crds?: "install" | "wait";
+  /**
+   * Where the operator remembers its work on objects (`settings.persistence.storage`). Default: in the status of kinds
+   * made by `resource()`, in an annotation elsewhere. `kopf()` reads and writes what Kopf does, so that each can take
+   * over from the other.
+   */
+  readonly persistence?: RecordStorage;
+  /** How many objects of one kind are worked on at the same time (`settings.queueing.concurrency`). Default 10. */
+  readonly concurrency?: number;
+  /**
+   * Which Kubernetes Events the operator posts about its objects (`settings.posting.events`): those that warn, all of
+   * them (also when a handler succeeds), or none. Default `"warnings"`; `lotse dev` posts all.
+   */
+  readonly events?: "all" | "warnings" | "none";
+  /** How long running handlers may take to end when the operator stops (`settings.process.graceful`). Default 10 s. */
+  readonly graceful?: Duration;
+  /** Everything else that can be set. `on.startup` handlers may still change it. */
+  readonly settings?: SettingsInput;
+}
+
+/** Where an operator runs. */
+export interface StartOptions {
+  /** Default: `Client.connect()`, or what the `on.login` handlers bring; the operator closes it when it stops. */
+  readonly client?: Client;
+  /** Stops the operator when it aborts. */
+  readonly signal?: AbortSignal;
+  /**
+   * Only objects of these namespaces: names, globs, negations (`["team-*, !team-x"]`), or patterns (`[/^team-/]`).
+   * Namespaces that appear later are served as well. Default: all.
+   */
+  readonly namespaces?: readonly (string | RegExp)[];
+  /** Wins over the operator's own setting. */
+  readonly crds?: "install" | "wait";
+  /** Wins over the operator's own setting. */
+  readonly events?: "all" | "warnings" | "none";
+  /**
+   * The operator's notes: handlers of the operator get them as `memo`, and each object's `memo` begins as a shallow copy
+   * of them, or as what their own `clone()` returns.
+   */
+  readonly memo?: Memo;
+  /** Takes the log. Default: lines for people on standard error, from `info` up. */
+  readonly log?: LogSink;
+  /** Time, for tests. */
+  readonly clock?: Clock;
+  /** Randomness in [0, 1), for tests. */
+  readonly random?: () => number;
+}
+
+/** An operator at work. */
+export interface RunningOperator extends AsyncDisposable {
+  /** Resolves when all kinds are there and all their objects are known; rejects when the operator cannot start. */
+  readonly ready: Promise<void>;
+  /** Resolves when the operator has stopped; rejects when it could not start, or not stop. */
+  readonly stopped: Promise<void>;
+  /** Stops gracefully: running handlers get their signal and some time, their work is written down. */
+  stop(): Promise<void>;
+  /**
+   * What the `on.probe` handlers say, by their ids. Asked at most once in ten seconds, and once for all who ask at the
+   * same time. One that fails rejects with its error.
+   */
+  probe(): Promise<Readonly<Record<string, unknown>>>;
+  /** Resolves when nothing runs and nothing is due now. For tests. */
+  idle(): Promise<void>;
+}
+
+/** An operator's name is part of annotation and finalizer keys, which limits what it can be. */
+export function checkName(name: string | undefined): string {
+  if (name !== undefined && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
+  throw new DeclarationError(`${JSON.stringify(name)} is not an operator's name`, {
+    hint: 'use lower case letters, digits and dashes: new Operator({ name: "exchange-rates" })',
+  });
+}
+
+/** All settings of an operator; the short forms win over the groups, and what was said at the start over both. */
+export function settingsFor(operator: OperatorOptions, start: StartOptions = {}): Settings {
+  const settings = settingsOf(operator.name, operator.settings, process.env);
+  if (operator.persistence !== undefined) settings.persistence.storage = operator.persistence;
+  if (operator.concurrency !== undefined) settings.queueing.concurrency = operator.concurrency;
+  if (operator.graceful !== undefined) settings.process.graceful = operator.graceful;
+  const events = start.events ?? operator.events;
+  if (events !== undefined) settings.posting.events = events;
+  return settings;
+}
