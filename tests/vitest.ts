@@ -11,6 +11,7 @@ export function wholeProduct(include: string[], env: Record<string, string> = {}
       exclude: ["**/node_modules/**", "**/dist/**"],
       pool: "forks",
       fileParallelism: false,
+      maxConcurrency: 6,
       testTimeout: 120_000,
       hookTimeout: 180_000,
       teardownTimeout: 60_000,

@@ -49,6 +49,7 @@ export {
   type FixedSettings,
   type Indexes,
   type IndexHandle,
+  type IndexOptions,
   type IndexTypes,
   type IndexView,
   type JsonSchemaSource,
@@ -79,6 +80,7 @@ export {
   TemporaryError,
   type TimerOptions,
   type ValueFilter,
+  type WhenContext,
 } from "./declare/index.ts";
 export type { Column } from "./generate/index.ts";
 // Running
@@ -116,6 +118,7 @@ export {
   type KopfOptions,
   kopf,
   label,
+  moved,
   type Owner,
   type RecordStorage,
   removeOwnerReference,

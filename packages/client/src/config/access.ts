@@ -9,6 +9,7 @@ import { RenewedFile } from "./files.ts";
 import { openInCluster, SERVICE_ACCOUNT_FOLDER } from "./in-cluster.ts";
 import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig.ts";
 import { LoginCredentials, loginsOf } from "./login.ts";
+import { proxyFromEnv } from "./proxy-env.ts";
 import { findKubeconfig } from "./sources.ts";
 
 /**
@@ -16,6 +17,18 @@ import { findKubeconfig } from "./sources.ts";
  * sends nothing.
  */
 export async function openAccess(o: AccessOptions): Promise<Access> {
+  const access = await findAccess(o);
+  const proxyUrl = access.proxyUrl ?? proxyOf(access.server, o.env ?? process.env);
+  return proxyUrl === undefined ? access : { ...access, proxyUrl };
+}
+
+function proxyOf(server: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  // An address that is none is told by whoever tries to call it.
+  const proxyUrl = URL.canParse(server) ? proxyFromEnv(server, env) : undefined;
+  return proxyUrl === undefined ? undefined : checkProxy(proxyUrl);
+}
+
+async function findAccess(o: AccessOptions): Promise<Access> {
   if (o.login) return fromLogin(o, o.login);
   const env = o.env ?? process.env;
   const clock = o.clock ?? systemClock;
@@ -116,7 +129,7 @@ async function fromKubeconfig(
 
 function checkProxy(url: string): string {
   if (/^https?:\/\//.test(url)) return url;
-  throw new ConfigError(`the proxy-url ${url} is not of a kind that this client can use`, {
+  throw new ConfigError(`the proxy ${url} is not of a kind that this client can use`, {
     hint: "use a proxy with http:// or https://",
   });
 }

@@ -19,6 +19,7 @@ import {
   type ObjectMemory,
   PatchDraft,
   resultPatch,
+  Stop,
   type TurnKind,
   write,
 } from "../turn/index.ts";
@@ -42,13 +43,17 @@ export function tendDaemons(
 ): void {
   for (const handler of handlers) {
     const task = tasks.get(handler.id);
-    const wanted = !deleting && !turn.kind.stopping.aborted && matchesFilters(handler.filters, turn.body);
+    const wanted = !deleting && !turn.kind.stopping.aborted && matches(handler, turn);
     if (wanted && !task) tasks.set(handler.id, begin(turn, handler, tasks));
     else if (!wanted && task && !task.isOver()) {
       if (deleting) task.stop("deletion", "the object is being deleted");
       else task.stop("mismatch", "the object no longer matches the daemon's filters");
     }
   }
+}
+
+function matches({ filters, param }: DaemonHandler, { kind, body, memory }: BackgroundTurn): boolean {
+  return matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param });
 }
 
 /** Ends all of them. */
@@ -61,11 +66,11 @@ export async function stopDaemons(tasks: Map<string, DaemonTask>, why: Aborted["
 function begin(turn: BackgroundTurn, handler: DaemonHandler, tasks: Map<string, DaemonTask>): DaemonTask {
   const { kind, memory, body } = turn;
   const logger = turn.logger.with({ handler: handler.id });
-  const controller = new AbortController();
-  const onStop = () => controller.abort(new Aborted("shutdown", "the operator stops"));
+  const stop = new Stop();
+  const onStop = () => stop.stop(new Aborted("shutdown", "the operator stops"));
   kind.stopping.addEventListener("abort", onStop, { once: true });
   let over = false;
-  const ended = run(kind, memory, handler, body, controller.signal, logger).then((byItself) => {
+  const ended = run(kind, memory, handler, body, stop, logger).then((byItself) => {
     kind.stopping.removeEventListener("abort", onStop);
     over = byItself;
     if (byItself) return;
@@ -73,7 +78,7 @@ function begin(turn: BackgroundTurn, handler: DaemonHandler, tasks: Map<string, 
     tasks.delete(handler.id);
     kind.wake(memory.key);
   });
-  return { stop: (why, message) => controller.abort(new Aborted(why, message)), ended, isOver: () => over };
+  return { stop: (why, message) => stop.stop(new Aborted(why, message)), ended, isOver: () => over };
 }
 
 /** Resolves with whether the daemon ended by itself. Never rejects. */
@@ -82,7 +87,7 @@ async function run(
   memory: ObjectMemory,
   handler: DaemonHandler,
   first: KubeBody,
-  signal: AbortSignal,
+  stop: Stop,
   logger: Logger,
 ): Promise<boolean> {
   const { clock, random } = kind;
@@ -93,7 +98,7 @@ async function run(
   const startedAt = clock.now();
   try {
     const initialDelayMs = handler.initialDelay(filterContext(first));
-    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, signal);
+    if (initialDelayMs > 0) await sleep(clock, initialDelayMs, stop.signal);
     logger.debug("daemon begins");
     for (let attempts = 0; ; attempts++) {
       const { draft, conditions, result } = await once(
@@ -102,7 +107,7 @@ async function run(
         handler,
         newest,
         { attempts, startedAt },
-        signal,
+        stop,
         logger,
       );
       if (result.abandoned) {
@@ -112,7 +117,7 @@ async function run(
         return false;
       }
       if (result.outcome.type !== "aborted") await apply(kind, handler, newest(), draft, conditions, result, logger);
-      if (result.outcome.type === "aborted" || (signal.aborted && result.outcome.type === "done")) return false;
+      if (result.outcome.type === "aborted" || (stop.reason && result.outcome.type === "done")) return false;
       const delayMs = retryDelay(handler, result, attempts + 1, clock.now() - startedAt, random);
       if (delayMs === undefined) {
         report(result, attempts, logger);
@@ -122,10 +127,10 @@ async function run(
         ...errorFields(result.error, attempts === 0),
         retryIn: formatDuration(delayMs),
       });
-      await sleep(clock, delayMs, signal);
+      await sleep(clock, delayMs, stop.signal);
     }
   } catch (error) {
-    if (signal.aborted) return false;
+    if (stop.reason) return false;
     logger.error("daemon failed for good", errorFields(error, true));
     return true;
   }
@@ -137,7 +142,7 @@ async function once(
   handler: DaemonHandler,
   newest: () => KubeBody,
   effort: { readonly attempts: number; readonly startedAt: number },
-  signal: AbortSignal,
+  parent: Stop,
   logger: Logger,
 ): Promise<{ draft: PatchDraft; conditions: ConditionsDraft; result: AttemptResult }> {
   const draft = new PatchDraft();
@@ -150,27 +155,29 @@ async function once(
         body,
         kind: kind.kind,
         kindClass: kind.kindClass,
-        client: kind.client.with({
-          ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
-          signal: own,
-          onWrite: (written, _verb, description) => kind.handlerWrote(written as KubeBody, description),
-        }),
-        signal: own,
-        logger,
-        memo: memory.memo,
+        stop: own,
+        client: () =>
+          kind.client.with({
+            ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
+            signal: own.signal,
+            onWrite: (written, _verb, description) => kind.handlerWrote(written as KubeBody, description),
+          }),
+        logger: () => logger,
+        memo: () => kind.memoOf(memory),
         param: handler.param,
         patch: draft.view,
         indexes: kind.indexes,
         settings: kind.settings,
-        conditions,
-        post: (type: "Normal" | "Warning", reason: string, message: string) => kind.post(body, type, reason, message),
+        conditions: () => conditions,
+        clock: kind.clock,
+        post: kind.post,
       };
       const { attempts, startedAt } = effort;
       return handler.fn(daemonContext(parts, { retry: attempts, startedAt, now: kind.clock.now() }, newest));
     },
     {
       clock: kind.clock,
-      signal,
+      parent,
       timeoutMs: timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (kind.clock.now() - effort.startedAt)),
       graceMs: handler.graceMs ?? kind.plan.daemonGraceMs,
       errors: handler.retry.errors,

@@ -24,16 +24,19 @@ async function runTimer(
   timers: Map<string, TimerState>,
 ): Promise<number | undefined> {
   const { clock, random, stopping } = kind;
-  if (!matchesFilters(handler.filters, body)) {
+  const { filters, param } = handler;
+  if (!matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param })) {
     // Begins anew when the object matches again.
     timers.delete(handler.id);
-    return undefined;
+    // Nobody tells when a question about something else than the object would be answered differently.
+    const { intervalMs } = handler;
+    return filters.when && intervalMs !== undefined ? clock.monotonic() + Math.max(intervalMs, 1_000) : undefined;
   }
   const begunAt = clock.monotonic();
   const state = timers.get(handler.id) ?? startTimer(handler, body, begunAt);
   timers.set(handler.id, state);
   const dueAt = timerDueAt(handler, state, memory.changedAt);
-  if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.signal.aborted) return dueAt;
+  if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.reason) return dueAt;
 
   // What the run is for: the object may change while it runs.
   const { changedAt } = memory;

@@ -1,4 +1,6 @@
 /** `lotse run`: operators against a cluster that is there. */
+import type { Client } from "@lotse/client";
+import type { Operator } from "../operator/index.ts";
 import { Logger, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import { type Connection, type ConnectOptions, connect } from "./connect.ts";
@@ -25,10 +27,18 @@ export async function run(files: readonly string[], options: RunOptions, io: Io)
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
   try {
+    const own = operators.filter(({ operator }) => bringsLogin(operator));
+    if (own.length === operators.length) {
+      logger.info("the operator brings its own credentials", {
+        operator: own.map(({ operator }) => operator.name).join(", "),
+      });
+      await work(operators, undefined, namespaces, options, log, stop);
+      return 0;
+    }
     const connection = await connect(options, io, (text) => logger.warn("the cluster warns", { warning: text }));
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
-      await work(operators, connection, namespaces, options, log, stop);
+      await work(operators, connection.client, namespaces, options, log, stop);
     } finally {
       await connection.client.close();
     }
@@ -36,6 +46,11 @@ export async function run(files: readonly string[], options: RunOptions, io: Io)
     stop[Symbol.dispose]();
   }
   return 0;
+}
+
+function bringsLogin(operator: Operator): boolean {
+  // Perhaps of another copy of the package, which does not know of logins.
+  return (operator as Partial<Operator>).lifecycle?.some(({ type }) => type === "login") ?? false;
 }
 
 /** Undefined: all namespaces. */
@@ -51,7 +66,7 @@ function namespacesOf({ namespace, allNamespaces }: RunOptions): readonly string
 /** All operators until `stop`, or until one of them fails; then the others are stopped too. */
 async function work(
   operators: readonly LoadedOperator[],
-  { client }: Connection,
+  client: Client | undefined,
   namespaces: readonly string[] | undefined,
   options: RunOptions,
   log: LogSink,
@@ -59,7 +74,8 @@ async function work(
 ): Promise<void> {
   const running = operators.map(({ operator }) =>
     operator.start({
-      client,
+      // Login handlers are asked by an operator that connects by itself.
+      ...(client && !bringsLogin(operator) && { client }),
       log,
       signal: stop.signal,
       ...(namespaces && { namespaces }),

@@ -16,6 +16,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
         stopped,
         idle: async () => {},
         probe: async () => ({}),
+        metrics: () => "",
         stop: async () => {
           events.push(`${name} stops`);
         },

@@ -1,4 +1,5 @@
 import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
+import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
 import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
@@ -105,10 +106,12 @@ export interface ObjectContext<B extends KubeBody> {
   adopt<T extends Adoptable | readonly Adoptable[]>(children: T, options?: AdoptOptions): T;
   /** Kubernetes conditions of the object: transition times and `observedGeneration` are kept for you. */
   readonly conditions: Conditions;
-  /** Posts a Kubernetes Event about the object: `info("Published", "the rate is 1.08")`. */
-  info(reason: string, message: string): void;
-  /** Posts a Kubernetes Event that warns. */
-  warn(reason: string, message: string): void;
+  /** Posts a Kubernetes Event about the object, or about others: `info("Published", "the rate is 1.08")`. */
+  info(reason: string, message: string, about?: Adoptable | readonly Adoptable[]): void;
+  /** Posts a Kubernetes Event that warns; an error says its own message. */
+  warn(reason: string, message: string | Error, about?: Adoptable | readonly Adoptable[]): void;
+  /** Waits; ends early, by throwing the signal's reason, when the attempt should end. Follows the clock of tests. */
+  sleep(duration: Duration): Promise<void>;
 }
 
 /** What a handler that may be tried again gets. */

@@ -19,6 +19,7 @@ import {
   type FieldOptions,
   type Handler,
   type IndexHandler,
+  type IndexOptions,
   type InitialDelay,
   type LifecycleHandler,
   type ObjectHandlerOptions,
@@ -257,14 +258,15 @@ export class Declarations {
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
   index<R extends ResourceInput, C>(
     resource: R,
-    options: ObjectHandlerOptions<BodyOf<R>>,
+    options: IndexOptions<BodyOf<R>>,
     fn: (context: FilterContext<BodyOf<R>>) => C,
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
   index(resource: ResourceInput, ...rest: unknown[]): IndexHandle<never, never> {
     const fn = functionOf("index", rest);
-    const options = optionsOf<ObjectHandlerOptions<KubeBody>>(rest);
+    const options = optionsOf<IndexOptions<KubeBody>>(rest);
     const id = this.#idOf("index", resource, options, fn);
-    this.#add(resource, { type: "index", id, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
+    const { errors = "ignored" } = options;
+    this.#add(resource, { type: "index", id, errors, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
     return { id };
   }
 

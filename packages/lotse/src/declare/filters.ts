@@ -2,7 +2,9 @@
  * Filters say which objects, and which changes of them, a handler is for. They look at what they are given and nothing
  * else, so they can be asked at any time and as often as wanted.
  */
-import { deepEqual, isObject } from "@lotse/client/meta";
+import { deepEqual, diff, isObject } from "@lotse/client/meta";
+import type { Difference, Memo } from "./context.ts";
+import type { Reason } from "./handler.ts";
 import type { DeepReadonly } from "./readonly.ts";
 
 /** Matches when the value is there, whatever it is. */
@@ -34,6 +36,27 @@ export interface FilterContext<B> {
   readonly annotations: Readonly<Record<string, string>>;
   readonly name: string;
   readonly namespace: string | undefined;
+  readonly uid: string;
+}
+
+/** What a `when` filter of a handler gets: the object, and what has become of it where that is known. */
+export interface WhenContext<B> extends FilterContext<B>, Partial<FilterCause> {
+  /** For handlers of changes: the differences from `old` to `new`. */
+  readonly diff: readonly Difference[];
+}
+
+/** Beside the object itself. */
+export interface FilterCause {
+  /** For handlers of changes: why they would be called. */
+  readonly reason: Reason | undefined;
+  /** For handlers of changes: what somebody wanted of the object before. */
+  readonly old: object | undefined;
+  /** For handlers of changes: what somebody wants of it now. */
+  readonly new: object | undefined;
+  /** For handlers of events. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined;
+  readonly memo: Memo;
+  readonly param: unknown;
 }
 
 type Part<B, Key extends string> = Key extends keyof B ? NonNullable<B[Key]> : Record<string, unknown>;
@@ -45,7 +68,7 @@ export interface Filters<B> {
   /** Annotations that the object must have. */
   readonly annotations?: MapFilter;
   /** Any other question about the object. Must not have side effects. */
-  readonly when?: (context: FilterContext<B>) => boolean;
+  readonly when?: (context: WhenContext<B>) => boolean;
   /** A field that the object must have; `old`, `new` and `diff` are reduced to it. */
   readonly field?: FieldPath;
   /** What the value of `field` has to be. */
@@ -64,6 +87,7 @@ interface Filterable {
   readonly metadata?: {
     readonly name?: string;
     readonly namespace?: string;
+    readonly uid?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
@@ -81,13 +105,14 @@ export function matchesFilters<B extends object>(
   filters: Filters<B>,
   body: B,
   sources: readonly (object | undefined)[] = [body],
+  cause?: Partial<FilterCause>,
 ): boolean {
   const metadata = (body as Filterable).metadata;
   return (
     matchesMap(filters.labels, metadata?.labels) &&
     matchesMap(filters.annotations, metadata?.annotations) &&
     matchesField(filters, sources) &&
-    (filters.when?.(filterContext(body)) ?? true)
+    (filters.when?.(whenContext(body, cause)) ?? true)
   );
 }
 
@@ -103,7 +128,18 @@ export function filterContext<B extends object>(body: B): FilterContext<B> {
     annotations: metadata?.annotations ?? NOTHING,
     name: metadata?.name ?? "",
     namespace: metadata?.namespace,
+    uid: metadata?.uid ?? "",
   } as unknown as FilterContext<B>;
+}
+
+function whenContext<B extends object>(body: B, cause: Partial<FilterCause> = {}): WhenContext<B> {
+  return {
+    ...filterContext(body),
+    ...cause,
+    get diff() {
+      return cause.reason === "update" && cause.old === undefined ? [] : diff(cause.old, cause.new);
+    },
+  };
 }
 
 function matchesMap(filter: MapFilter | undefined, values: Readonly<Record<string, string>> = {}): boolean {

@@ -154,6 +154,16 @@ export interface DaemonHandler {
   readonly fn: (context: DaemonContext<KubeBody>) => unknown;
 }
 
+/** Options of `operator.index`. */
+export interface IndexOptions<B> extends ObjectHandlerOptions<B> {
+  /**
+   * What an error of the function means for the object: `"ignored"` (default) keeps what is in the index, `"temporary"`
+   * takes it out until the object changes, `"permanent"` takes it out for good. {@link TemporaryError} and
+   * {@link PermanentError} mean what they say.
+   */
+  readonly errors?: ErrorMode;
+}
+
 /** A declared index. */
 export interface IndexHandler {
   readonly type: "index";
@@ -161,6 +171,7 @@ export interface IndexHandler {
   /** Where it was declared: `operator.ts:12`. */
   readonly place: string | undefined;
   readonly filters: Filters<KubeBody>;
+  readonly errors: ErrorMode;
   readonly fn: (context: FilterContext<KubeBody>) => unknown;
 }
 

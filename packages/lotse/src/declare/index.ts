@@ -34,6 +34,7 @@ export {
   any,
   type ChangeFilters,
   type FieldPath,
+  type FilterCause,
   type FilterContext,
   type Filters,
   fieldKeys,
@@ -46,6 +47,7 @@ export {
   present,
   type ValueFilter,
   valueAt,
+  type WhenContext,
 } from "./filters.ts";
 export type {
   ChangeHandler,
@@ -57,6 +59,7 @@ export type {
   FieldOptions,
   Handler,
   IndexHandler,
+  IndexOptions,
   InitialDelay,
   LifecycleHandler,
   ObjectHandlerOptions,

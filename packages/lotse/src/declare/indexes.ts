@@ -22,12 +22,16 @@ export interface Indexes {
   readonly [id: string]: IndexView<unknown, unknown>;
 }
 
-/** What an index function contributes: `{ key: value }`, a Map, or a single value under the common key `null`. */
+/** What an index function contributes: `{ key: value }`, a Map, or a single value (the body too) under the common key `null`. */
 export type IndexTypes<C> =
   C extends ReadonlyMap<infer K, infer V>
     ? { key: K; value: V }
     : C extends string | number | boolean | readonly unknown[]
       ? { key: null; value: C }
       : C extends object
-        ? { key: string; value: NonNullable<C[keyof C]> }
+        ? IsBody<C> extends true
+          ? { key: null; value: C }
+          : { key: string; value: NonNullable<C[keyof C]> }
         : { key: null; value: C };
+
+type IsBody<C> = string extends keyof C ? false : "metadata" extends keyof C ? true : false;

@@ -87,14 +87,19 @@ export type RecordReading =
  * ```
  */
 export interface RecordStorage {
-  /** Reads what is remembered on `body`. `handlers` are the ids of the kind's handlers, for storages with a key for each. */
-  read(body: KubeBody, handlers: readonly string[]): RecordReading;
+  /**
+   * Reads what is remembered on `body`. `handlers` are the ids of the kind's handlers, for storages with a key for each;
+   * `essence` is what somebody wants of the object, as the kind's handlers see it.
+   */
+  read(body: KubeBody, handlers: readonly string[], essence?: Essence): RecordReading;
   /** `body` as it shall be when `record` is remembered on it; undefined: nothing is remembered any more. Never changes its input. */
   write(body: KubeBody, record: ObjectRecord | undefined, handlers: readonly string[]): KubeBody;
   /** The essence without this storage's own keys; what every essence goes without is gone already. */
   clear(essence: Essence): Essence;
   /** Name of the finalizer that goes with it. */
   readonly finalizer: string;
+  /** Finalizers of storages that came before: they count as ours, and are taken off when ours is put on or taken off. */
+  readonly formerFinalizers?: readonly string[];
   /** Whether the record travels with the status or with the metadata. */
   readonly place: RecordPlace;
   /** The storage keeps essences for every kind, not only for those whose handlers can ask for `old`. */

@@ -71,9 +71,12 @@ export class Informer {
     this.#cache.wrote({ ...body, metadata });
   }
 
-  /** Streams until `signal` aborts. */
-  async run(signal: AbortSignal): Promise<void> {
-    const { client, kind, listener, ...how } = this.#options;
+  /**
+   * Streams until `signal` aborts. May be called again, also for another version of the kind: what is known by then is
+   * compared with the first list.
+   */
+  async run(signal: AbortSignal, kind = this.#options.kind): Promise<void> {
+    const { client, listener, kind: _first, ...how } = this.#options;
     await openStream<KubeBody>(
       client,
       kind,

@@ -2,6 +2,7 @@
 import type { Client, Login } from "@lotse/client";
 import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
 import {
+  Aborted,
   backoffMs,
   type Indexes,
   type LifecycleContext,
@@ -13,7 +14,7 @@ import {
   withUsualBackoff,
 } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
-import { attempt, errorFields, named } from "../turn/index.ts";
+import { attempt, errorFields, named, Stop } from "../turn/index.ts";
 
 /** What the operator's own handlers are given. */
 export interface ActivityParts {
@@ -91,6 +92,16 @@ export class Activities {
 
   /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
   async #run(handler: LifecycleHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
+    const parent = new Stop();
+    const unlink = forward(signal, parent);
+    try {
+      return await this.#attempts(handler, signal, parent, client);
+    } finally {
+      unlink();
+    }
+  }
+
+  async #attempts(handler: LifecycleHandler, signal: AbortSignal, parent: Stop, client?: Client): Promise<unknown> {
     const { clock, random } = this.#parts;
     const startedAt = clock.now();
     const logger = this.#parts.logger.with({ handler: handler.id });
@@ -99,11 +110,11 @@ export class Activities {
       const plan = withUsualBackoff(handler.retry, backoff);
       const spent = clock.now() - startedAt;
       const { outcome, error } = await attempt(
-        (own) =>
+        ({ signal: own }) =>
           handler.fn(this.#context(handler, own, client, { retry, started: new Date(startedAt), runtime: spent })),
         {
           clock,
-          signal,
+          parent,
           timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - spent),
           graceMs: gracefulMs,
           errors: plan.errors,
@@ -147,3 +158,12 @@ export class Activities {
     };
   }
 }
+
+function forward(signal: AbortSignal, stop: Stop): () => void {
+  const onAbort = () => stop.stop(signal.reason instanceof Aborted ? signal.reason : SHUTDOWN);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
+}
+
+const SHUTDOWN = new Aborted("shutdown", "the operator stops");

@@ -12,6 +12,7 @@ import {
   type DaemonHandler,
   type EventHandler,
   type FixedSettings,
+  fieldKeys,
   type Handler,
   type IndexHandler,
   type Memo,
@@ -21,12 +22,16 @@ import {
 } from "../declare/index.ts";
 import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import type { EventRecorder, Logger } from "../report/index.ts";
+import type { EventRecorder, Logger, Metrics } from "../report/index.ts";
 import {
   annotationStorage,
+  essenceOf,
+  fieldsOf,
   isDeleting,
+  moved,
   newMemory,
   type ObjectMemory,
+  type RawEvent,
   type RecordStorage,
   statusStorage,
   type TurnKind,
@@ -42,6 +47,7 @@ export interface ControllerShared {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly stopping: AbortSignal;
   readonly settings: FixedSettings;
   readonly plan: SettingsPlan;
@@ -78,7 +84,8 @@ function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H 
 /** See the module comment. */
 export class Controller implements InformerListener {
   readonly #shared: ControllerShared;
-  readonly #facts: KindFacts;
+  #facts: KindFacts;
+  readonly #handlers: readonly Handler[];
   /** One informer a scope; the key of the whole cluster is undefined. */
   readonly #scopes = new Map<Scope, OpenScope>();
   #fail: (error: unknown) => void = () => {};
@@ -89,6 +96,8 @@ export class Controller implements InformerListener {
   #turnKind: TurnKind;
   readonly #background: Background | undefined;
   readonly #indexes: readonly IndexHandler[];
+  /** What keeps a stream from working, as it was told last. */
+  #trouble: string | undefined;
   #resolveSynced: () => void = () => {};
   /** Resolves when all objects that are there have been listed. */
   readonly synced: Promise<void>;
@@ -102,8 +111,8 @@ export class Controller implements InformerListener {
     const daemons = handlersOf<DaemonHandler>(usually, "daemon");
     this.#indexes = handlersOf<IndexHandler>(usually, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
-    const usual = facts.keepsRecord ? statusStorage(shared.operator) : annotationStorage(shared.operator);
-    this.#turnKind = this.#describe(usually, shared.settings.persistence.storage ?? usual);
+    this.#handlers = usually;
+    this.#turnKind = this.#describe(usually, shared.settings.persistence.storage ?? this.#usualStorage());
     this.#queue = new WorkQueue({
       clock: shared.clock,
       concurrency: shared.settings.queueing.concurrency,
@@ -118,12 +127,38 @@ export class Controller implements InformerListener {
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
+    shared.stopping.addEventListener("abort", () => this.#interrupt(), { once: true });
     for (const scope of scopes) this.open(scope);
     if (scopes.length === 0) this.#resolveSynced();
   }
 
   get kind(): KindDescription {
     return this.#facts.kind;
+  }
+
+  /** The kind is served in another version from now on, or its schema keeps something else. */
+  async move(facts: KindFacts): Promise<void> {
+    this.#facts = facts;
+    this.#turnKind = this.#describe(this.#handlers, this.#shared.settings.persistence.storage ?? this.#usualStorage());
+    for (const [scope, { informer, stop, ended }] of [...this.#scopes]) {
+      stop.abort();
+      await ended;
+      if (this.#scopes.get(scope)?.informer === informer) this.#scopes.set(scope, this.#stream(informer));
+    }
+  }
+
+  /** A kind whose schema has changed finds its records in the other place. */
+  #usualStorage(): RecordStorage {
+    const status = statusStorage(this.#shared.operator);
+    const annotation = annotationStorage(this.#shared.operator);
+    return this.#facts.keepsRecord ? moved(annotation, status) : moved(status, annotation);
+  }
+
+  #stream(informer: Informer): OpenScope {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([this.#shared.stopping, stop.signal]);
+    const ended = informer.run(signal, this.#facts.kind).catch((error) => this.#fail(error));
+    return { informer, stop, ended };
   }
 
   /** Begins to work on objects. */
@@ -144,8 +179,7 @@ export class Controller implements InformerListener {
   /** Watches one more scope. */
   open(scope: Scope): void {
     if (this.#scopes.has(scope)) return;
-    const { client, clock, random, stopping, plan, settings } = this.#shared;
-    const stop = new AbortController();
+    const { client, clock, random, plan, settings } = this.#shared;
     const informer = new Informer({
       client,
       kind: this.#facts.kind,
@@ -158,8 +192,7 @@ export class Controller implements InformerListener {
       backoff: (failures, chance) => backoffMs(plan.reconnect, failures + 1, chance),
       pageSize: settings.watching.pageSize,
     });
-    const ended = informer.run(AbortSignal.any([stopping, stop.signal])).catch((error) => this.#fail(error));
-    this.#scopes.set(scope, { informer, stop, ended });
+    this.#scopes.set(scope, this.#stream(informer));
   }
 
   /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
@@ -178,7 +211,7 @@ export class Controller implements InformerListener {
     this.#shared.indexes.remove(this.#indexes, body);
     this.#memories.delete(key);
     this.#queue.forget(key);
-    memory?.running?.abort(new Aborted("mismatch", "the namespace is no longer served"));
+    memory?.running?.stop(new Aborted("mismatch", "the namespace is no longer served"));
     if (memory) await this.#background?.stop(memory, "mismatch", "the namespace is no longer served");
   }
 
@@ -207,13 +240,14 @@ export class Controller implements InformerListener {
   changed(body: KubeBody, { type, initial }: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void {
     this.#shared.indexes.update(this.#indexes, body, this.#logger);
     const memory = this.#memory(body);
-    if (this.#turnKind.events.length > 0) memory.events.push({ type: initial ? undefined : type, body });
+    memory.foreign = true;
+    if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
     this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live);
   }
 
   echoed(body: KubeBody): void {
     if (this.#turnKind.events.length === 0) return;
-    this.#memory(body).events.push({ type: "MODIFIED", body });
+    keep(this.#memory(body), { type: "MODIFIED", body });
     this.#queue.add(objectKey(body), PRIORITY.live);
   }
 
@@ -223,8 +257,8 @@ export class Controller implements InformerListener {
     const memory = this.#memories.get(key);
     if (!memory) return;
     memory.gone = body;
-    if (this.#turnKind.events.length > 0) memory.events.push({ type: "DELETED", body });
-    memory.running?.abort(new Aborted("deletion", "the object is gone"));
+    if (this.#turnKind.events.length > 0) keep(memory, { type: "DELETED", body });
+    memory.running?.stop(new Aborted("deletion", "the object is gone"));
     this.#queue.add(key, PRIORITY.live);
   }
 
@@ -235,8 +269,15 @@ export class Controller implements InformerListener {
   }
 
   state(state: StreamState): void {
+    if (state.phase === "watching" && this.#trouble !== undefined) {
+      this.#trouble = undefined;
+      this.#logger.info("the stream is open again");
+    }
     if (state.phase !== "waiting") return;
     const error = state.error as { message?: string; hint?: string } | undefined;
+    // Said once, not at every try.
+    if (this.#trouble === (error?.message ?? "")) return;
+    this.#trouble = error?.message ?? "";
     this.#logger.warn("the stream is interrupted, it will be opened again", {
       error: error?.message,
       hint: error?.hint,
@@ -254,11 +295,16 @@ export class Controller implements InformerListener {
     else if (end.type === "later") this.#queue.addAt(key, end.at);
   }
 
+  /** The operator stops: whatever runs is told. One listener for all objects, not one for each turn. */
+  #interrupt(): void {
+    for (const { running } of this.#memories.values()) running?.stop(new Aborted("shutdown", "the operator stops"));
+  }
+
   #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"]): void {
     const memory = this.#memory(body);
     if (isDeleting(body) && !memory.deletionSeen) {
       memory.deletionSeen = true;
-      memory.running?.abort(new Aborted("deletion", "the object is being deleted"));
+      memory.running?.stop(new Aborted("deletion", "the object is being deleted"));
     }
     this.#queue.add(objectKey(body), priority);
   }
@@ -267,7 +313,7 @@ export class Controller implements InformerListener {
     const key = objectKey(body);
     let memory = this.#memories.get(key);
     if (!memory) {
-      memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic(), memoFrom(this.#shared.memo));
+      memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic());
       this.#memories.set(key, memory);
     }
     return memory;
@@ -287,10 +333,14 @@ export class Controller implements InformerListener {
     return (this.#scopes.get(undefined) ?? this.#scopes.get(namespace))?.informer;
   }
 
-  #describe(handlers: readonly Handler[], storage: RecordStorage): TurnKind {
+  #describe(handlers: readonly Handler[], chosen: RecordStorage): TurnKind {
     const { operator, client, clock, random, stopping, handlerWrote, settings, plan } = this.#shared;
     const { kind, kindClass, hasStatus, keepsField } = this.#facts;
     const changes = handlersOf<ChangeHandler>(handlers, "change");
+    const { finalizer, ignore } = settings.persistence;
+    const storage = finalizer === undefined ? chosen : { ...chosen, finalizer };
+    const fields = fieldsOf(changes);
+    const ignored = ignore.map((path) => fieldKeys(path));
     return {
       operator,
       kind,
@@ -298,13 +348,25 @@ export class Controller implements InformerListener {
       changes,
       events: handlersOf<EventHandler>(handlers, "event"),
       background: this.#background,
-      target: { description: kind, hasStatus, storage, handlers: changes.map(({ id }) => id) },
+      target: {
+        description: kind,
+        hasStatus,
+        storage,
+        fieldManager: operator,
+        handlers: changes.map(({ id }) => id),
+      },
       keepsResult: keepsField,
+      essenceOf: (body) => storage.clear(essenceOf(body, fields, ignored)),
       indexes: this.#shared.indexes.view,
       client,
       clock,
       random,
       logger: this.#logger,
+      metrics: this.#shared.metrics,
+      memoOf: (memory) => {
+        memory.memo ??= memoFrom(this.#shared.memo);
+        return memory.memo;
+      },
       newest: (key) => this.#newest(key),
       wrote: (body) => {
         const informer = this.#informerOf(body);
@@ -318,8 +380,9 @@ export class Controller implements InformerListener {
           reason,
           message,
           object: {
-            apiVersion: apiVersionOf(kind),
-            kind: kind.kind,
+            // Handlers may speak of other objects than their own; items of lists say nothing of their kind.
+            apiVersion: body.apiVersion ?? apiVersionOf(kind),
+            kind: body.kind ?? kind.kind,
             namespace: body.metadata?.namespace,
             name: body.metadata?.name ?? "",
             uid: body.metadata?.uid,
@@ -340,6 +403,11 @@ export class Controller implements InformerListener {
       plan,
     };
   }
+}
+
+function keep(memory: ObjectMemory, event: RawEvent): void {
+  memory.events ??= [];
+  memory.events.push(event);
 }
 
 /** An object's memo begins with the operator's notes; their own `clone` may say how. */

@@ -2,19 +2,24 @@
 import type { KubeBody } from "@lotse/client";
 import {
   deepFreeze,
+  type ErrorMode,
   filterContext,
   type Indexes,
   type IndexHandle,
   type IndexHandler,
   matchesFilters,
+  PermanentError,
+  TemporaryError,
 } from "../declare/index.ts";
 import { IndexStore } from "../informers/index.ts";
 import type { Logger } from "../report/index.ts";
-import { errorFields } from "../turn/index.ts";
+import { errorFields, named } from "../turn/index.ts";
 
 /** See the module comment. */
 export class OperatorIndexes {
   readonly #stores = new Map<string, IndexStore<never, unknown>>();
+  /** Objects that a function has refused for good, by index. */
+  readonly #excluded = new Map<string, Set<string>>();
   /** What handlers get. */
   readonly view: Indexes;
 
@@ -25,27 +30,55 @@ export class OperatorIndexes {
     this.view = Object.assign(byHandle, byName) as unknown as Indexes;
   }
 
-  /** An object is there or has changed. A function that throws takes the object out of its index, and is told. */
+  /** An object is there or has changed. */
   update(handlers: readonly IndexHandler[], body: KubeBody, logger: Logger): void {
     for (const handler of handlers) {
       const store = this.#stores.get(handler.id);
       const uid = body.metadata?.uid ?? "";
+      if (!store || this.#excluded.get(handler.id)?.has(uid)) continue;
       try {
-        const matches = matchesFilters(handler.filters, body);
-        store?.update(uid, matches ? handler.fn(filterContext(deepFreeze(body) as KubeBody)) : undefined);
+        store.update(uid, matchesFilters(handler.filters, body) ? contributionOf(handler, body) : undefined);
       } catch (error) {
-        store?.remove(uid);
-        logger.error("index function failed, the object is not in the index", {
-          handler: handler.id,
-          name: body.metadata?.name,
-          ...errorFields(error, true),
-        });
+        this.#failed(handler, body, error, logger);
       }
     }
   }
 
+  #failed(handler: IndexHandler, body: KubeBody, error: unknown, logger: Logger): void {
+    const uid = body.metadata?.uid ?? "";
+    const mode = modeOf(error, handler.errors);
+    if (mode !== "ignored") this.#stores.get(handler.id)?.remove(uid);
+    if (mode === "permanent") {
+      const excluded = this.#excluded.get(handler.id) ?? new Set();
+      this.#excluded.set(handler.id, excluded.add(uid));
+    }
+    logger.error(SENTENCES[mode], { ...named(handler), name: body.metadata?.name, ...errorFields(error, true) });
+  }
+
   /** An object is gone. */
   remove(handlers: readonly IndexHandler[], body: KubeBody): void {
-    for (const handler of handlers) this.#stores.get(handler.id)?.remove(body.metadata?.uid ?? "");
+    const uid = body.metadata?.uid ?? "";
+    for (const { id } of handlers) {
+      this.#stores.get(id)?.remove(uid);
+      this.#excluded.get(id)?.delete(uid);
+    }
   }
+}
+
+const SENTENCES: Readonly<Record<ErrorMode, string>> = {
+  ignored: "index function failed, what was in the index before stays",
+  temporary: "index function failed, the object is not in the index until it changes",
+  permanent: "index function failed for good, the object is not in the index",
+};
+
+function modeOf(error: unknown, mode: ErrorMode): ErrorMode {
+  if (error instanceof PermanentError) return "permanent";
+  return error instanceof TemporaryError ? "temporary" : mode;
+}
+
+/** The body itself is a value, not a map of keys, though it looks like one. */
+function contributionOf(handler: IndexHandler, body: KubeBody): unknown {
+  const context = filterContext(deepFreeze(body) as KubeBody);
+  const contribution = handler.fn(context);
+  return contribution === context.body ? new Map([[null, contribution]]) : contribution;
 }

@@ -80,6 +80,8 @@ export interface RunningOperator extends AsyncDisposable {
    * same time. One that fails rejects with its error.
    */
   probe(): Promise<Readonly<Record<string, unknown>>>;
+  /** What has been counted so far, in the text form that Prometheus reads. */
+  metrics(): string;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

@@ -67,11 +67,17 @@ export function planKinds(declarations: readonly ResourceDeclaration[], discover
       add(kindClass?.description ?? (resource as KindDescription), kindClass, handlers);
       continue;
     }
-    const selection = selectKinds(selector, discovered);
+    const selection = selectKinds(selector, discovered, { verbs: verbsFor(handlers) });
     for (const kind of selection.kinds) add(kind, undefined, handlers);
     problems.push(...problemsOf(describeSelector(selector), selection));
   }
   return { kinds, problems };
+}
+
+/** What a kind must allow: to be watched, and to be written to by handlers whose work is remembered or that patch. */
+function verbsFor(handlers: readonly Handler[]): readonly string[] {
+  const writes = handlers.some(({ type }) => type !== "event" && type !== "index");
+  return writes ? ["list", "watch", "patch"] : ["list", "watch"];
 }
 
 function distinct(known: readonly Handler[], more: readonly Handler[], kind: KindDescription): readonly Handler[] {

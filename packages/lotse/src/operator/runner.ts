@@ -14,8 +14,17 @@ import {
   type Settings,
   type SettingsPlan,
 } from "../declare/index.ts";
-import { awaitKindFacts } from "../informers/index.ts";
-import { atLeast, EventRecorder, Logger, type LogSink, prettySink } from "../report/index.ts";
+import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
+import {
+  atLeast,
+  EventRecorder,
+  isWanted,
+  Logger,
+  type LogRecord,
+  type LogSink,
+  Metrics,
+  prettySink,
+} from "../report/index.ts";
 import { Activities } from "./activities.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
@@ -23,7 +32,7 @@ import { OperatorIndexes } from "./indexes.ts";
 import { type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
 import { type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
-import { Scopes } from "./scopes.ts";
+import { type ScopeListener, Scopes } from "./scopes.ts";
 
 /** How patiently an operator waits at its start for a cluster that does not answer. */
 const START_BACKOFF = planBackoff({ initial: "500ms", max: "30s" });
@@ -52,6 +61,7 @@ export class Runner implements RunningOperator {
   readonly #memo: Memo;
   readonly #activities: Activities;
   readonly #indexes: OperatorIndexes;
+  readonly #metrics = new Metrics();
   readonly #stopping = new AbortController();
   readonly #controllers: Controller[] = [];
   #events: EventRecorder | undefined;
@@ -115,6 +125,10 @@ export class Runner implements RunningOperator {
     await this.stop();
   }
 
+  metrics(): string {
+    return this.#metrics.render();
+  }
+
   async idle(): Promise<void> {
     await Promise.all(this.#controllers.map((controller) => controller.idle()));
   }
@@ -169,15 +183,18 @@ export class Runner implements RunningOperator {
 
   /** Log lines about objects become Events where the settings say so. */
   #alsoPosting(sink: LogSink): LogSink {
-    return (record) => {
-      sink(record);
-      const { logs } = this.#settings.posting;
-      if (!record.object || logs === "none") return;
-      atLeast(logs, ({ level, message, object }) => {
-        const type = level === "warn" || level === "error" ? "Warning" : "Normal";
-        if (object) this.#events?.post({ type, reason: "Logging", message, object });
-      })(record);
+    const { posting } = this.#settings;
+    const write = (record: LogRecord) => {
+      if (isWanted(record.level, sink.level)) sink(record);
+      const { level, message, object } = record;
+      if (!object || posting.logs === "none" || !isWanted(level, posting.logs)) return;
+      const type = level === "warn" || level === "error" ? "Warning" : "Normal";
+      this.#events?.post({ type, reason: "Logging", message, object });
     };
+    // Settings may still change at startup, hence asked for each line.
+    return Object.defineProperty(write, "level", {
+      get: () => (posting.logs === "none" ? sink.level : undefined),
+    });
   }
 
   /** Everything up to the streams, which go on; undefined when the operator was stopped before it got there. */
@@ -203,14 +220,16 @@ export class Runner implements RunningOperator {
     const declarations = this.#declarations.resources;
     const scopes = new Scopes(this.#options.namespaces);
     const { scanning } = this.#settings;
-    const following = scopes.follow(client, this.#clock, this.#logger, this.#stopping.signal, {
+    const listener: ScopeListener = {
       opened: (namespace) => {
         for (const controller of this.#namespaced()) controller.open(namespace);
       },
       closed: (namespace) => {
         for (const controller of this.#namespaced()) void controller.shut(namespace);
       },
-    });
+    };
+    const { signal } = this.#stopping;
+    const following = scopes.follow(client, this.#clock, this.#logger, signal, listener, scanning.disabled);
     await Promise.race([following.known, aborted(this.#stopping.signal)]);
     const shared: ControllerShared = {
       operator: this.#operator.name,
@@ -218,6 +237,7 @@ export class Runner implements RunningOperator {
       clock: this.#clock,
       random: this.#options.random ?? Math.random,
       logger: this.#logger,
+      metrics: this.#metrics,
       stopping: this.#stopping.signal,
       settings: this.#settings,
       plan: this.#plan,
@@ -251,9 +271,37 @@ export class Runner implements RunningOperator {
       });
       begin();
     });
-    if (!scanning.disabled) await scanner.follow((plan) => streams.push(run(this.#handle(plan, shared))));
+    if (!scanning.disabled)
+      await scanner.follow((plan) => this.#follow(plan, shared, (kind) => streams.push(run(kind))));
     await following.done;
     await Promise.all(streams);
+  }
+
+  /** A kind has appeared, or it is served in another version: then its objects are the same, and so is what is known. */
+  #follow(plan: KindPlan, shared: ControllerShared, begin: (kind: StartedKind) => void): void {
+    const known = this.#controllers.find(({ kind }) => kindKey(kind) === kindKey(plan.kind));
+    if (!known) {
+      begin(this.#handle(plan, shared));
+      return;
+    }
+    const { version } = plan.kind;
+    this.#logger.info("the kind is served in another version", { kind: kindKey(plan.kind), version });
+    void this.#facts(plan, shared.client).then(
+      (facts) => known.move(facts),
+      () => {},
+    );
+  }
+
+  #facts({ kind, kindClass }: KindPlan, client: Client): Promise<KindFacts> {
+    return awaitKindFacts(client, kind, kindClass, this.#clock, this.#stopping.signal, (error) =>
+      this.#logger.warn("waiting for a kind that the cluster does not have", {
+        kind: kindKey(kind),
+        error: error instanceof Error ? error.message : String(error),
+        hint: isResourceClass(kindClass)
+          ? 'install its CRD, or start the operator with crds: "install"'
+          : "install it, or check its name and your permissions",
+      }),
+    );
   }
 
   #namespaced(): Controller[] {
@@ -276,7 +324,7 @@ export class Runner implements RunningOperator {
 
   #handle(plan: KindPlan, shared: ControllerShared): StartedKind {
     const { signal } = this.#stopping;
-    const { kind, kindClass, handlers } = plan;
+    const { handlers } = plan;
     const indexing = handlers.some(({ type }) => type === "index");
     let known: (controller: Controller) => void = () => {};
     const ready = new Promise<Controller>((resolve) => {
@@ -284,16 +332,7 @@ export class Runner implements RunningOperator {
     });
     const streams = (async () => {
       try {
-        const facts = await awaitKindFacts(shared.client, kind, kindClass, this.#clock, signal, (error) =>
-          this.#logger.warn("waiting for a kind that the cluster does not have", {
-            kind: kindKey(kind),
-            error: error instanceof Error ? error.message : String(error),
-            hint: isResourceClass(kindClass)
-              ? 'install its CRD, or start the operator with crds: "install"'
-              : "install it, or check its name and your permissions",
-          }),
-        );
-        const controller = new Controller(shared, handlers, facts);
+        const controller = new Controller(shared, handlers, await this.#facts(plan, shared.client));
         this.#controllers.push(controller);
         void controller.synced.then(() => known(controller));
         await controller.streams();

@@ -27,7 +27,8 @@ export class KindScanner {
   readonly #logger: Logger;
   readonly #signal: AbortSignal;
   readonly #intervalMs: number;
-  readonly #known = new Set<string>();
+  /** Versions of the kinds that are handled. */
+  readonly #known = new Map<string, string>();
   readonly #told = new Set<string>();
 
   constructor({ client, declarations, clock, logger, signal, intervalMs }: KindScannerOptions) {
@@ -39,13 +40,13 @@ export class KindScanner {
     this.#intervalMs = intervalMs;
   }
 
-  /** The kinds that were not known before. */
+  /** The kinds that were not known before, and those that are served in another version now. */
   async scan(): Promise<KindPlan[]> {
     const discovered = needsDiscovery(this.#declarations) ? await this.#discover() : [];
     const plan = planKinds(this.#declarations, discovered);
     for (const problem of plan.problems) this.#tell(problem);
-    const news = [...plan.kinds].filter(([key]) => !this.#known.has(key));
-    for (const [key] of news) this.#known.add(key);
+    const news = [...plan.kinds].filter(([key, { kind }]) => this.#known.get(key) !== kind.version);
+    for (const [key, { kind }] of news) this.#known.set(key, kind.version);
     return news.map(([, kind]) => kind);
   }
 
@@ -101,7 +102,10 @@ export class KindScanner {
         hint: "add the group: things.example.com",
       });
     } else {
-      this.#logger.warn("kinds that cannot be listed and watched are not handled", { kind: resource, kinds: names });
+      this.#logger.warn("kinds that cannot be listed, watched and patched are not handled", {
+        kind: resource,
+        kinds: names,
+      });
     }
   }
 }

@@ -35,8 +35,11 @@ export class Scopes {
     return this.#filter ? [...this.#open] : [undefined];
   }
 
-  /** Follows the namespaces of the cluster where patterns demand it; resolves when the first ones are known. */
-  follow(client: Client, clock: Clock, logger: Logger, signal: AbortSignal, listener: ScopeListener) {
+  /**
+   * Follows the namespaces of the cluster where patterns demand it; resolves when the first ones are known. `once` takes
+   * those that there are and looks for no others.
+   */
+  follow(client: Client, clock: Clock, logger: Logger, stop: AbortSignal, listener: ScopeListener, once: boolean) {
     const filter = this.#filter;
     if (!filter || filter.exact) return { known: Promise.resolve(), done: Promise.resolve() };
     const states = new Map<string, NamespaceState>();
@@ -44,6 +47,8 @@ export class Scopes {
     const known = new Promise<void>((done) => {
       resolve = done;
     });
+    const enough = new AbortController();
+    const signal = AbortSignal.any([stop, enough.signal]);
     const update = () => {
       const { opened, closed } = namespaceChanges(this.#open, states.values(), filter);
       for (const name of closed) {
@@ -54,6 +59,7 @@ export class Scopes {
         this.#open.add(name);
         listener.opened(name);
       }
+      if (once) enough.abort();
       resolve();
     };
     const put = (body: KubeBody) => void states.set(body.metadata?.name ?? "", namespaceState(body));

@@ -27,7 +27,18 @@ export interface LogRecord {
 }
 
 /** Takes lines: a writer, a test, an adapter to another logger. */
-export type LogSink = (record: LogRecord) => void;
+export interface LogSink {
+  (record: LogRecord): void;
+  /** Lines below this level are not even made. Default: all are. */
+  readonly level?: LogLevel;
+}
+
+const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** Whether lines of `level` are wanted by somebody who wants `least` and above. */
+export function isWanted(level: LogLevel, least: LogLevel | undefined): boolean {
+  return least === undefined || ORDER[level] >= ORDER[least];
+}
 
 /**
  * Writes log lines.
@@ -77,7 +88,13 @@ export class Logger {
     return new Logger(this.#sink, this.#now, this.#fields, object);
   }
 
+  /** Whether anybody would see a line of this level: for lines that are costly to make. */
+  wants(level: LogLevel): boolean {
+    return isWanted(level, this.#sink.level);
+  }
+
   #write(level: LogLevel, message: string, fields: LogFields = {}): void {
+    if (!this.wants(level)) return;
     this.#sink({ time: this.#now(), level, message, fields: { ...this.#fields, ...fields }, object: this.#object });
   }
 }

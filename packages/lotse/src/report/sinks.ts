@@ -1,18 +1,17 @@
 import { inspect } from "node:util";
-import type { LogLevel, LogSink, ObjectReference } from "./logger.ts";
+import { isWanted, type LogLevel, type LogRecord, type LogSink, type ObjectReference } from "./logger.ts";
 
 /** Where log lines go to: anything with `write`, such as `process.stderr`. */
 export interface TextOutput {
   write(text: string): unknown;
 }
 
-const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
-
 /** Only lines of `level` and above reach `sink`. */
 export function atLeast(level: LogLevel, sink: LogSink): LogSink {
-  return (record) => {
-    if (ORDER[record.level] >= ORDER[level]) sink(record);
+  const filtered = (record: LogRecord) => {
+    if (isWanted(record.level, level)) sink(record);
   };
+  return Object.assign(filtered, { level });
 }
 
 /** One JSON document a line, for machines. */

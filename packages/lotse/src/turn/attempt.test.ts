@@ -2,11 +2,12 @@ import { sleep, VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Aborted, PermanentError, TemporaryError } from "../declare/index.ts";
 import { type AttemptLimits, attempt } from "./attempt.ts";
+import { Stop } from "./stop.ts";
 
 function limits(clock: VirtualClock, more: Partial<AttemptLimits> = {}): AttemptLimits {
   return {
     clock,
-    signal: new AbortController().signal,
+    parent: new Stop(),
     timeoutMs: undefined,
     graceMs: 1_000,
     errors: "temporary",
@@ -72,7 +73,7 @@ describe("an attempt", () => {
     const own = new VirtualClock();
     let why: unknown;
     const running = attempt(
-      async (signal) => {
+      async ({ signal }) => {
         await sleep(own, 60_000, signal).catch((reason) => {
           why = reason;
           throw reason;
@@ -88,18 +89,18 @@ describe("an attempt", () => {
 
   it("does not count when the operator stops it", async () => {
     const own = new VirtualClock();
-    const stop = new AbortController();
-    const running = attempt((signal) => sleep(own, 60_000, signal), limits(own, { signal: stop.signal }));
-    stop.abort(new Aborted("shutdown", "the operator stops"));
+    const stop = new Stop();
+    const running = attempt(({ signal }) => sleep(own, 60_000, signal), limits(own, { parent: stop }));
+    stop.stop(new Aborted("shutdown", "the operator stops"));
     await own.advance(0);
     expect((await running).outcome).toEqual({ type: "aborted" });
   });
 
   it("counts when the handler finishes although it was told to stop", async () => {
     const own = new VirtualClock();
-    const stop = new AbortController();
-    const running = attempt(() => sleep(own, 500).then(() => "made it"), limits(own, { signal: stop.signal }));
-    stop.abort(new Aborted("shutdown", "the operator stops"));
+    const stop = new Stop();
+    const running = attempt(() => sleep(own, 500).then(() => "made it"), limits(own, { parent: stop }));
+    stop.stop(new Aborted("shutdown", "the operator stops"));
     await own.advance(500);
     expect((await running).outcome).toEqual({ type: "done", result: "made it" });
   });
@@ -113,7 +114,7 @@ describe("an attempt", () => {
 
   it("ends its signal with itself, so that nobody can act in its name afterwards", async () => {
     let kept: AbortSignal | undefined;
-    await attempt((signal) => {
+    await attempt(({ signal }) => {
       kept = signal;
     }, limits(clock));
     expect(kept?.aborted).toBe(true);

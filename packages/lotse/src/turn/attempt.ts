@@ -3,12 +3,13 @@ import type { Clock } from "@lotse/client/meta";
 import { Aborted, type ErrorMode, PermanentError, TemporaryError } from "../declare/index.ts";
 import type { Outcome } from "./settle.ts";
 import { StepPending } from "./steps.ts";
+import { Stop } from "./stop.ts";
 
 /** How an attempt is bounded. */
 export interface AttemptLimits {
   readonly clock: Clock;
   /** Ends the attempt from outside: deletion, shutdown. */
-  readonly signal: AbortSignal;
+  readonly parent: Stop;
   /** Milliseconds that are left of the handler's `timeout`. */
   readonly timeoutMs: number | undefined;
   /** How long an aborted handler may take to end before it is abandoned. */
@@ -31,35 +32,28 @@ export interface AttemptResult {
 /** One for all: an attempt ends a thousand times a second, and where it ended is of no interest. */
 const OVER = Object.freeze(new Aborted("superseded", "the attempt is over"));
 
-/** Calls `fn` with a signal of its own and classifies how it ended. Never rejects. */
-export async function attempt(
-  fn: (signal: AbortSignal) => unknown,
-  { clock, signal, timeoutMs, graceMs, errors, blockedMs = Number.POSITIVE_INFINITY, onBlocked }: AttemptLimits,
-): Promise<AttemptResult> {
-  const controller = new AbortController();
-  const forward = () => controller.abort(signal.reason);
-  if (signal.aborted) forward();
-  signal.addEventListener("abort", forward, { once: true });
+/** Calls `fn` with a stop of its own and classifies how it ended. Never rejects. */
+export async function attempt(fn: (stop: Stop) => unknown, limits: AttemptLimits): Promise<AttemptResult> {
+  const { clock, parent, timeoutMs, blockedMs = Number.POSITIVE_INFINITY, onBlocked } = limits;
+  const own = new Stop();
+  const unlink = parent.onStop((reason) => own.stop(reason));
   const stopTimer =
     timeoutMs === undefined
       ? undefined
-      : clock.after(timeoutMs, () => controller.abort(new Aborted("timeout", "the handler's timeout is over")));
-
-  const abandonment = abandonedAfter(controller.signal, clock, graceMs);
+      : clock.after(timeoutMs, () => own.stop(new Aborted("timeout", "the handler's timeout is over")));
   try {
     // Real time, whatever the clock: it is the real event loop that a handler blocks.
     const begunAt = performance.now();
-    const work = (async () => fn(controller.signal))();
+    const work = call(fn, own);
     const keptMs = performance.now() - begunAt;
     if (keptMs >= blockedMs) onBlocked?.(keptMs);
-    const ended = await Promise.race([work.then(succeeded, failed), abandonment.promise]);
-    return conclude(ended, controller.signal, errors);
+    const ended = work instanceof Promise ? await inTime(work, own, limits) : work;
+    return conclude(ended, own.reason, limits.errors);
   } finally {
-    abandonment.cancel();
     stopTimer?.();
-    signal.removeEventListener("abort", forward);
-    // Whoever was handed this signal and outlives the attempt must not act any more.
-    if (!controller.signal.aborted) controller.abort(OVER);
+    unlink();
+    // Whoever was handed the signal and outlives the attempt must not act any more.
+    own.stop(OVER);
   }
 }
 
@@ -68,16 +62,44 @@ type Ended = { type: "value"; value: unknown } | { type: "error"; error: unknown
 const succeeded = (value: unknown): Ended => ({ type: "value", value });
 const failed = (error: unknown): Ended => ({ type: "error", error });
 
-function conclude(ended: Ended, signal: AbortSignal, mode: ErrorMode): AttemptResult {
+/** A handler that is not asynchronous has ended when it returns. */
+function call(fn: (stop: Stop) => unknown, own: Stop): Ended | Promise<Ended> {
+  try {
+    const result = fn(own);
+    return isThenable(result) ? Promise.resolve(result).then(succeeded, failed) : succeeded(result);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** How the work ends; abandoned when it does not, a while after it was told to. */
+function inTime(work: Promise<Ended>, own: Stop, { clock, graceMs }: AttemptLimits): Promise<Ended> {
+  return new Promise((resolve) => {
+    let cancel: (() => void) | undefined;
+    const forget = own.onStop(() => {
+      cancel = clock.after(graceMs, () => resolve({ type: "abandoned" }));
+    });
+    void work.then((ended) => {
+      cancel?.();
+      forget();
+      resolve(ended);
+    });
+  });
+}
+
+function conclude(ended: Ended, stopped: Aborted | undefined, mode: ErrorMode): AttemptResult {
   if (ended.type === "value") {
     return { outcome: { type: "done", result: ended.value }, error: undefined, abandoned: false };
   }
   const abandoned = ended.type === "abandoned";
-  const error = abandoned ? signal.reason : ended.error;
-  if (signal.aborted) {
-    const timedOut = signal.reason instanceof Aborted && signal.reason.why === "timeout";
-    const message = timedOut ? "timed out" : "";
-    return { outcome: timedOut ? { type: "failed", message } : { type: "aborted" }, error, abandoned };
+  const error = abandoned ? stopped : ended.error;
+  if (stopped) {
+    const outcome: Outcome = stopped.why === "timeout" ? { type: "failed", message: "timed out" } : { type: "aborted" };
+    return { outcome, error, abandoned };
   }
   return { outcome: outcomeOf(error, mode), error, abandoned };
 }
@@ -89,23 +111,4 @@ function outcomeOf(error: unknown, mode: ErrorMode): Outcome {
   if (error instanceof PermanentError) return { type: "failed", message };
   if (mode === "ignored") return { type: "done", result: undefined };
   return mode === "permanent" ? { type: "failed", message } : { type: "temporary", message, delayMs: undefined };
-}
-
-function abandonedAfter(signal: AbortSignal, clock: Clock, graceMs: number) {
-  let stop: (() => void) | undefined;
-  let onAbort: () => void = () => {};
-  const promise = new Promise<Ended>((resolve) => {
-    onAbort = () => {
-      stop = clock.after(graceMs, () => resolve({ type: "abandoned" }));
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-  });
-  return {
-    promise,
-    cancel: () => {
-      stop?.();
-      signal.removeEventListener("abort", onAbort);
-    },
-  };
 }

@@ -1,7 +1,8 @@
 /** Builds what handlers get. Views are made when they are asked for: most handlers look at two or three of them. */
 import { type Client, type KindClass, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
-import { deepClone, diff } from "@lotse/client/meta";
+import { type Clock, deepClone, diff, durationMs, sleep } from "@lotse/client/meta";
 import {
+  type Adoptable,
   type AttemptContext,
   type ChangeContext,
   type DaemonContext,
@@ -25,37 +26,41 @@ import type { ConditionsDraft } from "./conditions.ts";
 import type { Essence } from "./essence.ts";
 import { adopt, type Children } from "./hierarchies.ts";
 import type { RawEvent } from "./memory.ts";
+import type { Stop } from "./stop.ts";
 
-/** What a context is made of. */
+/** What a context is made of. What costs something is made when it is asked for. */
 export interface ContextParts {
   readonly body: KubeBody;
   readonly kind: KindDescription;
   /** The user's class, where the resource was declared by one. */
   readonly kindClass: KindClass | undefined;
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-  readonly memo: Memo;
+  /** Ends the attempt. */
+  readonly stop: Stop;
+  readonly client: () => Client;
+  readonly logger: () => Logger;
+  readonly memo: () => Memo;
   readonly param: unknown;
   readonly patch: Patch<KubeBody>;
   readonly indexes: Indexes;
   readonly settings: FixedSettings;
-  readonly conditions: ConditionsDraft;
-  /** Posts a Kubernetes Event about the object. */
-  readonly post: (type: "Normal" | "Warning", reason: string, message: string) => void;
+  readonly conditions: () => ConditionsDraft;
+  readonly clock: Clock;
+  /** Posts a Kubernetes Event about an object. */
+  readonly post: (about: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
 }
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /** What every handler of an object gets. */
 export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
-  const { body, kind, client, signal, logger, memo, param, patch, indexes, settings, conditions, post } = parts;
+  const { body, kind } = parts;
   const frozen = deepFreeze(body);
   const metadata = frozen.metadata ?? NOTHING;
+  let client: Client | undefined;
   return {
     get object() {
       const own = deepClone(body);
-      return parts.kindClass ? new parts.kindClass(own, client) : new KubeObject(own, client, kind);
+      return parts.kindClass ? new parts.kindClass(own, this.client) : new KubeObject(own, this.client, kind);
     },
     body: frozen,
     spec: (frozen.spec ?? NOTHING) as ObjectContext<KubeBody>["spec"],
@@ -67,19 +72,44 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
     namespace: metadata.namespace,
     uid: metadata.uid ?? "",
     resource: kind,
-    patch,
-    memo,
-    logger,
-    client,
-    signal,
-    param,
-    indexes,
-    settings,
+    patch: parts.patch,
+    get memo() {
+      return parts.memo();
+    },
+    get logger() {
+      return parts.logger();
+    },
+    get client() {
+      client ??= parts.client();
+      return client;
+    },
+    get signal() {
+      return parts.stop.signal;
+    },
+    param: parts.param,
+    indexes: parts.indexes,
+    settings: parts.settings,
     adopt: (children, options) => adopt(children as Children, { ...options, owner: { body, kind } }) as typeof children,
-    conditions,
-    info: (reason, message) => post("Normal", reason, message),
-    warn: (reason, message) => post("Warning", reason, message),
+    get conditions() {
+      return parts.conditions();
+    },
+    info: (reason, message, about) => post(parts, "Normal", reason, message, about),
+    warn: (reason, message, about) => post(parts, "Warning", reason, message, about),
+    sleep: (duration) => sleep(parts.clock, durationMs(duration), parts.stop.signal),
   };
+}
+
+function post(
+  { body, post: send }: ContextParts,
+  type: "Normal" | "Warning",
+  reason: string,
+  message: string | Error,
+  about: Adoptable | readonly Adoptable[] = body,
+): void {
+  const text = message instanceof Error ? `${message.name}: ${message.message}` : message;
+  const objects = Array.isArray(about) ? (about as readonly Adoptable[]) : [about as Adoptable];
+  for (const one of objects)
+    send(one instanceof KubeObject ? (one.body as KubeBody) : (one as KubeBody), type, reason, text);
 }
 
 /** When an attempt's effort began and how often it was tried. */
@@ -104,27 +134,37 @@ export function changeContext(
     readonly new: Essence | undefined;
     /** What the handler asked for: the rest of the change is not its business. */
     readonly field: FieldPath | undefined;
-    readonly step: Step;
+    readonly step: () => Step;
   },
 ): ChangeContext<KubeBody> {
   const path = change.field === undefined ? [] : fieldKeys(change.field);
   const [old, now] = [valueAt(change.old, path), valueAt(change.new, path)];
-  const context = {
-    ...attemptContext(attempt),
+  const context = objectContext(parts);
+  Object.assign(context, attemptContext(attempt), {
     reason: change.reason,
-    step: change.step,
     old: deepFreeze(old),
     new: deepFreeze(now),
-    get diff() {
-      return diff(old, now);
-    },
+  });
+  lazily(context, "step", change.step);
+  // What was before is not known where it did not fit onto the object: then nobody can say what has changed.
+  const unknown = change.reason === "update" && change.old === undefined;
+  lazily(context, "diff", () => (unknown ? [] : diff(old, now)));
+  return context as ChangeContext<KubeBody>;
+}
+
+/** A property that costs nothing until it is looked at. */
+function lazily(context: object, name: string, make: () => unknown): void {
+  let made: { readonly value: unknown } | undefined;
+  const get = () => {
+    made ??= { value: make() };
+    return made.value;
   };
-  return extend(objectContext(parts), context) as unknown as ChangeContext<KubeBody>;
+  Object.defineProperty(context, name, { get, enumerable: true, configurable: true });
 }
 
 /** For timers. */
 export function timerContext(parts: ContextParts, attempt: AttemptParts): TimerContext<KubeBody> {
-  return extend(objectContext(parts), attemptContext(attempt));
+  return Object.assign(objectContext(parts), attemptContext(attempt));
 }
 
 /** For daemons: the parts of the object are live. */
@@ -134,7 +174,7 @@ export function daemonContext(
   newest: () => KubeBody,
 ): DaemonContext<KubeBody> {
   const live = (...path: string[]) => liveView(() => valueAt(newest(), path));
-  return extend(objectContext(parts), {
+  return Object.assign(objectContext(parts), {
     ...attemptContext(attempt),
     body: live() as DeepReadonly<KubeBody>,
     spec: live("spec"),
@@ -172,10 +212,5 @@ function liveView(current: () => unknown): object {
 /** For `on.event`. */
 export function eventContext(parts: ContextParts, event: RawEvent): EventContext<KubeBody> {
   const object = deepFreeze(event.body) as DeepReadonly<KubeBody>;
-  return extend(objectContext(parts), { type: event.type, event: { type: event.type, object } });
-}
-
-/** `base` with the properties of `more`, getters kept as getters. */
-function extend<A extends object, B extends object>(base: A, more: B): A & B {
-  return Object.defineProperties(base, Object.getOwnPropertyDescriptors(more)) as A & B;
+  return Object.assign(objectContext(parts), { type: event.type, event: { type: event.type, object } });
 }

@@ -13,7 +13,7 @@
  * ```
  */
 import type { KubeBody } from "@lotse/client";
-import type { ChangeHandler, Reason } from "../declare/index.ts";
+import type { ChangeHandler, Memo, Reason } from "../declare/index.ts";
 import { matchesChange, matchesFilters } from "../declare/index.ts";
 import { digestOf, type Essence } from "./essence.ts";
 import { type ObjectRecord, type RunRecord, unpackEssence } from "./record.ts";
@@ -34,6 +34,10 @@ export interface Situation {
   readonly handlers: readonly ChangeHandler[];
   /** Our finalizer's name. */
   readonly finalizer: string;
+  /** Names that it had before. */
+  readonly formerFinalizers?: readonly string[];
+  /** In-memory notes, for filters. */
+  readonly memo?: Memo;
   /** Wall-clock milliseconds. */
   readonly now: number;
 }
@@ -90,12 +94,19 @@ export function decide(situation: Situation): Decision {
   const current = { essence, digest: digestOf(essence) };
   const base = unpackEssence(situation.record?.base);
   // A handler that names a field is for both sides of its change, so that it also hears of a field that vanishes.
-  const matching = situation.handlers.filter((handler) => matchesFilters(handler.filters, body, [essence, base]));
-  const held = body.metadata?.finalizers?.includes(finalizer) ?? false;
+  const { memo = {} } = situation;
+  const cause = { reason: likelyReason(situation, current.digest), old: base, new: essence, memo };
+  const matching = situation.handlers.filter((handler) => {
+    const { filters, param } = handler;
+    return matchesFilters(filters, body, [essence, base], filters.when && { ...cause, param });
+  });
+  const finalizers = body.metadata?.finalizers ?? [];
+  const own = finalizers.includes(finalizer);
+  const held = own || finalizers.some((name) => situation.formerFinalizers?.includes(name));
   const holds = matching.some((handler) => handler.reasons.has("delete") && !handler.optional);
 
   if (isDeleting(body)) return decideDeletion(situation, matching, held, current);
-  if (holds && !held) return { finalizer: "add", cycle: undefined, due: [], nextDue: undefined, matching, current };
+  if (holds && !own) return { finalizer: "add", cycle: undefined, due: [], nextDue: undefined, matching, current };
   const cycle = matching.length > 0 ? cycleOf(situation, matching, current) : undefined;
   return { finalizer: held && !holds ? "drop" : "keep", cycle, ...dueOf(cycle, situation.now), matching, current };
 }
@@ -109,16 +120,47 @@ function decideDeletion(
   const quiet = { cycle: undefined, due: [], nextDue: undefined, matching, current };
   if (!held) return { finalizer: "keep", ...quiet };
   const { record, firstSight } = situation;
-  const runs = record?.open?.reason === "delete" ? (record.runs ?? {}) : {};
+  const runs = record?.open?.reason === "delete" ? revived(situation, record.runs ?? {}, current.digest) : {};
   const selected = matching.filter(
     (handler) =>
       (handler.reasons.has("delete") && isForChange(handler, unpackEssence(record?.base), current.essence)) ||
       (firstSight && handler.reasons.has("resume") && handler.deleted) ||
       handler.id in runs,
   );
-  if (selected.every((handler) => runs[handler.id]?.outcome !== undefined)) return { finalizer: "drop", ...quiet };
-  const cycle: Cycle = { reason: "delete", opened: current, old: current.essence, selected, runs };
+  if (selected.every((handler) => runs[handler.id]?.outcome !== undefined)) {
+    return { finalizer: keptBy(selected, runs).length > 0 ? "keep" : "drop", ...quiet };
+  }
+  // A change that nobody was told of before the deletion is told with it.
+  const old = unpackEssence(record?.base) ?? current.essence;
+  const cycle: Cycle = { reason: "delete", opened: current, old, selected, runs };
   return { finalizer: "keep", cycle, ...dueOf(cycle, situation.now), matching, current };
+}
+
+/** Handlers that have given up on the deletion and hold the object for that. */
+export function keptBy(
+  handlers: readonly ChangeHandler[],
+  runs: Readonly<Record<string, RunRecord>>,
+): readonly ChangeHandler[] {
+  return handlers.filter(({ id, onGiveUp }) => onGiveUp === "keep" && runs[id]?.outcome === "failed");
+}
+
+/** The runs without those that had been given up on, if there is a reason to hope: a change, or another process. */
+function revived(
+  { handlers, firstSight }: Situation,
+  runs: Readonly<Record<string, RunRecord>>,
+  digest: string,
+): Readonly<Record<string, RunRecord>> {
+  const again = keptBy(handlers, runs).filter(({ id }) => firstSight || runs[id]?.saw !== digest);
+  if (again.length === 0) return runs;
+  return Object.fromEntries(Object.entries(runs).filter(([id]) => !again.some((handler) => handler.id === id)));
+}
+
+/** Why handlers would be called now; filters may ask for it before it is certain. */
+function likelyReason({ body, record, unreadable }: Situation, digest: string): Reason {
+  if (isDeleting(body)) return "delete";
+  if (!record && !unreadable) return "create";
+  if (record?.open && record.open.reason !== "delete") return record.open.reason;
+  return unreadable || record?.handled === digest ? "resume" : "update";
 }
 
 function cycleOf(

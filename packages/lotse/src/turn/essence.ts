@@ -2,17 +2,22 @@
  * The essence: what somebody wants of an object. Only a change of it is a change; versions, generations, status,
  * finalizers, owners and everybody's bookkeeping are not.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
 import { type ChangeHandler, type Essence, fieldKeys, valueAt } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
+import { withoutField } from "./fields.ts";
 
 export type { Essence } from "../declare/index.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Annotations of any Lotse operator: two of them on one object must not wake each other. */
 const LOTSE_ANNOTATION = /(?:^|\.)lotse\.dev\//;
+
+/** Kopf's own prefix, and any other that it has marked as its own. */
+const KOPF_ANNOTATION = /^(?:[^/]+\.)?kopf\.zalando\.org\//;
+const KOPF_MARK = "/kopf-managed";
 
 /** Fields that handlers name: they are part of the essence wherever they are. */
 export type EssenceFields = readonly (readonly string[])[];
@@ -22,13 +27,14 @@ export function fieldsOf(handlers: readonly ChangeHandler[]): EssenceFields {
   return handlers.flatMap(({ filters }) => (filters.field === undefined ? [] : [fieldKeys(filters.field)]));
 }
 
-/** The essence of `body`. */
-export function essenceOf(body: KubeBody, fields: EssenceFields = []): Essence {
+/** The essence of `body`: with the fields that handlers name, without those that nobody cares for. */
+export function essenceOf(body: KubeBody, fields: EssenceFields = [], ignored: EssenceFields = []): Essence {
   let essence = wishesOf(body);
   for (const path of fields) {
     const value = withoutRecord(path, valueAt(body, path));
     if (value !== undefined) essence = withValue(essence, path, value) as Essence;
   }
+  for (const path of ignored) essence = withoutField(essence, path);
   return essence;
 }
 
@@ -49,22 +55,32 @@ function wishesOf(body: KubeBody): Essence {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status: _status, ...rest } = body;
   const kept: Record<string, unknown> = {};
   const labels = nonEmpty(metadata?.labels ?? {});
-  const annotations = nonEmpty(
-    Object.fromEntries(
-      Object.entries(metadata?.annotations ?? {}).filter(
-        ([key]) => key !== LAST_APPLIED && !LOTSE_ANNOTATION.test(key),
-      ),
-    ),
-  );
+  const annotations = metadata?.annotations && nonEmpty(ownAnnotations(metadata.annotations));
   if (labels) kept.labels = labels;
   if (annotations) kept.annotations = annotations;
   return nonEmpty(kept) ? { ...rest, metadata: kept } : rest;
 }
 
+/** Without the bookkeeping of kubectl, of Lotse, and of Kopf, which may work on the same object. */
+function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  let ofKopf: string[] | undefined;
+  for (const key of Object.keys(annotations)) {
+    if (key === LAST_APPLIED || LOTSE_ANNOTATION.test(key) || KOPF_ANNOTATION.test(key)) continue;
+    ofKopf ??= Object.keys(annotations).flatMap((other) => (other.endsWith(KOPF_MARK) ? [prefixOf(other)] : []));
+    if (!ofKopf.includes(prefixOf(key))) kept[key] = annotations[key] as string;
+  }
+  return kept;
+}
+
+function prefixOf(key: string): string {
+  return key.slice(0, key.indexOf("/") + 1);
+}
+
 /** A short stable hash of an essence; the order of keys does not matter. */
 export function digestOf(essence: Essence): string {
   // 96 bits: two different essences of one object never meet in practice, and the record stays small.
-  return createHash("sha256").update(canonical(essence)).digest("base64url").slice(0, 16);
+  return hash("sha256", canonical(essence), "base64url").slice(0, 16);
 }
 
 /** JSON with sorted keys and without undefined. */

@@ -2,6 +2,7 @@ export { type AttemptLimits, type AttemptResult, attempt } from "./attempt.ts";
 export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditions.ts";
 export { daemonContext, timerContext } from "./context.ts";
 export { isDeleting } from "./decide.ts";
+export { essenceOf, fieldsOf } from "./essence.ts";
 export {
   adjustNamespace,
   adopt,
@@ -18,6 +19,14 @@ export { type BackgroundTurn, type BackgroundWork, resultPatch, type TurnKind } 
 export { newMemory, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { errorFields, named, type Runs } from "./runs.ts";
-export { annotationStorage, type KopfOptions, kopf, type RecordStorage, statusStorage } from "./storage/index.ts";
+export { Stop } from "./stop.ts";
+export {
+  annotationStorage,
+  type KopfOptions,
+  kopf,
+  moved,
+  type RecordStorage,
+  statusStorage,
+} from "./storage/index.ts";
 export { type TurnEnd, takeTurn } from "./turn.ts";
 export { type WriteTarget, write } from "./write.ts";

@@ -1,7 +1,16 @@
 import type { Client, KindClass, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock, JsonObject } from "@lotse/client/meta";
-import type { Aborted, ChangeHandler, EventHandler, FixedSettings, Indexes, SettingsPlan } from "../declare/index.ts";
-import type { Logger } from "../report/index.ts";
+import type {
+  Aborted,
+  ChangeHandler,
+  Essence,
+  EventHandler,
+  FixedSettings,
+  Indexes,
+  Memo,
+  SettingsPlan,
+} from "../declare/index.ts";
+import type { Logger, Metrics } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
 import type { WriteTarget } from "./write.ts";
@@ -18,6 +27,8 @@ export interface TurnKind {
   readonly target: WriteTarget;
   /** Whether the kind's schema keeps `status.<id>`. */
   readonly keepsResult: (id: string) => boolean;
+  /** What somebody wants of an object of this kind, as its handlers see it. */
+  readonly essenceOf: (body: KubeBody) => Essence;
   readonly indexes: Indexes;
   readonly client: Client;
   readonly clock: Clock;
@@ -31,6 +42,9 @@ export interface TurnKind {
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
   /** Posts a Kubernetes Event about an object; never fails. */
   readonly post: (body: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
+  readonly metrics: Metrics;
+  /** The notes of an object. */
+  readonly memoOf: (memory: ObjectMemory) => Memo;
   /** The server dropped the record from the status: keep it elsewhere from now on. */
   readonly recordNotKept: () => void;
   /** The object has something to do. */

@@ -1,6 +1,8 @@
 import type { KubeBody } from "@lotse/client";
 import type { Memo } from "../declare/index.ts";
+import { CALM, type LoopState } from "./hot-loop.ts";
 import type { ObjectRecord } from "./record.ts";
+import type { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
 
 /** An event of the raw stream, kept for `on.event` handlers until the object's turn. */
@@ -13,13 +15,21 @@ export interface RawEvent {
 export interface ObjectMemory {
   readonly key: string;
   readonly uid: string;
-  readonly memo: Memo;
+  /** Made when somebody asks for it: most handlers take no notes. */
+  memo: Memo | undefined;
   /** Nothing has been handled for it in this process yet: resume handlers are owed. */
   firstSight: boolean;
   /** The record as we last wrote or read it, for the case that somebody wipes it. */
   record: ObjectRecord | undefined;
   /** A write that failed: kept and sent before anything else, so that no handler is called again for it. */
   pending: WritePlan | undefined;
+  /** Somebody else has changed the object since its last turn. */
+  foreign: boolean;
+  /** Digest of the essence after our last write. */
+  ownDigest: string | undefined;
+  loop: LoopState;
+  /** What has been said once and need not be said again. */
+  told: ReadonlySet<"superseded" | "base"> | undefined;
   /** Framework errors in a row; decides the pause before the next look. */
   errors: number;
   /** Our finalizer is off: nothing is left to do but to wait for the end. */
@@ -28,7 +38,7 @@ export interface ObjectMemory {
   gone: KubeBody | undefined;
   /** Its deletion was handled while it was still there, so nothing has to be done after the fact. */
   deletionHandled: boolean;
-  readonly events: RawEvent[];
+  events: RawEvent[] | undefined;
   /** The body that its last turn looked at; the store's own, not a copy. */
   lastBody: KubeBody | undefined;
   /** Digest of the last essence seen, and when it was first seen (monotonic): what `idle` counts from. */
@@ -37,27 +47,38 @@ export interface ObjectMemory {
   /** Its deletion mark has been seen: what ran for it before was told to stop. */
   deletionSeen: boolean;
   /** Aborts what runs for the object now. */
-  running: AbortController | undefined;
+  running: Stop | undefined;
 }
 
 /** Nothing is known yet of the object with `uid`. */
-export function newMemory(key: string, uid: string, now: number, memo: Memo): ObjectMemory {
+export function newMemory(key: string, uid: string, now: number): ObjectMemory {
   return {
     key,
     uid,
-    memo,
+    memo: undefined,
     firstSight: true,
     record: undefined,
     pending: undefined,
+    foreign: true,
+    ownDigest: undefined,
+    loop: CALM,
+    told: undefined,
     errors: 0,
     released: false,
     gone: undefined,
     deletionHandled: false,
-    events: [],
+    events: undefined,
     lastBody: undefined,
     digest: undefined,
     changedAt: now,
     deletionSeen: false,
     running: undefined,
   };
+}
+
+/** Whether this is said for the first time. */
+export function firstTime(memory: ObjectMemory, what: "superseded" | "base"): boolean {
+  if (memory.told?.has(what)) return false;
+  memory.told = new Set([...(memory.told ?? []), what]);
+  return true;
 }

@@ -24,7 +24,9 @@ export class PatchDraft {
 
   /** What was written into the patch, as a merge patch; undefined when nothing was. */
   get mergePatch(): JsonObject | undefined {
-    return prune(JSON.parse(JSON.stringify(this.view)) as JsonObject, SECTIONS);
+    const written = prune(this.view as unknown as JsonObject, SECTIONS);
+    // Whatever is no JSON is found here, where its handler is known.
+    return written && prune(JSON.parse(JSON.stringify(written)) as JsonObject, SECTIONS);
   }
 }
 

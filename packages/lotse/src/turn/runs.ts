@@ -6,6 +6,7 @@ import {
   type Handler,
   type IndexHandler,
   matchesFilters,
+  orderDue,
   PermanentError,
   type Reason,
   TemporaryError,
@@ -21,6 +22,7 @@ import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
 import type { Attempt } from "./settle.ts";
 import { Steps } from "./steps.ts";
+import { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
 
 const NO_CHANGES: ConditionChanges = { set: [], remove: [] };
@@ -70,7 +72,9 @@ export class Runs {
   async events(events: readonly RawEvent[]): Promise<void> {
     for (const event of events) {
       for (const handler of this.#kind.events) {
-        if (!matchesFilters(handler.filters, event.body)) continue;
+        const { filters, param } = handler;
+        const cause = filters.when && { type: event.type, memo: this.#kind.memoOf(this.#memory), param };
+        if (!matchesFilters(filters, event.body, [event.body], cause)) continue;
         const result = await this.attempt(handler, event.body, undefined, (parts) =>
           handler.fn(eventContext(parts, event)),
         );
@@ -88,20 +92,23 @@ export class Runs {
   ): Promise<Attempt[]> {
     const { cycle, current } = decision;
     const attempts: Attempt[] = [];
-    for (const handler of decision.due) {
-      if (this.#kind.stopping.aborted || this.#memory.running?.signal.aborted) break;
+    for (const handler of this.#ordered(decision)) {
+      if (this.#kind.stopping.aborted || this.#memory.running?.reason) break;
       const run = cycle.runs[handler.id];
       const startedAt = this.#kind.clock.now();
       const effortBegan = run ? Date.parse(run.started) : startedAt;
-      const reason = this.#reasonFor(handler, cycle.reason);
-      const steps = new Steps({
-        recorded: run?.steps ?? {},
-        clock: this.#kind.clock,
-        random: this.#kind.random,
-        backoff: this.#kind.plan.backoff,
-        persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
-      });
-      const { step } = steps;
+      const { reason } = cycle;
+      let steps: Steps | undefined;
+      const step = () => {
+        steps ??= new Steps({
+          recorded: run?.steps ?? {},
+          clock: this.#kind.clock,
+          random: this.#kind.random,
+          backoff: this.#kind.plan.backoff,
+          persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
+        });
+        return steps.step;
+      };
       const change = { reason, old: cycle.old, new: current.essence, field: handler.filters.field, step };
       const { retry } = handler;
       const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
@@ -116,12 +123,34 @@ export class Runs {
       );
       const endedAt = this.#kind.clock.now();
       // What the steps have done could not be written down: the turn fails, not the handler.
-      if (steps.failure !== undefined) throw steps.failure;
+      const made = steps as Steps | undefined;
+      if (made?.failure !== undefined) throw made.failure;
       const { outcome, error } = result;
-      attempts.push({ handler, outcome, error, startedAt, endedAt, steps: steps.records });
+      attempts.push({ handler, outcome, error, startedAt, endedAt, steps: made?.records });
       this.#report(handler, change.reason, result, run?.attempts ?? 0, endedAt - startedAt);
     }
     return attempts;
+  }
+
+  #ordered({ cycle, due }: Decision & { readonly cycle: Cycle }): readonly ChangeHandler[] {
+    const { kind, random, settings } = this.#kind;
+    const { lifecycle } = settings.execution;
+    if (lifecycle === "inOrder") return due;
+    const waiting = due.map((handler) => ({
+      id: handler.id,
+      attempts: cycle.runs[handler.id]?.attempts ?? 0,
+      handler,
+    }));
+    return orderDue(lifecycle, waiting, { resource: kind, random }).map(({ handler }) => handler);
+  }
+
+  /** Says something of the object that the framework itself has found, where the kind has room for it. */
+  condition(type: string, status: boolean, reason: string, message: string): void {
+    if (!this.#kind.keepsResult("conditions")) return;
+    this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, {
+      set: [{ type, status, reason, message }],
+      remove: [],
+    });
   }
 
   /** One attempt of any handler: its context, its patch, its result. */
@@ -133,31 +162,36 @@ export class Runs {
   ): Promise<AttemptResult> {
     const { kind, kindClass, client, clock, handlerWrote, plan, settings } = this.#kind;
     const draft = new PatchDraft();
-    const conditions = new ConditionsDraft(conditionsOf(body));
+    let conditions: ConditionsDraft | undefined;
     const result = await attempt(
-      (signal) =>
+      (stop) =>
         call({
           body,
           kind,
           kindClass,
-          client: client.with({
-            ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
-            signal,
-            onWrite: (written, _verb, description) => handlerWrote(written, description),
-          }),
-          signal,
-          logger: this.#logger.with({ handler: handler.id }),
-          memo: this.#memory.memo,
+          stop,
+          client: () =>
+            client.with({
+              ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
+              signal: stop.signal,
+              onWrite: (written, _verb, description) => handlerWrote(written, description),
+            }),
+          logger: () => this.#logger.with({ handler: handler.id }),
+          memo: () => this.#kind.memoOf(this.#memory),
           param: handler.param,
           patch: draft.view,
           indexes: this.#kind.indexes,
           settings,
-          conditions,
-          post: (type, reason, message) => this.#kind.post(body, type, reason, message),
+          conditions: () => {
+            conditions ??= new ConditionsDraft(conditionsOf(body));
+            return conditions;
+          },
+          clock,
+          post: this.#kind.post,
         }),
       {
         clock,
-        signal: this.#memory.running?.signal ?? this.#kind.stopping,
+        parent: this.#memory.running ?? new Stop(),
         timeoutMs,
         graceMs: plan.gracefulMs,
         blockedMs: plan.blockedMs,
@@ -184,9 +218,8 @@ export class Runs {
       const message = `what the handler returned or patched is not JSON: ${(cause as Error).message}`;
       return { outcome: { type: "failed", message }, error: new PermanentError(message, { cause }), abandoned: false };
     }
-    if (conditions.touched) {
-      this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, conditions.changes());
-    }
+    const said = conditions as ConditionsDraft | undefined;
+    if (said?.touched) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, said.changes());
     return result;
   }
 
@@ -202,12 +235,8 @@ export class Runs {
     this.transforms.push(...draft.transforms);
   }
 
-  /** A resume handler that is mixed into an update is told that it is one. */
-  #reasonFor(handler: ChangeHandler, reason: Reason): Reason {
-    return handler.reasons.has(reason) ? reason : "resume";
-  }
-
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, before: number, tookMs: number): void {
+    if (!this.#logger.wants("warn") || (!this.#logger.wants("info") && result.error === undefined)) return;
     const fields = { ...named(handler), reason, took: formatDuration(tookMs) };
     if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
     else if (result.outcome.type === "done") {

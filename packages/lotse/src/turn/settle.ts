@@ -7,7 +7,7 @@
  * for what it has seen.
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
-import { type Cycle, type Decision, isForChange } from "./decide.ts";
+import { type Cycle, type Decision, isForChange, keptBy } from "./decide.ts";
 import type { Essence } from "./essence.ts";
 import { type ObjectRecord, type OpenCycle, packEssence, type RunRecord, type StepRecord } from "./record.ts";
 
@@ -94,7 +94,11 @@ export function settle(
     const record = openRecord(uid, cycle, runs, keepsBase, previous);
     return { record, closed, release: false, nextDue: earliestDue(runs, selected), failures };
   }
-  if (cycle.reason === "delete") return { record: undefined, closed, release: true, nextDue: undefined, failures };
+  if (cycle.reason === "delete") {
+    const held = keptBy(cycle.selected, runs).length > 0;
+    const record = held ? openRecord(uid, cycle, runs, keepsBase, previous) : undefined;
+    return { record, closed, release: !held, nextDue: undefined, failures };
+  }
   return { ...close(uid, decision, runs, keepsBase, previous), closed, release: false, failures };
 }
 

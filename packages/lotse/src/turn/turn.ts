@@ -3,17 +3,20 @@
  * `decide` and `settle`; this is the I/O around them.
  */
 import { apiVersionOf, type KubeBody } from "@lotse/client";
-import { formatDuration, isObject } from "@lotse/client/meta";
+import { deepEqual, formatDuration } from "@lotse/client/meta";
 import { Aborted, backoffMs, matchesFilters } from "../declare/index.ts";
-import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
-import { digestOf, type Essence, essenceOf, fieldsOf } from "./essence.ts";
+import { digestOf } from "./essence.ts";
+import { fittingPlan } from "./fit.ts";
 import type { TurnKind } from "./kind.ts";
-import type { ObjectMemory } from "./memory.ts";
+import type { ObjectMemory, RawEvent } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
-import { errorFields, named, Runs } from "./runs.ts";
-import { type Failure, recordInProgress, type Settlement, settle } from "./settle.ts";
+import { messageOf, reportClosed, reportDropped, reportFailure, reportSuperseded } from "./reports.ts";
+import { errorFields, Runs } from "./runs.ts";
+import { recordInProgress, type Settlement, settle } from "./settle.ts";
+import { slowDown } from "./slow-down.ts";
+import { Stop } from "./stop.ts";
 import { recall } from "./storage/index.ts";
 import { type WritePlan, write } from "./write.ts";
 
@@ -31,18 +34,17 @@ export type TurnEnd =
 /** Takes the turn of the object `key`. Never rejects: what goes wrong is logged and tried again later. */
 export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory): Promise<TurnEnd> {
   const body = memory.gone ?? kind.newest(key);
-  if (!body || body.metadata?.uid !== memory.uid) return { type: "quiet" };
+  if (!body || (body.metadata?.uid ?? "") !== memory.uid) return { type: "quiet" };
   const logger = kind.logger.about({
     apiVersion: apiVersionOf(kind.kind),
     kind: kind.kind.kind,
-    namespace: body.metadata.namespace,
-    name: body.metadata.name ?? "",
+    namespace: body.metadata?.namespace,
+    name: body.metadata?.name ?? "",
     uid: memory.uid,
   });
   memory.lastBody = body;
-  memory.running = new AbortController();
-  const stop = () => memory.running?.abort(new Aborted("shutdown", "the operator stops"));
-  kind.stopping.addEventListener("abort", stop, { once: true });
+  memory.running = new Stop();
+  if (kind.stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
   try {
     const end = memory.gone
       ? await afterTheFact(kind, memory, body, logger)
@@ -57,9 +59,9 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       ...errorFields(error, memory.errors === 1),
       hint: (error as { hint?: string } | undefined)?.hint,
     });
+    kind.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
     return { type: "later", at: kind.clock.monotonic() + pause };
   } finally {
-    kind.stopping.removeEventListener("abort", stop);
     memory.running = undefined;
   }
 }
@@ -73,7 +75,8 @@ async function look(
 ): Promise<TurnEnd> {
   let body = first;
   let wrote = false;
-  const send = async (plan: WritePlan) => {
+  const send = async (wanted: WritePlan) => {
+    const plan = fittingPlan(kind, memory, kind.newest(key) ?? body, wanted, logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.pending = plan;
     const result = await write(kind.client, kind.newest(key) ?? body, plan, kind.target, kind.wrote);
@@ -93,7 +96,7 @@ async function look(
 
   if (memory.pending) await send(memory.pending);
   const runs = new Runs(kind, memory, body, logger);
-  await runs.events(memory.events.splice(0));
+  await runs.events(takeEvents(memory));
   if (memory.released) return { type: "quiet" };
 
   let situation = situationOf(kind, memory, body, logger);
@@ -105,6 +108,7 @@ async function look(
     decision = decide(situation);
   }
   noteEssence(memory, decision.current.digest, kind.clock.monotonic());
+  reportSuperseded(memory, situation, logger);
 
   const working = new Runs(kind, memory, body, logger);
   working.changes = runs.changes;
@@ -114,6 +118,7 @@ async function look(
     // What finished handlers want to change goes with the word that they are finished.
     await send({ ...working.take(), record, finalizer: "keep" });
   };
+  decision = slowDown(kind, memory, decision, working, body, logger);
   const settlement = await runCycle(kind, memory, decision, situation.record, working, remember, body, logger);
   const backgroundAt = await kind.background?.tend({ kind, memory, body, runs: working, logger });
   const release = decision.finalizer === "drop" || settlement?.release === true;
@@ -124,16 +129,17 @@ async function look(
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
   const latest = kind.newest(key) ?? body;
-  if (digestOf(essenceIn(kind, latest)) !== decision.current.digest) return { type: "again" };
+  const same = latest === situation.body || deepEqual(kind.essenceOf(latest), decision.current.essence);
+  if (!same) {
+    if (wrote) memory.ownDigest = digestOf(kind.essenceOf(latest));
+    return { type: "again" };
+  }
+  if (wrote) memory.ownDigest = decision.current.digest;
   // A deletion mark that came with the answer to an own write: the stream will show nothing new.
   if (isDeleting(latest) !== isDeleting(situation.body)) return { type: "again" };
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
   return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt);
-}
-
-function essenceIn(kind: TurnKind, body: KubeBody): Essence {
-  return kind.target.storage.clear(essenceOf(body, fieldsOf(kind.changes)));
 }
 
 /** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
@@ -173,21 +179,29 @@ async function runCycle(
       `${handler.id} ${what}: ${message}`,
     );
   }
-  for (const { handler, outcome } of attempts) {
+  for (const { handler, outcome } of kind.settings.posting.events === "all" ? attempts : []) {
     if (outcome.type === "done") kind.post(body, "Normal", "HandlerSucceeded", `${handler.id} succeeded`);
   }
+  if (settlement.closed) reportClosed(kind, cycle, settlement, attempts, runs, body, logger);
   return settlement;
 }
 
 /** The situation of an object, and whether its record has to be put back because somebody wiped it. */
 function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
   const { storage, handlers } = kind.target;
-  const reading = recall(storage, body, handlers, memory.record);
+  const essence = kind.essenceOf(body);
+  const reading = recall(storage, body, handlers, memory.record, essence);
   if (reading.type === "found") memory.record = reading.record;
   if (reading.type === "unreadable" && !memory.record) {
     logger.warn("the record on the object cannot be read, it counts as handled before", {
       hint: "somebody edited it; it is written anew",
     });
+    kind.post(
+      body,
+      "Warning",
+      "RecordUnreadable",
+      "what was done for the object is unknown: somebody edited the record",
+    );
   }
   return {
     body,
@@ -195,11 +209,19 @@ function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logge
     restore: reading.type !== "found" && memory.record !== undefined,
     unreadable: reading.type === "unreadable" && memory.record === undefined,
     firstSight: memory.firstSight,
-    essence: essenceIn(kind, body),
+    essence,
     handlers: kind.changes,
+    memo: memory.memo ?? {},
     finalizer: storage.finalizer,
+    formerFinalizers: storage.formerFinalizers ?? [],
     now: kind.clock.now(),
   };
+}
+
+function takeEvents(memory: ObjectMemory): readonly RawEvent[] {
+  const events = memory.events ?? [];
+  memory.events = undefined;
+  return events;
 }
 
 function noteEssence(memory: ObjectMemory, digest: string, now: number): void {
@@ -218,10 +240,11 @@ function earliest(kind: TurnKind, retryAtWall: number | undefined, backgroundAt:
 
 /** The object is gone: raw events, and optional delete handlers with the last known body, once, best effort. */
 async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
-  memory.running = new AbortController();
+  memory.running = new Stop();
   const runs = new Runs(kind, memory, body, logger);
-  await runs.events(memory.events.splice(0));
-  await kind.background?.stop(memory, "deletion", "the object is gone");
+  await runs.events(takeEvents(memory));
+  // Not waited for: a daemon that ignores its signal shall not keep others from their turn.
+  void kind.background?.stop(memory, "deletion", "the object is gone");
   const handlers = kind.changes.filter(
     (handler) =>
       handler.reasons.has("delete") &&
@@ -231,7 +254,7 @@ async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody
   );
   if (handlers.length > 0 && !memory.deletionHandled) {
     memory.deletionHandled = true;
-    const essence = essenceIn(kind, body);
+    const essence = kind.essenceOf(body);
     const current = { essence, digest: digestOf(essence) };
     const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
     const attempts = await runs.changing(
@@ -255,33 +278,4 @@ async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody
     }
   }
   return { type: "forget" };
-}
-
-function reportFailure(failure: Failure, cycle: Cycle, now: number, logger: Logger): void {
-  const fields = {
-    ...named(failure.handler),
-    reason: cycle.reason,
-    ...errorFields(failure.error, failure.attempts === 1),
-    error: failure.message,
-    attempt: failure.attempts,
-  };
-  if (failure.retryAt === undefined) logger.error("handler failed for good", { ...fields, limit: failure.limit });
-  else {
-    const retryIn = formatDuration(Math.max(0, failure.retryAt - now));
-    logger.warn("handler failed, will be tried again", { ...fields, retryIn });
-  }
-}
-
-function reportDropped(kind: TurnKind, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
-  if (kind.target.storage.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
-    kind.recordNotKept();
-  logger.warn("the server did not keep some fields of the patch", {
-    fields: leaves(dropped).join(", "),
-    hint: "they are not in the kind's schema, or they cannot be changed",
-  });
-}
-
-function leaves(value: unknown, path = ""): string[] {
-  if (!isObject(value) || Object.keys(value).length === 0) return [path];
-  return Object.entries(value).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key));
 }

@@ -13,7 +13,13 @@ import { thing } from "./test-builders.ts";
 import { requestsFor, type WritePlan, type WriteTarget, write } from "./write.ts";
 
 const description = { group: "example.com", version: "v1", kind: "Thing", plural: "things" } as KindDescription;
-const inStatus: WriteTarget = { description, hasStatus: true, storage: statusStorage("op"), handlers: ["a"] };
+const inStatus: WriteTarget = {
+  description,
+  hasStatus: true,
+  storage: statusStorage("op"),
+  fieldManager: "op",
+  handlers: ["a"],
+};
 const inAnnotation: WriteTarget = { ...inStatus, storage: annotationStorage("op") };
 const nothing: WritePlan = { changes: undefined, record: undefined, finalizer: "keep" };
 const record = { uid: "u1", handled: "abc" };
@@ -86,7 +92,7 @@ function server(start: KubeBody, script: ((apply: () => KubeBody) => KubeBody)[]
     metadata: { ...body.metadata, resourceVersion: String(++version) },
   });
   const client = {
-    patch: async (_kind: unknown, _name: string, patch: JsonObject) => {
+    raw: async ({ body: patch }: { body: JsonObject }) => {
       patches.push(patch);
       const apply = () => {
         if (!stored) throw new NotFoundError("gone", { status: 404, request, details: { name: "one" } } as never);
@@ -99,7 +105,7 @@ function server(start: KubeBody, script: ((apply: () => KubeBody) => KubeBody)[]
         return stored;
       };
       const body = (script.shift() ?? ((run) => run()))(apply);
-      return { body };
+      return { json: async () => body };
     },
     get: async () => {
       if (!stored) throw new NotFoundError("gone", { status: 404, request, details: { name: "one" } } as never);

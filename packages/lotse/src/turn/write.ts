@@ -9,8 +9,9 @@ import {
   type KindDescription,
   type KubeBody,
   NotFoundError,
+  pathOf,
 } from "@lotse/client";
-import { applyMergePatch, createMergePatch, deepClone, type JsonObject } from "@lotse/client/meta";
+import { applyMergePatch, createMergePatch, deepClone, deepEqual, isObject, type JsonObject } from "@lotse/client/meta";
 import { type ConditionChanges, conditionsOf, conditionsPatch } from "./conditions.ts";
 import type { Transform } from "./patch.ts";
 import type { ObjectRecord } from "./record.ts";
@@ -34,6 +35,8 @@ export interface WriteTarget {
   readonly description: KindDescription;
   readonly hasStatus: boolean;
   readonly storage: RecordStorage;
+  /** Under this name the server remembers who wrote a field. */
+  readonly fieldManager: string;
   /** Ids of the kind's changing handlers: some storages keep one record for each. */
   readonly handlers: readonly string[];
 }
@@ -82,7 +85,10 @@ function desiredBody(body: KubeBody, plan: WritePlan, target: WriteTarget): Kube
   }
   if (plan.record) desired = target.storage.write(desired, plan.record, target.handlers);
   if (plan.finalizer !== "keep") {
-    const others = (body.metadata?.finalizers ?? []).filter((name) => name !== target.storage.finalizer);
+    const { finalizer, formerFinalizers = [] } = target.storage;
+    const others = (body.metadata?.finalizers ?? []).filter(
+      (name) => name !== finalizer && !formerFinalizers.includes(name),
+    );
     const wanted = plan.finalizer === "add" ? [...others, target.storage.finalizer] : others;
     const { finalizers: _finalizers, ...metadata } = desired.metadata ?? {};
     // An empty list is not kept by the server: it would look like a difference for ever.
@@ -104,6 +110,17 @@ export type WriteResult =
   /** The object, or the one with this uid, is no more. */
   | { readonly type: "gone" };
 
+const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
+
+/** Whether the server has kept all of a merge patch. */
+function keeps(answer: unknown, patch: JsonObject): boolean {
+  return Object.entries(patch).every(([key, wanted]) => {
+    const kept = isObject(answer) && Object.hasOwn(answer, key) ? answer[key] : undefined;
+    if (wanted === null) return kept === undefined || kept === null;
+    return isObject(wanted) ? keeps(kept, wanted as JsonObject) : deepEqual(kept, wanted);
+  });
+}
+
 /** Somebody who writes to the object all the time must not keep us from it for ever. */
 const TESTED_ROUNDS = 5;
 const ROUNDS = 10;
@@ -122,7 +139,6 @@ export async function write(
 ): Promise<WriteResult> {
   const { name, namespace, uid } = newest.metadata ?? {};
   if (!name || !uid) throw new TypeError("an object without a name or a uid cannot be written");
-  const place = namespace === undefined ? {} : { namespace };
   const answered = new Set<PatchRequest["subresource"]>();
   let body = newest;
   for (let round = 1; ; round++) {
@@ -135,13 +151,19 @@ export async function write(
     const tested = round <= TESTED_ROUNDS ? { uid, resourceVersion: body.metadata?.resourceVersion } : { uid };
     const patch = { ...request.patch, metadata: { ...(request.patch.metadata as JsonObject | undefined), ...tested } };
     try {
-      const answer = await client.patch(target.description, name, patch as JsonObject, {
-        type: "merge",
-        ...place,
-        ...(request.subresource && { subresource: request.subresource }),
+      const response = await client.raw({
+        method: "PATCH",
+        path: pathOf(target.description, { namespace, name, subresource: request.subresource }),
+        query: { fieldManager: target.fieldManager },
+        headers: MERGE_PATCH,
+        body: patch,
       });
-      body = answer.body as KubeBody;
+      body = await response.json<KubeBody>();
       answered.add(request.subresource);
+      if (open.length === 1 && keeps(body, request.patch)) {
+        onWritten(body);
+        return { type: "written", body, requests: answered.size, dropped: undefined };
+      }
     } catch (error) {
       if (saysGone(error, name)) return { type: "gone" };
       if (!isUncertain(error) || round >= ROUNDS) throw error;

@@ -2,7 +2,7 @@
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
 import { digestOf, type Essence, essenceOf } from "../essence.ts";
-import { withAnnotations, withoutField, withoutStatus, withStatus } from "./fields.ts";
+import { withAnnotations, withoutField, withoutStatus, withStatus } from "../fields.ts";
 import { bookkeeping, kopfKeyMaker, kopfMarker } from "./kopf-keys.ts";
 import { encodeProgress, type Progress, parseProgress, progressMembers, pythonJson } from "./kopf-progress.ts";
 

@@ -3,10 +3,10 @@ import { applyMergePatch } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { decide } from "../decide.ts";
 import { canonical, digestOf, type Essence, essenceOf } from "../essence.ts";
-import { packEssence, type RecordReading, type RunRecord, unpackEssence } from "../record.ts";
+import { withAnnotations } from "../fields.ts";
+import { type ObjectRecord, packEssence, type RecordReading, type RunRecord, unpackEssence } from "../record.ts";
 import { settle } from "../settle.ts";
 import { changeHandler, thing } from "../test-builders.ts";
-import { withAnnotations } from "./fields.ts";
 import { kopf } from "./kopf.ts";
 import { golden } from "./test-golden.ts";
 
@@ -76,6 +76,26 @@ describe("what lies on the object, in our words", () => {
     expect(read(annotated(base({ spec: { size: 1 } })))).toEqual(found(handledAs({ spec: { size: 1 } })));
   });
 
+  it("progress of a creation that nobody has finished a part of is the creation of what is there now", () => {
+    const body = annotated({ ...progress("a", { delayed: STARTED }), note: "n" }, { size: 2 });
+    const current = { spec: { size: 2 }, metadata: { annotations: { note: "n" } } };
+    expect(read(body)).toEqual(
+      found({ open: { reason: "create", ...packed(current) }, runs: { a: { ...RUN, due: RUN.started } } }),
+    );
+  });
+
+  it("progress of a creation with a diff-base is what was left when it ended, with that diff-base", () => {
+    const old = { spec: { size: 0 } };
+    const stopped = { success: true, stopped: STARTED };
+    expect(read(annotated({ ...base(old), ...progress("a"), ...progress("b", stopped) }))).toEqual(
+      found({
+        ...handledAs(old),
+        open: { reason: "create", ...packed(old) },
+        runs: { a: RUN, b: { ...RUN, outcome: "done", saw: digestOf(old) } },
+      }),
+    );
+  });
+
   it("progress without a diff-base is an open creation", () => {
     const body = annotated({ ...progress("a", { success: true, retries: 2 }), ...progress("b", { delayed: STARTED }) });
     expect(read(body)).toEqual(
@@ -116,7 +136,7 @@ describe("what lies on the object, in our words", () => {
 
   it("a creation is not over before there is a diff-base, whatever the progress says", () => {
     const body = annotated(progress("a", { purpose: "update", success: true }));
-    expect(read(body)).toEqual(found({ open: { reason: "create", ...packed({}) } }));
+    expect(read(body)).toEqual(found({ open: { reason: "create", ...packed({ spec: { size: 1 } }) } }));
   });
 
   it("the deletion of an object that is not being deleted is nothing", () => {
@@ -132,7 +152,7 @@ describe("what lies on the object, in our words", () => {
     expect(read(body)).toMatchObject(found({ open: { reason: "create" }, runs: { b: { outcome: "done" } } }));
     expect((read(body) as Found).record.runs).not.toHaveProperty("a");
     expect(read(annotated({ "kopf.zalando.org/a": "7" }))).toEqual(
-      found({ open: { reason: "create", ...packed({}) } }),
+      found({ open: { reason: "create", ...packed({ spec: { size: 1 } }) } }),
     );
   });
 
@@ -378,13 +398,7 @@ describe("taking over from Kopf", () => {
     const { record } = storage.read(body, ids) as Found;
     const decision = decided(body, record, [create, second]);
     expect(decision.due).toEqual([second]);
-    const attempt = {
-      handler: second,
-      outcome: { type: "done", result: undefined } as const,
-      startedAt: 0,
-      endedAt: 1,
-    };
-    const settled = settle("u1", decision as never, [attempt], true, record, () => 0);
+    const settled = settle("u1", decision as never, [done(second)], true, record, () => 0);
     expect(storage.write(body, settled.record, ids).metadata?.annotations).toEqual(base({ spec: { size: 1 } }));
   });
 
@@ -406,10 +420,39 @@ describe("taking over from Kopf", () => {
     const { record } = storage.read(body, names) as Found;
     const decision = decided(body, record, all);
     expect(decision.due).toEqual([flaky]);
-    const done = { handler: flaky, outcome: { type: "done", result: undefined } as const, startedAt: 0, endedAt: 1 };
-    const settled = settle("u1", decision as never, [done], true, record, () => 0);
+    const settled = settle("u1", decision as never, [done(flaky)], true, record, () => 0);
     expect(settled.record?.open).toBeUndefined();
     expect(storage.write(body, settled.record, names).metadata?.annotations).toEqual(base({ spec: { size: 1 } }));
+  });
+
+  it("a creation that Kopf had only begun ends with its handlers, and is no update for anybody", () => {
+    const body = annotated(progress("create_fn", { retries: 1 }));
+    const { record } = storage.read(body, ids) as Found;
+    const decision = decided(body, record, [create, update]);
+    expect(decision.due).toEqual([create]);
+    const settled = settle("u1", decision as never, [done(create)], true, record, () => 0);
+    expect(settled.record).toEqual({ uid: "u1", ...handledAs({ spec: { size: 1 } }) });
+    expect(decided(body, settled.record, [create, update]).cycle).toBeUndefined();
+  });
+
+  it("a change after the end of a creation is told, also when Kopf could not take its progress away any more", () => {
+    const both = changeHandler("both_fn", ["create", "update"]);
+    const all = [create, both, update];
+    const body = annotated({
+      ...base({ spec: { size: 0 } }),
+      ...progress("create_fn", { retries: 1 }),
+      ...progress("both_fn", ended),
+    });
+    const { record } = storage.read(
+      body,
+      all.map(({ id }) => id),
+    ) as Found;
+    const decision = decided(body, record, all);
+    expect(decision.due).toEqual([create]);
+    const settled = settle("u1", decision as never, [done(create)], true, record, () => 0);
+    const after = decided(body, settled.record, all);
+    expect(after.due).toEqual([both, update]);
+    expect(after.cycle?.old).toEqual({ spec: { size: 0 } });
   });
 
   it("a change after the take-over is told to handlers that Kopf had finished", () => {
@@ -419,8 +462,7 @@ describe("taking over from Kopf", () => {
     const { record } = storage.read(annotated(halfDone), ["both_fn", "flaky_fn"]) as Found;
     const moved = annotated(halfDone, { size: 2 });
     const decision = decided(moved, record, [both, flaky]);
-    const done = { handler: flaky, outcome: { type: "done", result: undefined } as const, startedAt: 0, endedAt: 1 };
-    const settled = settle("u1", decision as never, [done], true, record, () => 0);
+    const settled = settle("u1", decision as never, [done(flaky)], true, record, () => 0);
     const after = decided(moved, settled.record, [both, flaky]);
     expect(after.due).toEqual([both]);
     expect(after.cycle?.old).toEqual({ spec: { size: 1 } });
@@ -454,7 +496,46 @@ describe("taking over from Kopf", () => {
   });
 });
 
+function done(handler: ReturnType<typeof changeHandler>) {
+  return { handler, outcome: { type: "done", result: undefined } as const, startedAt: 0, endedAt: 1 };
+}
+
 function decided(body: KubeBody, record: Parameters<typeof settle>[4], handlers: ReturnType<typeof changeHandler>[]) {
   const essence = kopf().clear(essenceOf(body));
   return decide({ body, essence, record, unreadable: false, firstSight: false, handlers, finalizer: "a/b", now: 0 });
 }
+
+describe("a creation that Kopf has left open", () => {
+  it.each<[string, string[][], string[][], object]>([
+    ["a field of the status that a handler names", [["status", "phase"]], [], {}],
+    ["a field that is ignored", [], [["spec", "size"]], {}],
+    [
+      "a handler that Kopf has finished",
+      [["status", "phase"]],
+      [],
+      { success: true, stopped: "2026-01-01T00:00:00.000000+00:00" },
+    ],
+  ])("is no update for others when it is finished, with %s", (_what, fields, ignored, more) => {
+    const storage = kopf();
+    const created = changeHandler("c", ["create"]);
+    const both = changeHandler("b", ["create", "update"]);
+    const handlers = [created, both, changeHandler("u", ["update"])];
+    const progress = (of: object) =>
+      JSON.stringify({ started: "2026-01-01T00:00:00.000000+00:00", purpose: "create", retries: 1, ...of });
+    const annotations = { "kopf.zalando.org/c": progress({}), "kopf.zalando.org/b": progress(more) };
+    const body = { ...thing({ size: 1 }, { annotations }), status: { phase: "A" } } as KubeBody;
+    const essence = storage.clear(essenceOf(body, fields, ignored));
+    const decideWith = (record: ObjectRecord) =>
+      decide({ body, essence, record, unreadable: false, firstSight: false, handlers, finalizer: "a/b", now: 0 });
+    const { record } = storage.read(body, ["c", "b", "u"], essence) as { record: ObjectRecord };
+    const decision = decideWith(record);
+    const attempts = decision.due.map((handler) => ({
+      handler,
+      outcome: { type: "done" as const, result: undefined },
+      startedAt: 0,
+      endedAt: 1,
+    }));
+    const settled = settle("u1", decision as never, attempts, true, record, () => 0);
+    expect(decideWith(settled.record as ObjectRecord).due).toEqual([]);
+  });
+});

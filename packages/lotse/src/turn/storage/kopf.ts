@@ -30,6 +30,9 @@
  *   Both are different while all that is finished was finished by Kopf, which says when, and Lotse does not: it counts
  *   as having seen the newest state, as it does in Kopf, and must not run twice because somebody else goes on. The price
  *   is Kopf's: a change in the middle of its cycle, made while nobody works, is not told to what Kopf had finished.
+ *
+ *   The same for a creation of which nothing is finished, whoever began it: a change made while nobody works is part of
+ *   what is created, and no update.
  * - `open.only`: after a restart all update handlers run.
  * - `steps.*.result`: Kopf puts results into the status, where the kind may have no room. A finished step with a result
  *   that is not there is not written, and runs again after a restart.
@@ -78,7 +81,7 @@ import type { RecordStorage } from "./storage.ts";
 export function kopf(options: KopfOptions = {}): RecordStorage {
   const layout = layoutOf(options);
   return {
-    read: (body, handlers) => read(layout, body, handlers),
+    read: (body, handlers, essence) => read(layout, body, handlers, essence ?? clear(layout, essenceOf(body))),
     write: (body, record, handlers) => (record ? write(layout, body, record, handlers) : erase(layout, body, handlers)),
     clear: (essence) => clear(layout, essence),
     finalizer: options.finalizer ?? "kopf.zalando.org/KopfFinalizerMarker",
@@ -87,7 +90,7 @@ export function kopf(options: KopfOptions = {}): RecordStorage {
   };
 }
 
-function read(layout: Layout, body: KubeBody, handlers: readonly string[]): RecordReading {
+function read(layout: Layout, body: KubeBody, handlers: readonly string[], current: Essence): RecordReading {
   const base = readBase(layout, body);
   if (base.type === "damaged") return { type: "unreadable" };
   const deleting = body.metadata?.deletionTimestamp !== undefined;
@@ -101,9 +104,11 @@ function read(layout: Layout, body: KubeBody, handlers: readonly string[]): Reco
     base.type === "found" ? { uid, handled: base.digest, base: inMemory(base.essence) } : { uid };
   if (found.length === 0) return base.type === "found" ? { type: "found", record: closed } : { type: "absent" };
 
-  const reason = reasonOf(layout, body, base, new Set(found.flatMap(({ progress }) => progress.purpose ?? [])));
-  const current = clear(layout, essenceOf(body));
-  const saw = digestOf(current);
+  const reason = reasonOf(body, current, base, new Set(found.flatMap(({ progress }) => progress.purpose ?? [])));
+  // A creation with a diff-base is over but for its progress, which goes after it where the status is written apart: the
+  // diff-base is what it ended with, and whatever came later has been told to nobody.
+  const newest = reason === "create" && base.type === "found" ? base.essence : current;
+  const saw = digestOf(newest);
   const runs: Record<string, RunRecord> = {};
   const finishers = new Set<"kopf" | "lotse">();
   for (const { id, progress } of found) {
@@ -115,8 +120,10 @@ function read(layout: Layout, body: KubeBody, handlers: readonly string[]): Reco
     runs[id] = { ...run, ...(finisher === "kopf" && { saw }), ...(Object.keys(steps).length > 0 && { steps }) };
   }
   // A resume opens with the base by definition; if the object has moved on since, nobody has been told.
-  const asKopf = reason !== "resume" && finishers.has("kopf") && !finishers.has("lotse");
-  const opened = asKopf ? current : base.type === "found" ? base.essence : {};
+  // Of a creation Kopf keeps nothing, and an empty essence would become an update from nothing, which never was: what is
+  // there now is what is created, as in Kopf, unless somebody of ours may have finished with less.
+  const asKopf = reason !== "resume" && (finishers.has("kopf") || reason === "create") && !finishers.has("lotse");
+  const opened = asKopf ? newest : base.type === "found" ? base.essence : {};
   const open = { reason, digest: digestOf(opened), essence: inMemory(opened) };
   return { type: "found", record: { ...closed, open, ...(Object.keys(runs).length > 0 && { runs }) } };
 }
@@ -148,7 +155,7 @@ function inMemory(essence: Essence): string {
 
 const REASONS: ReadonlySet<string> = new Set<Reason>(["create", "update", "delete", "resume"]);
 
-function reasonOf(layout: Layout, body: KubeBody, base: Base, purposes: ReadonlySet<string>): Reason {
+function reasonOf(body: KubeBody, current: Essence, base: Base, purposes: ReadonlySet<string>): Reason {
   const [purpose] = purposes;
   if (purposes.size === 1 && purpose !== undefined && REASONS.has(purpose)) {
     // Without a diff-base the creation is not over, whatever somebody wrote into a record.
@@ -156,7 +163,7 @@ function reasonOf(layout: Layout, body: KubeBody, base: Base, purposes: Readonly
   }
   if (body.metadata?.deletionTimestamp !== undefined) return "delete";
   if (base.type !== "found") return "create";
-  return digestOf(clear(layout, essenceOf(body))) === base.digest ? "resume" : "update";
+  return digestOf(current) === base.digest ? "resume" : "update";
 }
 
 function write(layout: Layout, body: KubeBody, record: ObjectRecord, handlers: readonly string[]): KubeBody {

@@ -2,8 +2,8 @@
 import { isObject } from "@lotse/client/meta";
 import { RECORD_FIELD } from "../../generate/index.ts";
 import type { Essence } from "../essence.ts";
+import { withAnnotations, withoutField, withoutStatus } from "../fields.ts";
 import { readRecord, recordAnnotation } from "../record.ts";
-import { withAnnotations, withoutField, withoutStatus } from "./fields.ts";
 import type { RecordStorage } from "./storage.ts";
 
 /** Keeps the record in `status.lotse.<operator>`: one PATCH carries status, results and record. */

@@ -1,13 +1,14 @@
 import type { KubeBody } from "@lotse/client";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonical, digestOf, type Essence } from "../essence.ts";
+import { canonical, digestOf, type Essence, essenceOf } from "../essence.ts";
+import { withAnnotations, withStatus } from "../fields.ts";
 import { recordAnnotation } from "../record.ts";
 import { thing } from "../test-builders.ts";
-import { withAnnotations, withStatus } from "./fields.ts";
 import { kopf } from "./kopf.ts";
 import type { KopfOptions } from "./kopf-places.ts";
 import { annotationStorage, statusStorage } from "./own.ts";
+import type { RecordStorage } from "./storage.ts";
 import { bodies, HANDLERS, json, type Remembered, runs, storageContract } from "./test-contract.ts";
 
 const reason = fc.constantFrom("create", "update", "resume", "delete");
@@ -31,32 +32,34 @@ const anything = fc.record({
 }) as fc.Arbitrary<Remembered>;
 
 /** What Kopf's form has a place for: see the comment of its module. */
-const inKopfsForm = fc
-  .record({
-    body: bodies,
-    base: fc.option(json, { nil: undefined }),
-    reason: fc.option(reason, { nil: undefined }),
-    runs,
-  })
-  .filter(({ base, reason }) => base !== undefined || reason === "create" || reason === "delete")
-  .map(({ body, base, reason, runs }): Remembered => {
-    const essence: Essence = base === undefined ? {} : { spec: base };
-    const at = { digest: digestOf(essence), essence: `j${canonical(essence)}` };
-    const metadata = { ...body.metadata, ...(reason === "delete" && { deletionTimestamp: "2026-01-01T00:00:00Z" }) };
-    return {
-      body: { ...body, metadata },
-      record: {
-        uid: "u1",
-        ...(base !== undefined && { handled: at.digest, base: at.essence }),
-        ...(reason !== undefined && { open: { reason: reason as "create", ...at }, runs }),
-      },
-    };
-  })
-  // A deletion mark stays; the contract writes one record after another on the same body.
-  .map(({ body, record }) => ({
-    body: { ...body, metadata: { ...body.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
-    record,
-  }));
+const inKopfsForm = (storage: RecordStorage) =>
+  fc
+    .record({
+      body: bodies,
+      base: fc.option(json, { nil: undefined }),
+      reason: fc.option(reason, { nil: undefined }),
+      runs,
+    })
+    .filter(({ base, reason }) => base !== undefined || reason === "create" || reason === "delete")
+    .map(({ body, base, reason, runs }): Remembered => {
+      const handled = base === undefined ? undefined : packed({ spec: base });
+      // Somebody of ours who has finished may not have seen what is there now.
+      const begun = reason === "create" && Object.values(runs).every(({ outcome }) => outcome === undefined);
+      const opened = handled ?? packed(begun ? storage.clear(essenceOf(body)) : {});
+      return {
+        // A deletion mark stays; the contract writes one record after another on the same body.
+        body: { ...body, metadata: { ...body.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+        record: {
+          uid: "u1",
+          ...(handled && { handled: handled.digest, base: handled.essence }),
+          ...(reason !== undefined && { open: { reason: reason as "create", ...opened }, runs }),
+        },
+      };
+    });
+
+function packed(essence: Essence): { digest: string; essence: string } {
+  return { digest: digestOf(essence), essence: `j${canonical(essence)}` };
+}
 
 storageContract("statusStorage", () => ({
   storage: statusStorage("shop"),
@@ -94,17 +97,20 @@ const variants: [string, KopfOptions, (body: KubeBody) => KubeBody][] = [
   ],
 ];
 for (const [name, options, damage] of variants) {
-  storageContract(name, () => ({
-    storage: kopf(options),
-    other: kopf({
-      prefix: "depot.example.com",
-      statusName: "depot",
-      ...(options.progress && { progress: options.progress }),
-    }),
-    remembered: inKopfsForm,
-    damage,
-    copied: "found",
-  }));
+  storageContract(name, () => {
+    const storage = kopf(options);
+    return {
+      storage,
+      other: kopf({
+        prefix: "depot.example.com",
+        statusName: "depot",
+        ...(options.progress && { progress: options.progress }),
+      }),
+      remembered: inKopfsForm(storage),
+      damage,
+      copied: "found",
+    };
+  });
 }
 
 describe("Lotse's own storages", () => {

@@ -1,6 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { deepEqual } from "@lotse/client/meta";
-import type { ObjectRecord, RecordReading, RecordStorage } from "../../declare/index.ts";
+import type { Essence, ObjectRecord, RecordReading, RecordStorage } from "../../declare/index.ts";
 
 export type { RecordStorage } from "../../declare/index.ts";
 
@@ -13,9 +13,10 @@ export function recall(
   body: KubeBody,
   handlers: readonly string[],
   known: ObjectRecord | undefined,
+  essence?: Essence,
 ): RecordReading {
   // Without an open cycle there is nothing that a storage could have left out.
   const richer = known?.open !== undefined && known.uid === body.metadata?.uid;
   if (richer && deepEqual(storage.write(body, known, handlers), body)) return { type: "found", record: known };
-  return storage.read(body, handlers);
+  return storage.read(body, handlers, essence);
 }

@@ -1,0 +1,63 @@
+/** Does a record fit onto its object? Annotations have a limit that all of them share. */
+import type { KubeBody } from "@lotse/client";
+import { byteLength } from "@lotse/client/meta";
+import type { ObjectRecord, RecordStorage } from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import { combineConditionChanges } from "./conditions.ts";
+import type { TurnKind } from "./kind.ts";
+import { firstTime, type ObjectMemory } from "./memory.ts";
+import type { WritePlan } from "./write.ts";
+
+/** What the API server allows for all annotations of an object together, keys and values. */
+const ANNOTATION_BYTES = 256 * 1024;
+/** Records smaller than this are not worth a look: people put their own megabytes elsewhere. */
+const WORTH_A_LOOK = 16 * 1024;
+
+/**
+ * The record, or, where it would not fit, the same without the essences in it: then `old` is unknown for this object,
+ * but what was handled is still known. A storage that cannot do without essences gets what it needs.
+ */
+export function fittingRecord(
+  body: KubeBody,
+  record: ObjectRecord,
+  storage: RecordStorage,
+  handlers: readonly string[],
+): ObjectRecord {
+  const essences = (record.base?.length ?? 0) + (record.open?.essence?.length ?? 0);
+  if (storage.place !== "annotation" || storage.needsEssence || essences < WORTH_A_LOOK) return record;
+  const annotations = storage.write(body, record, handlers).metadata?.annotations ?? {};
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) bytes += byteLength(key) + byteLength(value);
+  return bytes <= ANNOTATION_BYTES ? record : withoutEssences(record);
+}
+
+function withoutEssences({ base: _base, open, ...rest }: ObjectRecord): ObjectRecord {
+  if (!open) return rest;
+  const { essence: _essence, ...light } = open;
+  return { ...rest, open: light };
+}
+
+/** A base that does not fit onto the object is left out, which is said once. */
+export function fittingPlan(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  body: KubeBody,
+  plan: WritePlan,
+  logger: Logger,
+): WritePlan {
+  if (!plan.record) return plan;
+  const { storage, handlers } = kind.target;
+  const record = fittingRecord(body, plan.record, storage, handlers);
+  if (record === plan.record) return plan;
+  const light = { ...plan, record };
+  if (!firstTime(memory, "base")) return light;
+  const message = "the object is too large to remember what it was before: old is undefined and diff is empty for it";
+  logger.warn("the object is too large to remember what it was before", {
+    hint: "old is undefined and diff is empty for it; settings.persistence.ignore leaves fields out",
+  });
+  kind.post(body, "Warning", "BaseTooLarge", message);
+  if (!kind.keepsResult("conditions")) return light;
+  const set = [{ type: "BaseTooLarge", status: true, reason: "AnnotationLimit", message }];
+  const changes = combineConditionChanges(plan.conditions?.changes ?? { set: [], remove: [] }, { set, remove: [] });
+  return { ...light, conditions: { changes, now: new Date(kind.clock.now()) } };
+}
