@@ -9,7 +9,6 @@ import { RenewedFile } from "./files.ts";
 import { openInCluster, SERVICE_ACCOUNT_FOLDER } from "./in-cluster.ts";
 import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig.ts";
 import { LoginCredentials, loginsOf } from "./login.ts";
-import { proxyFromEnv } from "./proxy-env.ts";
 import { findKubeconfig } from "./sources.ts";
 
 /**
@@ -18,13 +17,18 @@ import { findKubeconfig } from "./sources.ts";
  */
 export async function openAccess(o: AccessOptions): Promise<Access> {
   const access = await findAccess(o);
-  const proxyUrl = access.proxyUrl ?? proxyOf(access.server, o.env ?? process.env);
+  const proxyUrl = access.proxyUrl ?? (await proxyOf(access.server, o.env ?? process.env));
   return proxyUrl === undefined ? access : { ...access, proxyUrl };
 }
 
-function proxyOf(server: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
+async function proxyOf(server: string, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
   // An address that is none is told by whoever tries to call it.
-  const proxyUrl = URL.canParse(server) ? proxyFromEnv(server, env) : undefined;
+  if (!PROXY_VARIABLES.some((name) => env[name]) || !URL.canParse(server)) return undefined;
+  // Loaded when needed: few machines have one.
+  const { proxyFromEnv } = await import("./proxy-env.ts");
+  const proxyUrl = proxyFromEnv(server, env);
   return proxyUrl === undefined ? undefined : checkProxy(proxyUrl);
 }
 

@@ -136,22 +136,27 @@ export class HttpTransport implements Transport {
       : secure
         ? https.Agent
         : http.Agent;
+    const { createSecureContext } = await import("node:tls");
     if (this.#agents?.tls === tls) return this.#agents;
     const old = this.#agents;
     const { ca, cert, key, servername, rejectUnauthorized } = tls;
+    const material = {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    };
     const options = {
       keepAlive: true,
       timeout: IDLE_SOCKET_MS,
       rejectUnauthorized,
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
+      // Certificates are read once, not again for each connection.
+      ...(secure && { secureContext: createSecureContext(material) }),
       ...(servername === undefined ? {} : { servername }),
     };
     this.#agents = {
       tls,
-      requests: new Agent({ ...options, maxSockets: MAX_SOCKETS }),
-      streams: new Agent(options),
+      requests: forOneServer(new Agent({ ...options, maxSockets: MAX_SOCKETS })),
+      streams: forOneServer(new Agent(options)),
     };
     for (const agent of old ? [old.requests, old.streams] : []) {
       agent.maxFreeSockets = 0;
@@ -159,6 +164,12 @@ export class HttpTransport implements Transport {
     }
     return this.#agents;
   }
+}
+
+/** An agent finds its sockets by a text that repeats all certificates; where all are for one server, any text will do. */
+function forOneServer(agent: http.Agent): http.Agent {
+  agent.getName = () => "server";
+  return agent;
 }
 
 function authorizationOf({ token, authorization }: Identity): http.OutgoingHttpHeaders {

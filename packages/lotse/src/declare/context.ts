@@ -1,6 +1,7 @@
 import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
 import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
+import type { FieldPath } from "./filters.ts";
 import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
@@ -129,11 +130,36 @@ export interface ChangeContext<B extends KubeBody> extends ObjectContext<B>, Att
   readonly reason: Reason;
   /** What somebody wanted of the object before; undefined at creation. */
   readonly old: DeepReadonly<Partial<B>> | undefined;
-  /** What somebody wants of it now; undefined at deletion. */
+  /** What somebody wants of it now. */
   readonly new: DeepReadonly<Partial<B>> | undefined;
   readonly diff: readonly Difference[];
   /** Durable sub-steps: each runs once for this change. */
   readonly step: Step;
+}
+
+/** What is at a path of a body, as far as the types know: `"spec.size"` of a Machine is a number. */
+export type FieldValue<B, F extends FieldPath> = F extends string
+  ? ValueAt<B, F>
+  : F extends readonly [infer Key extends string, ...infer Rest extends readonly string[]]
+    ? Rest extends readonly []
+      ? Member<B, Key>
+      : FieldValue<Member<B, Key>, Rest>
+    : unknown;
+
+type ValueAt<B, Path extends string> = string extends Path
+  ? unknown
+  : Path extends `${infer Key}.${infer Rest}`
+    ? ValueAt<Member<B, Key>, Rest>
+    : Member<B, Path>;
+
+type Member<B, Key extends string> = Key extends keyof NonNullable<B> ? NonNullable<B>[Key] : unknown;
+
+/** What handlers of changes get when they name a `field`: the change is reduced to it. */
+export interface FieldContext<B extends KubeBody, F extends FieldPath> extends Omit<ChangeContext<B>, "old" | "new"> {
+  /** What the field was before; undefined when it was not there. */
+  readonly old: DeepReadonly<FieldValue<B, F>> | undefined;
+  /** What the field is now; undefined when it is not there. */
+  readonly new: DeepReadonly<FieldValue<B, F>> | undefined;
 }
 
 /** What `on.event` handlers get: the raw stream. */

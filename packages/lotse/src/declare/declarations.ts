@@ -1,13 +1,6 @@
-import type { KindClass, KubeBody, Login } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
-import type {
-  ChangeContext,
-  DaemonContext,
-  EventContext,
-  LifecycleContext,
-  LoginContext,
-  TimerContext,
-} from "./context.ts";
+import type { DaemonContext, TimerContext } from "./context.ts";
 import { declarationError } from "./errors.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
@@ -26,101 +19,13 @@ import {
   planRetries,
   type Reason,
   type ResourceInput,
-  type RetryOptions,
   type TimerHandler,
   type TimerOptions,
 } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
+import type { BodyOf, LifecycleOptions, On } from "./on.ts";
 import { callerPlace } from "./place.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
-
-/** The body type of a resource: exact for classes, loose for names. */
-export type BodyOf<R> = R extends KindClass<infer T> ? (T["body"] extends KubeBody ? T["body"] : KubeBody) : LooseBody;
-
-/** The body of an object whose kind is only known by name. */
-export interface LooseBody extends KubeBody {
-  spec?: Record<string, unknown>;
-  status?: Record<string, unknown>;
-}
-
-/** `(resource, handler)` or `(resource, options, handler)`. */
-export interface Declare<Options extends "change" | "event"> {
-  <R extends ResourceInput>(resource: R, handler: (context: ContextFor<Options, BodyOf<R>>) => unknown): void;
-  <R extends ResourceInput>(
-    resource: R,
-    options: Options extends "change" ? ChangeOptions<BodyOf<R>> : ObjectHandlerOptions<BodyOf<R>>,
-    handler: (context: ContextFor<Options, BodyOf<R>>) => unknown,
-  ): void;
-}
-
-type ContextFor<Options, B extends KubeBody> = Options extends "change" ? ChangeContext<B> : EventContext<B>;
-
-/** Options of handlers of the operator itself. */
-export interface LifecycleOptions extends RetryOptions {
-  /** Default: the function's name. */
-  readonly id?: string;
-  /** Handed to the handler as `param`. */
-  readonly param?: unknown;
-}
-
-/** `(handler)` or `(options, handler)`. */
-export interface DeclareLifecycle<Context = LifecycleContext, Result = unknown> {
-  (handler: (context: Context) => Result | Promise<Result>): void;
-  (options: LifecycleOptions, handler: (context: Context) => Result | Promise<Result>): void;
-}
-
-/**
- * The `operator.on` family.
- *
- * @example
- * ```ts
- * operator.on.create(ExchangeRate, async function publish({ spec, patch }) {
- *   patch.status.rate = await rateOf(spec.currency);
- * });
- * operator.on(["create", "update"], ExchangeRate, async function publish({ spec }) {});
- * ```
- */
-export interface On {
-  /** One handler for several causes. */
-  <R extends ResourceInput>(
-    reasons: readonly Reason[],
-    resource: R,
-    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
-  ): void;
-  <R extends ResourceInput>(
-    reasons: readonly Reason[],
-    resource: R,
-    options: ChangeOptions<BodyOf<R>>,
-    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
-  ): void;
-  /** The object is new to the operator. Runs to its end once in the object's life. */
-  readonly create: Declare<"change">;
-  /** Somebody wants something else of the object. */
-  readonly update: Declare<"change">;
-  /** The object is being deleted; it stays until the handler is done, unless `optional`. */
-  readonly delete: Declare<"change">;
-  /** The operator started and finds an object that it has handled before. */
-  readonly resume: Declare<"change">;
-  /** A field of the object changes, appears or vanishes; `old`, `new` and `diff` are reduced to it. */
-  readonly field: <R extends ResourceInput>(
-    resource: R,
-    options: FieldOptions<BodyOf<R>>,
-    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
-  ) => void;
-  /** Every event of the raw stream, in order; never tried again. */
-  readonly event: Declare<"event">;
-  /** Before anything is watched. A failure that is not temporary stops the operator. */
-  readonly startup: DeclareLifecycle;
-  /** After everything has stopped. */
-  readonly cleanup: DeclareLifecycle;
-  /**
-   * Brings the credentials instead of the kubeconfig or the service account: at the start, when they expire, and when
-   * the server refuses them. Several are tried by their `priority`. Not asked when the operator is given a client.
-   */
-  readonly login: DeclareLifecycle<LoginContext, Login | readonly Login[] | undefined>;
-  /** Answers a question about the operator's health; the result is in `running.probe()` under the handler's id. */
-  readonly probe: DeclareLifecycle;
-}
 
 /** All handlers of one resource. */
 export interface ResourceDeclaration {

@@ -10,6 +10,8 @@ export {
   type DaemonContext,
   type Difference,
   type EventContext,
+  type FieldContext,
+  type FieldValue,
   type LifecycleContext,
   type LoginContext,
   type Memo,
@@ -17,16 +19,7 @@ export {
   type Patch,
   type TimerContext,
 } from "./context.ts";
-export {
-  type BodyOf,
-  Declarations,
-  type Declare,
-  type DeclareLifecycle,
-  type LifecycleOptions,
-  type LooseBody,
-  type On,
-  type ResourceDeclaration,
-} from "./declarations.ts";
+export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
 export {
   absent,
@@ -73,6 +66,15 @@ export type {
 export { planRetries, withUsualBackoff } from "./handler.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
 export { type DueHandler, type Lifecycle, type OrderFunction, orderDue } from "./lifecycle.ts";
+export type {
+  BodyOf,
+  DeclareChange,
+  DeclareEvent,
+  DeclareLifecycle,
+  LifecycleOptions,
+  LooseBody,
+  On,
+} from "./on.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export {
   isResourceClass,

@@ -34,4 +34,9 @@ export type IndexTypes<C> =
           : { key: string; value: NonNullable<C[keyof C]> }
         : { key: null; value: C };
 
-type IsBody<C> = string extends keyof C ? false : "metadata" extends keyof C ? true : false;
+/** A body has a kind that is a text and metadata that are none; no map of values has both. */
+type IsBody<C> = "metadata" | "kind" extends keyof C
+  ? [C["metadata" & keyof C], C["kind" & keyof C]] extends [object | undefined, string | undefined]
+    ? true
+    : false
+  : false;

@@ -1,0 +1,123 @@
+/** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
+import type { KindClass, KubeBody, Login } from "@lotse/client";
+import type { ChangeContext, EventContext, FieldContext, LifecycleContext, LoginContext } from "./context.ts";
+import type { FieldPath } from "./filters.ts";
+import type {
+  ChangeOptions,
+  FieldOptions,
+  ObjectHandlerOptions,
+  Reason,
+  ResourceInput,
+  RetryOptions,
+} from "./handler.ts";
+
+/** The body type of a resource: exact for classes, loose for names. */
+export type BodyOf<R> = R extends KindClass<infer T> ? (T["body"] extends KubeBody ? T["body"] : KubeBody) : LooseBody;
+
+/** The body of an object whose kind is only known by name. */
+export interface LooseBody extends KubeBody {
+  spec?: Record<string, unknown>;
+  status?: Record<string, unknown>;
+}
+
+/** Options of a handler for all of an object, or for one field of it. */
+type WholeOptions<B> = ChangeOptions<B> & { readonly field?: never };
+type PartOptions<B, F extends FieldPath> = ChangeOptions<B> & { readonly field: F };
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareChange {
+  <R extends ResourceInput>(resource: R, handler: (context: ChangeContext<BodyOf<R>>) => unknown): void;
+  <R extends ResourceInput>(
+    resource: R,
+    options: WholeOptions<BodyOf<R>>,
+    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+  ): void;
+  <R extends ResourceInput, const F extends FieldPath>(
+    resource: R,
+    options: PartOptions<BodyOf<R>, F>,
+    handler: (context: FieldContext<BodyOf<R>, F>) => unknown,
+  ): void;
+}
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareEvent {
+  <R extends ResourceInput>(resource: R, handler: (context: EventContext<BodyOf<R>>) => unknown): void;
+  <R extends ResourceInput>(
+    resource: R,
+    options: ObjectHandlerOptions<BodyOf<R>>,
+    handler: (context: EventContext<BodyOf<R>>) => unknown,
+  ): void;
+}
+
+/** Options of handlers of the operator itself. */
+export interface LifecycleOptions extends RetryOptions {
+  /** Default: the function's name. */
+  readonly id?: string;
+  /** Handed to the handler as `param`. */
+  readonly param?: unknown;
+}
+
+/** `(handler)` or `(options, handler)`. */
+export interface DeclareLifecycle<Context = LifecycleContext, Result = unknown> {
+  (handler: (context: Context) => Result | Promise<Result>): void;
+  (options: LifecycleOptions, handler: (context: Context) => Result | Promise<Result>): void;
+}
+
+/**
+ * The `operator.on` family.
+ *
+ * @example
+ * ```ts
+ * operator.on.create(ExchangeRate, async function publish({ spec, patch }) {
+ *   patch.status.rate = await rateOf(spec.currency);
+ * });
+ * operator.on(["create", "update"], ExchangeRate, async function publish({ spec }) {});
+ * ```
+ */
+export interface On {
+  /** One handler for several causes. */
+  <R extends ResourceInput>(
+    reasons: readonly Reason[],
+    resource: R,
+    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+  ): void;
+  <R extends ResourceInput>(
+    reasons: readonly Reason[],
+    resource: R,
+    options: WholeOptions<BodyOf<R>>,
+    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+  ): void;
+  <R extends ResourceInput, const F extends FieldPath>(
+    reasons: readonly Reason[],
+    resource: R,
+    options: PartOptions<BodyOf<R>, F>,
+    handler: (context: FieldContext<BodyOf<R>, F>) => unknown,
+  ): void;
+  /** The object is new to the operator. Runs to its end once in the object's life. */
+  readonly create: DeclareChange;
+  /** Somebody wants something else of the object. */
+  readonly update: DeclareChange;
+  /** The object is being deleted; it stays until the handler is done, unless `optional`. */
+  readonly delete: DeclareChange;
+  /** The operator started and finds an object that it has handled before. */
+  readonly resume: DeclareChange;
+  /** A field of the object changes, appears or vanishes; `old`, `new` and `diff` are reduced to it. */
+  readonly field: <R extends ResourceInput, const F extends FieldPath>(
+    resource: R,
+    options: FieldOptions<BodyOf<R>> & { readonly field: F },
+    handler: (context: FieldContext<BodyOf<R>, F>) => unknown,
+  ) => void;
+  /** Every event of the raw stream, in order; never tried again. */
+  readonly event: DeclareEvent;
+  /** Before anything is watched. A failure that is not temporary stops the operator. */
+  readonly startup: DeclareLifecycle;
+  /** After everything has stopped. */
+  readonly cleanup: DeclareLifecycle;
+  /**
+   * Brings the credentials instead of the kubeconfig or the service account: at the start, when they expire, and when
+   * the server refuses them. Several are tried by their `priority`. Not asked when the operator is given a client.
+   */
+  readonly login: DeclareLifecycle<LoginContext, Login | readonly Login[] | undefined>;
+  /** Answers a question about the operator's health; the result is in `running.probe()` under the handler's id. */
+  readonly probe: DeclareLifecycle;
+}

@@ -1,0 +1,163 @@
+import { type Client, ConfigMap, type KubeBody } from "@lotse/client";
+import { VirtualClock } from "@lotse/client/meta";
+import { Operator, resource, TemporaryError } from "lotse";
+import { beforeEach, expect, it } from "vitest";
+import { z } from "zod";
+import { clustersUnderTest, describeOn } from "../fixture.ts";
+import { useStage } from "./stage.ts";
+
+const Pier = resource({
+  group: "piers.example.com",
+  version: "v1",
+  kind: "Pier",
+  spec: z.object({ length: z.number().optional(), bollards: z.array(z.string()).optional() }),
+  status: z.object({ built: z.number().optional(), tries: z.number().optional() }),
+});
+
+describeOn(clustersUnderTest(), "patches", (cluster) => {
+  const stage = useStage(cluster, "patches");
+  const { start, eventually, quiet, logs } = stage;
+  let client: Client;
+
+  beforeEach(() => {
+    ({ client } = stage);
+  });
+
+  function pier(
+    name: string,
+    spec: { length?: number; bollards?: string[] } = {},
+    metadata: KubeBody["metadata"] = {},
+  ) {
+    return client.create(new Pier({ metadata: { name, ...metadata }, spec }));
+  }
+
+  async function patchesOf(plural: string): Promise<string[]> {
+    const writes = await cluster().writes();
+    return writes
+      .filter(
+        ({ verb, resource: kind, namespace }) =>
+          verb === "patch" && kind.split(".")[0] === plural && namespace === stage.namespace,
+      )
+      .map(({ name, subresource }) => [name, subresource].filter(Boolean).join("/"));
+  }
+
+  it("change labels, annotations, spec and status together: null removes, lists are replaced", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on.create(Pier, function build({ patch }) {
+      patch.metadata.labels.built = "yes";
+      patch.metadata.labels.planned = null;
+      patch.metadata.annotations.by = "me";
+      patch.spec.length = null;
+      patch.spec.bollards = ["c"];
+      patch.status.built = 1;
+    });
+    await start(operator);
+    await pier("one", { length: 5, bollards: ["a", "b"] }, { labels: { planned: "yes", kept: "yes" } });
+    await eventually(async () => {
+      const { body } = await client.get(Pier, "one");
+      expect(body.metadata?.labels).toEqual({ kept: "yes", built: "yes" });
+      expect(body.metadata?.annotations).toMatchObject({ by: "me" });
+      expect(body.spec).toEqual({ bollards: ["c"] });
+      expect(body.status).toMatchObject({ built: 1 });
+    });
+    await quiet();
+    expect(await patchesOf("piers")).toEqual(["one", "one/status"]);
+  });
+
+  it("go to the object alone where the kind has no status apart", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on.create(ConfigMap, { id: "fill", labels: { mine: "yes" } }, ({ patch }) => {
+      patch.data = { hello: "world" };
+      patch.metadata.labels.filled = "yes";
+    });
+    await start(operator);
+    await client.create(ConfigMap.gen({ name: "one", labels: { mine: "yes" } }));
+    await eventually(async () => expect((await client.get(ConfigMap, "one")).labels).toMatchObject({ filled: "yes" }));
+    await quiet();
+    expect(await patchesOf("configmaps")).toEqual(["one"]);
+  });
+
+  it("for an object that is gone are dropped without a word", async () => {
+    const operator = new Operator({ name: "op" });
+    let begun = false;
+    let release: () => void = () => {};
+    operator.on.create(Pier, async function build({ patch }) {
+      begun = true;
+      // Ignores its signal, as somebody does who is nearly finished.
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      patch.status.built = 1;
+    });
+    await start(operator);
+    const object = await pier("one");
+    await eventually(() => expect(begun).toBe(true));
+    await object.delete();
+    await eventually(async () => expect(await object.exists()).toBe(false));
+    release();
+    await quiet();
+    expect(logs.filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
+    expect(await object.exists()).toBe(false);
+  });
+
+  it("that the server does not keep are told, with the fields, and not sent again", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on.create(Pier, function build({ patch }) {
+      patch.status.built = 1;
+      (patch.status as Record<string, unknown>).colour = "grey";
+    });
+    await start(operator);
+    await pier("one");
+    const told = () => logs.filter(({ message }) => message === "the server did not keep some fields of the patch");
+    await eventually(() => expect(told()).toMatchObject([{ level: "warn", fields: { fields: "status.colour" } }]));
+    await quiet();
+    expect(told()).toHaveLength(1);
+    expect((await client.get(Pier, "one")).status).toMatchObject({ built: 1 });
+    expect(await patchesOf("piers")).toEqual(["one/status"]);
+  });
+
+  it.each(["daemon", "timer"] as const)(
+    "of a %s are sent after each attempt, also after one that failed",
+    async (kind) => {
+      const clock = new VirtualClock();
+      const operator = new Operator({ name: "op" });
+      const attempt = ({ retry, patch }: { retry: number; patch: { status: { tries?: unknown } } }) => {
+        patch.status.tries = retry + 1;
+        if (retry < 2) throw new TemporaryError("not yet", { delay: "10s" });
+      };
+      if (kind === "daemon") operator.daemon(Pier, { id: "tend" }, attempt as never);
+      else operator.timer(Pier, { id: "tend", interval: "1h" }, attempt as never);
+      await start(operator, { clock });
+      await pier("one");
+      for (const tries of [1, 2, 3]) {
+        await eventually(async () => expect((await client.get(Pier, "one")).status?.tries).toBe(tries));
+        await quiet();
+        await clock.advance(10_000);
+      }
+      expect(await patchesOf("piers")).toHaveLength(3);
+    },
+  );
+
+  it("by a function see what others have written meanwhile, and leave it alone", async () => {
+    const operator = new Operator({ name: "op" });
+    let begun = false;
+    let release: () => void = () => {};
+    operator.on.create(Pier, async function build({ patch }) {
+      begun = true;
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      patch.transform((body) => {
+        body.spec.bollards = [...(body.spec.bollards ?? []).filter((one) => one !== "mine"), "mine"];
+      });
+    });
+    await start(operator);
+    const object = await pier("one", { bollards: ["a"] });
+    await eventually(() => expect(begun).toBe(true));
+    await object.patch({ spec: { bollards: ["a", "theirs"] } });
+    release();
+    await eventually(async () =>
+      expect((await client.get(Pier, "one")).body.spec.bollards).toEqual(["a", "theirs", "mine"]),
+    );
+  });
+});
