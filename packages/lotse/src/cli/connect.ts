@@ -35,8 +35,10 @@ export async function connect(options: ConnectOptions, io: Io, onWarning: (text:
   });
   const { server, context } = client.config;
   try {
-    const version = await unlessRefused(client.version({ timeout: PATIENCE }));
-    const me = await unlessRefused(client.whoami({ timeout: PATIENCE }));
+    const [version, me] = await Promise.all([
+      unlessRefused(client.version({ timeout: PATIENCE })),
+      unlessRefused(client.whoami({ timeout: PATIENCE })),
+    ]);
     return { client, server, context, user: me?.username, version: version?.gitVersion };
   } catch (error) {
     await client.close();
