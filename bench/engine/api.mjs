@@ -69,7 +69,7 @@ export class Api {
         rest = parts.pop();
         if (!over && parts.length > 0) onLines(parts);
       });
-      answer.on("close", () => end(new Error("the server ended the watch")));
+      answer.on("close", () => end(Object.assign(new Error("the server ended the watch"), { ended: true })));
     });
     call.on("error", end).end();
     return () => {

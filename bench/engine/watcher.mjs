@@ -12,11 +12,17 @@ export class Watcher {
   #lookers = new Set();
   #samples = [];
   #sent = new Map();
+  #version = "";
 
   constructor(api, path) {
     // Without a version the stream begins with what is there: nothing can slip through before it is open.
+    this.#watch(api, path, "");
+  }
+
+  /** A server that is busy with ten thousand objects ends streams that lag behind: then it goes on where it was. */
+  #watch(api, path, version) {
     this.#stop = api.lines(
-      `${path}?watch=true`,
+      `${path}?watch=true${version && `&resourceVersion=${version}`}`,
       (lines) => {
         const now = performance.now();
         this.#lastEvent = now;
@@ -24,7 +30,8 @@ export class Watcher {
         for (const look of this.#lookers) look();
       },
       (error) => {
-        this.#failure = error;
+        if (error.ended && this.#version !== version) this.#watch(api, path, this.#version);
+        else this.#failure = error;
       },
     );
   }
@@ -106,7 +113,8 @@ export class Watcher {
       this.#failure = new Error(`the watch failed: ${object.message}`);
       return;
     }
-    const { name } = object.metadata;
+    const { name, resourceVersion } = object.metadata;
+    this.#version = resourceVersion;
     const known = this.#objects.get(name);
     if (type === "DELETED") {
       this.#objects.delete(name);
