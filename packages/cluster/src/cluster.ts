@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "@lotse/client/meta";
 import { dump } from "js-yaml";
 import { ADMIN, createAuthenticator, createReviews, SYSTEM } from "./access/index.ts";
 import { createAdmission, namespaceLifecycle } from "./admission/index.ts";
-import { ApiServer, RequestLog } from "./api/index.ts";
+import { ApiServer, KUBERNETES_VERSION, RequestLog } from "./api/index.ts";
 import {
   bootstrap,
   type Controller,
@@ -15,6 +15,14 @@ import {
   NamespaceController,
 } from "./controllers/index.ts";
 import { buildKubeconfig } from "./kubeconfig.ts";
+import {
+  DisruptionController,
+  type Kubelet,
+  type KubeletMode,
+  type KubeletSettings,
+  PodPrograms,
+  startNode,
+} from "./kubelet/index.ts";
 import {
   type Backend,
   builtinResources,
@@ -49,6 +57,11 @@ export interface ClusterOptions {
   /** The name of the cluster, its user and its context in the kubeconfig; `lotse` unless told. */
   readonly name?: string;
   readonly controllers?: ControllerOptions;
+  /**
+   * Whether pods run. `false`, the default: they stay Pending, as in a bare API server. `"simulate"`: they pretend, see
+   * {@link Cluster.pods}. `"process"`: the commands of their containers run as processes of this machine.
+   */
+  readonly kubelet?: KubeletMode | KubeletSettings | false;
 }
 
 const HOSTS = ["127.0.0.1", "::1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
@@ -75,9 +88,12 @@ export class Cluster implements AsyncDisposable {
   readonly kubeconfig: Kubeconfig;
   /** Every request that was answered. */
   readonly requests: RequestLog;
+  /** What simulated pods do. */
+  readonly pods: PodPrograms;
   readonly #listener: Listener;
   readonly #store: Store;
   readonly #controllers: readonly Controller[];
+  readonly #kubelet: Kubelet | undefined;
   readonly #state: ClusterState;
   #stopped: Promise<void> | undefined;
 
@@ -88,6 +104,7 @@ export class Cluster implements AsyncDisposable {
     this.caPem = parts.caPem;
     this.token = parts.token;
     this.requests = parts.requests;
+    this.pods = parts.pods;
     this.kubeconfig = buildKubeconfig({
       name: parts.name,
       url: this.url,
@@ -97,6 +114,7 @@ export class Cluster implements AsyncDisposable {
     this.#listener = parts.listener;
     this.#store = parts.store;
     this.#controllers = parts.controllers;
+    this.#kubelet = parts.kubelet;
     this.#state = parts.state;
   }
 
@@ -137,6 +155,20 @@ export class Cluster implements AsyncDisposable {
     if (options.controllers?.garbageCollection !== false) controllers.push(new GarbageCollector(context));
     if (options.controllers?.namespaces !== false) controllers.push(new NamespaceController(context, caPem));
 
+    const pods = new PodPrograms();
+    let written = () => "";
+    const kubelet = options.kubelet
+      ? startNode(options.kubelet, {
+          context,
+          name,
+          programs: pods,
+          version: KUBERNETES_VERSION,
+          kubeconfig: () => written(),
+        })
+      : undefined;
+    // Budgets are about pods that run; where none do, they stay as they are written.
+    if (kubelet) controllers.push(kubelet, new DisruptionController(context));
+
     const tokens = new Map([[token, ADMIN]]);
     const requests = new RequestLog();
     const state: ClusterState = { ready: false };
@@ -147,6 +179,7 @@ export class Cluster implements AsyncDisposable {
       authorize: () => undefined,
       reviews: createReviews(tokens),
       protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
+      pods: kubelet,
       log: requests,
       ready: () => state.ready,
     });
@@ -156,9 +189,23 @@ export class Cluster implements AsyncDisposable {
       tls: authority?.issue({ commonName: "kube-apiserver", hosts, usage: "server" }),
       handle: (request) => api.handle(request),
     });
-    const cluster = new Cluster({ listener, host, name, caPem, token, requests, store, controllers, state });
+    const cluster = new Cluster({
+      listener,
+      host,
+      name,
+      caPem,
+      token,
+      requests,
+      store,
+      controllers,
+      pods,
+      kubelet,
+      state,
+    });
+    written = () => cluster.kubeconfigYaml();
     for (const controller of controllers) controller.start();
     await bootstrap(context, listener.port);
+    await kubelet?.register();
     await cluster.settle();
     state.ready = true;
     return cluster;
@@ -203,6 +250,7 @@ export class Cluster implements AsyncDisposable {
   async #stop(): Promise<void> {
     this.#state.ready = false;
     for (const controller of this.#controllers) controller.stop();
+    await this.#kubelet?.close();
     await this.#listener.close();
   }
 
@@ -224,6 +272,8 @@ interface ClusterParts {
   readonly requests: RequestLog;
   readonly store: Store;
   readonly controllers: readonly Controller[];
+  readonly pods: PodPrograms;
+  readonly kubelet: Kubelet | undefined;
   readonly state: ClusterState;
 }
 

@@ -1,3 +1,5 @@
+import type { CommandStreams, PodConnection } from "../kubelet/index.ts";
+
 /** A request and its answer as the API sees them: no sockets, so that the same server runs wherever JavaScript does. */
 export interface ApiRequest {
   readonly method: string;
@@ -22,6 +24,14 @@ export interface WholeResponse {
   readonly body: string;
 }
 
+/** The same for what need not be text. */
+export interface BytesResponse {
+  readonly type: "whole";
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
 /** An answer that goes on until one side ends it. */
 export interface StreamResponse {
   readonly type: "stream";
@@ -32,12 +42,51 @@ export interface StreamResponse {
 }
 
 export interface StreamSink {
-  write(chunk: string): void;
+  write(chunk: string | Uint8Array): void;
   /** Ends the answer cleanly: the client sees a complete body. */
   end(): void;
 }
 
-export type ApiResponse = WholeResponse | StreamResponse;
+/** An answer that turns the connection into several streams that both sides write to. */
+export interface SessionResponse {
+  readonly type: "session";
+  readonly status: 101;
+  readonly headers: Headers;
+  readonly protocol: SessionProtocol;
+  readonly session: Session;
+}
+
+/** How the streams of a session share one connection: by WebSocket messages or by SPDY frames. */
+export interface SessionProtocol {
+  readonly carrier: "websocket" | "spdy";
+  /** The first of those that the client offered and the server knows; empty when it offered none. */
+  readonly name: string;
+}
+
+export type Session = CommandSession | ForwardSession;
+
+/** A command whose streams are at the client. */
+export interface CommandSession {
+  readonly type: "command";
+  /** Empty when the streams are those of the container itself. */
+  readonly command: readonly string[];
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+  /** Resolves to the exit code; rejects when the command could not be run. */
+  readonly run: (streams: CommandStreams) => Promise<number>;
+}
+
+/** Connections to ports of a pod. */
+export interface ForwardSession {
+  readonly type: "forward";
+  /** Those that the client named beforehand. */
+  readonly ports: readonly number[];
+  readonly connect: (port: number) => Promise<PodConnection>;
+}
+
+export type ApiResponse = WholeResponse | BytesResponse | StreamResponse | SessionResponse;
 
 export function textResponse(status: number, body: string, headers: Headers = {}): WholeResponse {
   return {

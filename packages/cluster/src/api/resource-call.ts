@@ -1,3 +1,4 @@
+import type { NodePods } from "../kubelet/index.ts";
 import {
   type ApiObject,
   type Backend,
@@ -35,6 +36,8 @@ export interface ResourceCall {
   readonly warnings: Warnings;
   readonly negotiated: Negotiated;
   readonly protobuf: ProtobufDecoder;
+  /** The node that runs pods; undefined in a cluster without one. */
+  readonly pods: NodePods | undefined;
   /** Remembers what a write carried. */
   readonly noteBody: (value: unknown) => void;
 }

@@ -1,3 +1,4 @@
+import type { NodePods } from "../kubelet/index.ts";
 import {
   type ApiObject,
   type Backend,
@@ -42,8 +43,11 @@ export interface CallContext {
   readonly scope: Scope;
   readonly warnings: Warnings;
   readonly protobuf: ProtobufDecoder;
+  readonly pods: NodePods | undefined;
   readonly noteBody: (value: unknown) => void;
 }
+
+const STREAMED: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward"]);
 
 /** Answers a request whose path names a resource that is served. */
 export async function handleResource(
@@ -56,7 +60,9 @@ export async function handleResource(
   const { resource, version } = endpoint;
   checkScope(named, endpoint, request.method);
   if (version.deprecation !== undefined) context.scope.warn(version.deprecation);
-  const negotiated = negotiate(request.headers.accept);
+  // Streams are bytes, whatever form of objects the client would like.
+  const streamed = named.subresource !== undefined && STREAMED.has(named.subresource);
+  const negotiated = negotiate(streamed ? undefined : request.headers.accept);
   if (!negotiated) throw notAcceptable(request.headers.accept ?? "");
   const target: Target = {
     endpoint,

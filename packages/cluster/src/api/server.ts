@@ -1,3 +1,4 @@
+import type { NodePods } from "../kubelet/index.ts";
 import {
   apiVersionOf,
   type Backend,
@@ -28,6 +29,8 @@ export interface ApiServerOptions {
   readonly authorize: Authorizer;
   readonly reviews: Reviews;
   readonly protobuf: ProtobufDecoder;
+  /** The node that runs pods, if there is one. */
+  readonly pods?: NodePods | undefined;
   readonly log: RequestLog;
   /** Whether the server is up and not going down. */
   readonly ready: () => boolean;
@@ -72,6 +75,11 @@ export class ApiServer {
     call.user = user;
     const refusal = this.#options.authorize(user, call.info);
     if (refusal) throw refusal;
+    // A WebSocket can only be opened by GET; whoever opens one into a pod needs the right to do so by POST, too.
+    if (call.info.verb === "get" && CONNECTS.has(call.info.target?.subresource ?? "")) {
+      const also = this.#options.authorize(user, { ...call.info, verb: "create" });
+      if (also) throw also;
+    }
     return call.info.target ? this.#resource(request, call, user) : this.#document(request, call.info);
   }
 
@@ -93,6 +101,7 @@ export class ApiServer {
       scope,
       warnings: call.warnings,
       protobuf,
+      pods: this.#options.pods,
       noteBody: (value) => {
         call.body = value;
       },
@@ -217,6 +226,8 @@ interface Call {
   user: RequestUser | undefined;
   body: unknown;
 }
+
+const CONNECTS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
 const NO_CACHE = { "cache-control": "no-cache, private" };
 

@@ -1,13 +1,12 @@
 import { deepClone } from "@lotse/client/meta";
+import { bindPod } from "../kubelet/index.ts";
 import {
   type ApiObject,
   badRequest,
   compilePatch,
-  isRecord,
   methodNotAllowed,
   notFound,
   objectAt,
-  remove,
   toScale,
   unknownResource,
   unsupportedMediaType,
@@ -15,8 +14,10 @@ import {
   verbNotSupported,
   withScale,
 } from "../registry/index.ts";
+import { handleEviction } from "./eviction.ts";
 import type { ApiResponse } from "./exchange.ts";
 import { patchOptions, writeOptions } from "./options.ts";
+import { handleCommand, handleForward, handleLog } from "./pod-streams.ts";
 import {
   findObject,
   handlePatch,
@@ -49,6 +50,13 @@ export async function handleSubresource(call: ResourceCall, name: string): Promi
       return handleBinding(call);
     case "eviction":
       return handleEviction(call);
+    case "log":
+      return handleLog(call);
+    case "exec":
+    case "attach":
+      return handleCommand(call, name);
+    case "portforward":
+      return handleForward(call);
     default:
       throw unknownResource();
   }
@@ -137,43 +145,12 @@ async function handleBinding(call: ResourceCall): Promise<ApiResponse> {
   await update(backend, scope, target, options, {
     by: "patch",
     tracked: false,
-    next: (current) => bindPod(current, node, backend.clock.now()),
-  });
-  return respondRaw(call, 201, success());
-}
-
-function bindPod(current: ApiObject, node: string, now: number): ApiObject {
-  const pod = deepClone(current);
-  if (objectAt(pod, "spec").nodeName) {
-    throw badRequest(
-      `pod ${pod.metadata.name} is already assigned to node ${JSON.stringify(objectAt(pod, "spec").nodeName)}`,
-    );
-  }
-  pod.spec = { ...objectAt(pod, "spec"), nodeName: node };
-  const status = objectAt(pod, "status");
-  const others = (Array.isArray(status.conditions) ? status.conditions : []).filter(
-    (condition) => !(isRecord(condition) && condition.type === "PodScheduled"),
-  );
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
-  const scheduled = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: time };
-  pod.status = { ...status, conditions: [...others, scheduled] };
-  return pod;
-}
-
-async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target } = call;
-  const body = await readBody(call);
-  const options = objectAt(body.value, "deleteOptions");
-  const grace = options.gracePeriodSeconds;
-  await remove(
-    backend,
-    scope,
-    { ...target, subresource: undefined },
-    {
-      gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
-      dryRun: Array.isArray(options.dryRun) && options.dryRun.includes("All"),
+    next: (current) => {
+      const { nodeName } = objectAt(current, "spec");
+      if (!nodeName) return deepClone(bindPod(current, node, backend.clock.now()));
+      throw badRequest(`pod ${current.metadata.name} is already assigned to node ${JSON.stringify(nodeName)}`);
     },
-  );
+  });
   return respondRaw(call, 201, success());
 }
 

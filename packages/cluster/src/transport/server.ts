@@ -1,9 +1,11 @@
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { ApiRequest, ApiResponse, StreamResponse } from "../api/index.ts";
 import { StatusError, tooLarge } from "../registry/index.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
+import { startSession } from "./sessions.ts";
 
 /** The largest body that a real server takes. */
 const BODY_LIMIT = 3 * 1_024 * 1_024;
@@ -45,6 +47,9 @@ export class Listener {
     // Clients keep connections open between requests; ours must not be the side that closes them in mid-flight.
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = 0;
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      void listener.#upgrade(request, socket, head, options.handle);
+    });
     const listener = new Listener(server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -73,8 +78,31 @@ export class Listener {
 
   async #answer(request: IncomingMessage, response: ServerResponse, handle: ListenerOptions["handle"]): Promise<void> {
     response.on("error", () => response.destroy());
+    this.#respond(await handle(toApiRequest(request)), request, response);
+  }
+
+  /** A client that asks for another protocol gets it where a session begins, else an ordinary answer. */
+  async #upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    handle: ListenerOptions["handle"],
+  ): Promise<void> {
+    socket.on("error", () => socket.destroy());
     const answer = await handle(toApiRequest(request));
-    if (response.destroyed) return;
+    if (answer.type === "session") {
+      if (head.length > 0) socket.unshift(head);
+      return startSession(answer, request, socket);
+    }
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Socket);
+    response.once("finish", () => socket.end());
+    this.#respond(answer, request, response);
+  }
+
+  #respond(answer: ApiResponse, request: IncomingMessage, response: ServerResponse): void {
+    if (response.destroyed || answer.type === "session") return;
     response.writeHead(answer.status, answer.headers as Record<string, string | string[]>);
     if (answer.type === "stream") this.#stream(answer, response);
     else if (request.method === "HEAD" || answer.status === 304) response.end();

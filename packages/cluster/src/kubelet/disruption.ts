@@ -1,0 +1,219 @@
+import { deepEqual, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
+import type { Controller, ControllerContext } from "../controllers/index.ts";
+import {
+  type ApiObject,
+  fromStore,
+  isRecord,
+  listAt,
+  objectAt,
+  StatusError,
+  storeKey,
+  type Target,
+  timestamp,
+  update,
+} from "../registry/index.ts";
+
+type Fields = Record<string, unknown>;
+
+const TABLE = "poddisruptionbudgets.policy";
+/** A pod that was let go and is still there after this long will stay. */
+const DELETION_TIMEOUT = 120_000;
+const WRITE = { dryRun: false, fieldManager: "kube-controller-manager", fieldValidation: "Ignore" } as const;
+
+/** Counts, for each disruption budget, how many of its pods may go. */
+export class DisruptionController implements Controller {
+  readonly #context: ControllerContext;
+  readonly #dirty = new Set<string>();
+  readonly #rechecks = new Map<string, () => void>();
+  #running = false;
+  #stopped = false;
+  #stopWatching: (() => void)[] = [];
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+  }
+
+  get idle(): boolean {
+    return !this.#running;
+  }
+
+  start(): void {
+    const { store } = this.#context.backend;
+    this.#stopWatching = [
+      store.watch(TABLE, store.revision, ({ type, key }) => {
+        if (type !== "deleted") this.#add(key);
+      }),
+      store.watch("pods", store.revision, ({ object }) => {
+        for (const { key } of store.list(TABLE, `${object.metadata.namespace}/`)) this.#add(key);
+      }),
+    ];
+    for (const { key } of store.list(TABLE)) this.#add(key);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const stop of this.#stopWatching) stop();
+    for (const cancel of this.#rechecks.values()) cancel();
+  }
+
+  #add(key: string): void {
+    if (this.#stopped) return;
+    this.#dirty.add(key);
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    // The writer whose change brought the work gets its answer first.
+    await Promise.resolve();
+    for (let [key] = this.#dirty; key !== undefined; [key] = this.#dirty) {
+      this.#dirty.delete(key);
+      await this.#sync(key).catch(() => {});
+    }
+    this.#running = false;
+  }
+
+  async #sync(key: string): Promise<void> {
+    const { backend, scope } = this.#context;
+    const entry = backend.store.get(TABLE, key);
+    const endpoint = backend.catalog.storage("policy", "poddisruptionbudgets");
+    if (!entry || !endpoint || this.#stopped) return;
+    const { namespace, name } = fromStore(entry.object).metadata;
+    const target: Target = { endpoint, namespace, name, subresource: "status" };
+    try {
+      await update(backend, scope, target, WRITE, {
+        by: "patch",
+        tracked: false,
+        next: (budget) => structuredClone({ ...budget, status: this.#count(budget, key) }),
+      });
+    } catch (error) {
+      if (!(error instanceof StatusError && error.code === 404)) throw error;
+    }
+  }
+
+  #count(budget: ApiObject, key: string): Fields {
+    const { clock } = this.#context.backend;
+    const pods = this.#podsOf(budget);
+    const now = clock.now();
+    const disrupted = stillDisrupted(budget, pods, now);
+    const next = Math.min(...Object.values(disrupted).map((time) => Date.parse(String(time)) + DELETION_TIMEOUT - now));
+    this.#rechecks.get(key)?.();
+    this.#rechecks.delete(key);
+    if (Number.isFinite(next)) {
+      this.#rechecks.set(
+        key,
+        clock.after(next + 1, () => this.#add(key)),
+      );
+    }
+    return budgetStatus(budget, pods, disrupted, (pod) => this.#scaleOf(pod), now);
+  }
+
+  #podsOf(budget: ApiObject): ApiObject[] {
+    const { selector } = objectAt(budget, "spec");
+    if (!isRecord(selector)) return [];
+    try {
+      const wanted = parseLabelSelector(selector);
+      return this.#context.backend.store
+        .list("pods", `${budget.metadata.namespace}/`)
+        .map((entry) => fromStore(entry.object))
+        .filter((pod) => matchesLabels(wanted, pod.metadata.labels))
+        .filter((pod) => !["Succeeded", "Failed"].includes(String(objectAt(pod, "status").phase)));
+    } catch (error) {
+      if (error instanceof SelectorError) return [];
+      throw error;
+    }
+  }
+
+  /** The controller of a pod and how many pods it wants. */
+  #scaleOf(pod: ApiObject): Scale | undefined {
+    const owner = pod.metadata.ownerReferences?.find((one) => one.controller === true);
+    if (!owner) return undefined;
+    const { catalog, store } = this.#context.backend;
+    const group = owner.apiVersion.includes("/") ? (owner.apiVersion.split("/")[0] as string) : "";
+    const resource = catalog.byKind(group, owner.kind);
+    const entry = resource && store.get(resource.table, storeKey(pod.metadata.namespace, owner.name));
+    const replicas = entry && objectAt(fromStore(entry.object), "spec").replicas;
+    return typeof replicas === "number" ? { uid: owner.uid, replicas } : undefined;
+  }
+}
+
+interface Scale {
+  readonly uid: string;
+  readonly replicas: number;
+}
+
+/** Pods that an eviction let go and that are not gone yet. */
+function stillDisrupted(budget: ApiObject, pods: readonly ApiObject[], now: number): Fields {
+  const told = objectAt(budget, "status", "disruptedPods");
+  const kept: Fields = {};
+  for (const { metadata } of pods) {
+    const time = told[metadata.name];
+    if (time === undefined || metadata.deletionTimestamp !== undefined) continue;
+    if (Date.parse(String(time)) + DELETION_TIMEOUT >= now) kept[metadata.name] = time;
+  }
+  return kept;
+}
+
+/** What a budget says about its pods. Pure. */
+export function budgetStatus(
+  budget: ApiObject,
+  pods: readonly ApiObject[],
+  disrupted: Fields,
+  scaleOf: (pod: ApiObject) => Scale | undefined,
+  now: number,
+): Fields {
+  const { minAvailable, maxUnavailable } = objectAt(budget, "spec");
+  const scale = () => {
+    const scales = new Map(pods.map(scaleOf).flatMap((one) => (one ? [[one.uid, one.replicas] as const] : [])));
+    return [...scales.values()].reduce((sum, replicas) => sum + replicas, 0);
+  };
+  let expectedPods = pods.length;
+  let desiredHealthy = 0;
+  if (maxUnavailable !== undefined) {
+    expectedPods = scale();
+    desiredHealthy = Math.max(0, expectedPods - scaled(maxUnavailable, expectedPods));
+  } else if (minAvailable !== undefined) {
+    if (typeof minAvailable === "string") expectedPods = scale();
+    desiredHealthy = scaled(minAvailable, expectedPods);
+  }
+  const healthy = pods.filter(
+    (pod) =>
+      pod.metadata.deletionTimestamp === undefined &&
+      disrupted[pod.metadata.name] === undefined &&
+      listAt(pod, "status", "conditions").some(({ type, status }) => type === "Ready" && status === "True"),
+  );
+  const currentHealthy = healthy.length;
+  const disruptionsAllowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
+  return {
+    observedGeneration: budget.metadata.generation ?? 0,
+    ...(Object.keys(disrupted).length > 0 ? { disruptedPods: disrupted } : {}),
+    disruptionsAllowed,
+    currentHealthy,
+    desiredHealthy,
+    expectedPods,
+    conditions: conditionsOf(budget, disruptionsAllowed > 0, now),
+  };
+}
+
+function conditionsOf(budget: ApiObject, allowed: boolean, now: number): Fields[] {
+  const old = listAt(budget, "status", "conditions");
+  const before = old.find(({ type }) => type === "DisruptionAllowed");
+  const status = allowed ? "True" : "False";
+  const condition = {
+    type: "DisruptionAllowed",
+    status,
+    observedGeneration: budget.metadata.generation ?? 0,
+    lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(now),
+    reason: allowed ? "SufficientPods" : "InsufficientPods",
+    message: "",
+  };
+  if (before && deepEqual(before, condition)) return old;
+  return [...old.filter((one) => one !== before), condition];
+}
+
+/** A number, or so many per cent of `total`, rounded up. */
+function scaled(value: unknown, total: number): number {
+  if (typeof value === "number") return value;
+  const percent = Number(/^(\d+)%$/.exec(String(value))?.[1] ?? Number.NaN);
+  return Number.isNaN(percent) ? 0 : Math.ceil((percent * total) / 100);
+}

@@ -1,0 +1,344 @@
+import { type Clock, deepEqual } from "@lotse/client/meta";
+import { type ApiObject, objectAt } from "../registry/index.ts";
+import {
+  type ContainerRecord,
+  crashesAfter,
+  type Ended,
+  type RestartPolicy,
+  recordsOf,
+  restartDelay,
+  restarts,
+  stageOf,
+} from "./containers.ts";
+import { ContainerLog } from "./log.ts";
+import { watchHealth } from "./prober.ts";
+import { type ContainerExit, type ContainerRuntime, type Sandbox, StartError } from "./runtime.ts";
+import { type PodFacts, podStatus } from "./status.ts";
+
+/** How a pod's keeper reaches the API. Both resolve when the object is gone, too. */
+export interface PodWriter {
+  /** Writes the status that `next` makes of the present object. */
+  report(next: (pod: ApiObject) => Record<string, unknown>): Promise<void>;
+  /** Deletes the object for good. */
+  erase(): Promise<void>;
+  /** Tells people what happened. */
+  event(type: "Normal" | "Warning", reason: string, message: string): void;
+}
+
+export interface PodWorkerOptions {
+  readonly clock: Clock;
+  readonly runtime: ContainerRuntime;
+  readonly writer: PodWriter;
+  readonly hostIp: string;
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * Looks after one pod on this node, from the moment it is bound until it is gone. Whatever happens (a container ends, a
+ * timer fires, the object changes) leads to a turn: a look at all containers, which starts what is due, stops what must
+ * go, and then writes the status if it is another one.
+ */
+export class PodWorker {
+  readonly #options: PodWorkerOptions;
+  readonly #records: readonly ContainerRecord[];
+  readonly #policy: RestartPolicy;
+  readonly #since: number;
+  readonly #closed = new AbortController();
+  readonly #timers = new Map<string, () => void>();
+  readonly #health = new Map<ContainerRecord, () => void>();
+  #pod: ApiObject;
+  #sandbox: Sandbox | undefined;
+  #opening = false;
+  #failure: PodFacts["failure"];
+  /** When the pod must be gone, in the clock's monotonic time; set when its deletion began. */
+  #deadline: number | undefined;
+  #erased = false;
+  #again = false;
+  #running: Promise<void> | undefined;
+
+  constructor(pod: ApiObject, options: PodWorkerOptions) {
+    this.#pod = pod;
+    this.#options = options;
+    this.#records = recordsOf(pod);
+    this.#policy = (objectAt(pod, "spec").restartPolicy ?? "Always") as RestartPolicy;
+    this.#since = options.clock.now();
+  }
+
+  get uid(): string {
+    return this.#pod.metadata.uid;
+  }
+
+  get pod(): ApiObject {
+    return this.#pod;
+  }
+
+  get sandbox(): Sandbox | undefined {
+    return this.#sandbox;
+  }
+
+  /** Nothing to do right now; timers and containers may bring work later. */
+  get idle(): boolean {
+    return this.#running === undefined;
+  }
+
+  record(name: string): ContainerRecord | undefined {
+    return this.#records.find((record) => record.name === name);
+  }
+
+  /** The object has changed. */
+  update(pod: ApiObject): void {
+    this.#pod = pod;
+    this.wake();
+  }
+
+  wake(): void {
+    this.#again = true;
+    if (this.#running || this.#closed.signal.aborted) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#again) this.wake();
+    });
+  }
+
+  /** The object is gone, or the node: everything ends at once. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    for (const cancel of this.#timers.values()) cancel();
+    for (const stop of this.#health.values()) stop();
+    const ends = this.#records.map(({ state }) => {
+      if (state.at !== "running") return undefined;
+      state.container.stop(0);
+      return state.container.exited;
+    });
+    await Promise.all(ends);
+    for (const record of this.#records) record.log?.end();
+    await this.#sandbox?.remove();
+  }
+
+  async #run(): Promise<void> {
+    // Whoever wrote the change gets the answer first.
+    await Promise.resolve();
+    while (this.#again && !this.#closed.signal.aborted) {
+      this.#again = false;
+      try {
+        this.#turn();
+        await this.#report();
+      } catch {
+        this.#later("retry", RETRY_MS);
+      }
+    }
+  }
+
+  #turn(): void {
+    if (this.#pod.metadata.deletionTimestamp !== undefined) this.#stopAll();
+    else if (this.#failure) this.#kill();
+    else if (!this.#overdue()) this.#goOn();
+  }
+
+  /** Starts what is due; ends what is left when the pod's work is done. */
+  #goOn(): void {
+    const stage = stageOf(this.#records, this.#policy);
+    if (stage.at === "done") this.#kill();
+    else if (this.#sandbox) {
+      const sidecars = this.#records.filter((record) => record.role === "sidecar" && record.runs > 0);
+      const due = stage.at === "initializing" ? [stage.next] : this.#records.filter(({ role }) => role === "main");
+      for (const record of new Set([...sidecars, ...due])) this.#startIfDue(record, this.#sandbox);
+    } else this.#open();
+  }
+
+  #open(): void {
+    if (this.#opening) return;
+    this.#opening = true;
+    this.#options.runtime.open(this.#pod, this.#closed.signal).then(
+      (sandbox) => {
+        this.#sandbox = sandbox;
+        if (this.#closed.signal.aborted) void sandbox.remove();
+        void sandbox.failed.then((failure) => this.#fail(failure));
+        this.wake();
+      },
+      (error: unknown) => {
+        this.#opening = false;
+        if (this.#closed.signal.aborted) return;
+        this.#options.writer.event("Warning", "FailedCreatePodSandBox", messageOf(error));
+        this.#later("open", RETRY_MS);
+      },
+    );
+  }
+
+  #fail(failure: { readonly reason: string; readonly message: string }): void {
+    if (this.#closed.signal.aborted || this.#failure) return;
+    this.#failure = failure;
+    this.#options.writer.event("Warning", failure.reason, failure.message);
+    this.wake();
+  }
+
+  /** Whether the pod has been active longer than it may. */
+  #overdue(): boolean {
+    const limit = objectAt(this.#pod, "spec").activeDeadlineSeconds;
+    if (typeof limit !== "number") return false;
+    const left = this.#since + limit * 1_000 - this.#options.clock.now();
+    if (left > 0) this.#later("deadline", left);
+    else
+      this.#fail({
+        reason: "DeadlineExceeded",
+        message: "Pod was active on the node longer than the specified deadline",
+      });
+    return left <= 0;
+  }
+
+  #startIfDue(record: ContainerRecord, sandbox: Sandbox): void {
+    if (record.state.at !== "waiting") return;
+    const wait = record.state.due - this.#options.clock.monotonic();
+    if (wait > 0) {
+      this.#later(`start ${record.name}`, wait);
+      return;
+    }
+    const again = record.runs > 0;
+    record.state = { at: "starting", reason: record.state.reason };
+    record.runs++;
+    record.previousLog = record.log ?? record.previousLog;
+    const log = new ContainerLog(() => this.#options.clock.now());
+    const run = { pod: this.#pod, container: record.spec, attempt: record.restarts + (again ? 1 : 0), log };
+    sandbox.start(run).then(
+      (container) => {
+        record.log = log;
+        if (again) record.restarts++;
+        record.state = { at: "running", container, since: this.#options.clock.now() };
+        this.#options.writer.event("Normal", "Started", "Container started");
+        this.#watchHealth(record);
+        void container.exited.then((exit) => this.#ended(record, container.id, exit));
+        // A pod that went meanwhile has nobody else to end what just began.
+        if (this.#closed.signal.aborted) container.stop(0);
+        this.wake();
+      },
+      (error: unknown) => this.#notStarted(record, error),
+    );
+  }
+
+  #notStarted(record: ContainerRecord, error: unknown): void {
+    if (this.#closed.signal.aborted) return;
+    const reason = error instanceof StartError ? error.reason : "CreateContainerError";
+    // What never began is no run.
+    record.runs--;
+    record.crashes++;
+    const due = this.#options.clock.monotonic() + restartDelay(record.crashes + 1);
+    const pull = reason === "ErrImagePull" && record.crashes > 1;
+    const message = pull
+      ? `Back-off pulling image ${JSON.stringify(record.spec.image)}: ${messageOf(error)}`
+      : messageOf(error);
+    record.state = { at: "waiting", reason: pull ? "ImagePullBackOff" : reason, message, due };
+    this.#options.writer.event("Warning", pull ? "BackOff" : "Failed", message);
+    this.wake();
+  }
+
+  #watchHealth(record: ContainerRecord): void {
+    const { state } = record;
+    if (state.at !== "running") return;
+    const stop = watchHealth(this.#options.clock, record.spec, state.container.readiness, {
+      started: () => {
+        record.started = true;
+        this.wake();
+      },
+      ready: (ready) => {
+        record.ready = ready;
+        this.wake();
+      },
+      unhealthy: () => {
+        this.#options.writer.event("Normal", "Killing", `Container ${record.name} failed its probe, will be restarted`);
+        state.container.stop(this.#grace());
+      },
+    });
+    this.#health.set(record, stop);
+  }
+
+  #ended(record: ContainerRecord, id: string, exit: ContainerExit): void {
+    this.#health.get(record)?.();
+    this.#health.delete(record);
+    record.log?.end();
+    record.ready = false;
+    record.started = false;
+    const { clock, writer } = this.#options;
+    const since = record.state.at === "running" ? record.state.since : clock.now();
+    const ended: Ended = { id, since, until: clock.now(), exit };
+    const goesOn = this.#pod.metadata.deletionTimestamp === undefined && !this.#failure && !this.#isOver(record);
+    if (goesOn && restarts(record, this.#policy, exit.exitCode)) {
+      record.last = ended;
+      record.crashes = crashesAfter(record, clock.now() - since);
+      const delay = restartDelay(record.crashes);
+      const { name, namespace, uid } = this.#pod.metadata;
+      const message = `back-off ${delay / 1_000}s restarting failed container=${record.name} pod=${name}_${namespace}(${uid})`;
+      record.state = { at: "waiting", reason: "CrashLoopBackOff", message, due: clock.monotonic() + delay };
+      if (delay > 0) writer.event("Warning", "BackOff", `Back-off restarting failed container ${record.name}`);
+    } else record.state = { at: "ended", ...ended };
+    this.wake();
+  }
+
+  /** Sidecars end with the containers that they serve. */
+  #isOver(record: ContainerRecord): boolean {
+    return record.role === "sidecar" && stageOf(this.#records, this.#policy).at === "done";
+  }
+
+  #grace(): number {
+    const seconds = objectAt(this.#pod, "spec").terminationGracePeriodSeconds;
+    return (typeof seconds === "number" ? seconds : 30) * 1_000;
+  }
+
+  #kill(): void {
+    for (const { state } of this.#records) if (state.at === "running") state.container.stop(this.#grace());
+  }
+
+  /** The pod is being deleted: its containers get what is left of its grace period, then the object goes. */
+  #stopAll(): void {
+    const { clock } = this.#options;
+    const grace = (this.#pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
+    if (this.#deadline === undefined) {
+      for (const { name, state } of this.#records) {
+        if (state.at === "running") this.#options.writer.event("Normal", "Killing", `Stopping container ${name}`);
+      }
+    }
+    // A second DELETE may shorten the time, and never lengthens it.
+    this.#deadline = Math.min(this.#deadline ?? Number.POSITIVE_INFINITY, clock.monotonic() + grace);
+    const left = Math.max(0, this.#deadline - clock.monotonic());
+    for (const { state } of this.#records) if (state.at === "running") state.container.stop(left);
+    for (const record of this.#records) {
+      if (record.state.at === "waiting" && record.last) record.state = { at: "ended", ...record.last };
+    }
+  }
+
+  get #atRest(): boolean {
+    return this.#records.every(({ state }) => state.at === "waiting" || state.at === "ended");
+  }
+
+  async #report(): Promise<void> {
+    const { clock, hostIp, writer } = this.#options;
+    const facts: PodFacts = {
+      records: this.#records,
+      policy: this.#policy,
+      since: this.#since,
+      hostIp,
+      podIp: this.#sandbox?.ip,
+      failure: this.#failure,
+    };
+    const status = podStatus(this.#pod, facts, clock.now());
+    if (!deepEqual(status, this.#pod.status)) await writer.report((pod) => podStatus(pod, facts, clock.now()));
+    if (this.#pod.metadata.deletionTimestamp === undefined || !this.#atRest || this.#erased) return;
+    await writer.erase();
+    this.#erased = true;
+  }
+
+  #later(key: string, ms: number): void {
+    this.#timers.get(key)?.();
+    this.#timers.set(
+      key,
+      this.#options.clock.after(ms, () => {
+        this.#timers.delete(key);
+        this.wake();
+      }),
+    );
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

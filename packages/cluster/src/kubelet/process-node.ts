@@ -1,0 +1,78 @@
+import os from "node:os";
+import type { Duration } from "@lotse/client/meta";
+import type { ControllerContext } from "../controllers/index.ts";
+import { fromStore } from "../registry/index.ts";
+import { Kubelet } from "./kubelet.ts";
+import { dial } from "./process-dial.ts";
+import { type ImageCommands, ProcessRuntime } from "./process-runtime.ts";
+import type { PodPrograms } from "./programs.ts";
+import type { ContainerRuntime } from "./runtime.ts";
+import { SimulatedRuntime } from "./simulate.ts";
+
+/** `simulate`: pods pretend to run. `process`: their commands run as processes of this machine. */
+export type KubeletMode = "simulate" | "process";
+
+/** How a node runs pods. */
+export interface KubeletSettings {
+  readonly mode: KubeletMode;
+  /** The name of the node; that of the cluster and `-node` unless told. */
+  readonly nodeName?: string;
+  /** Simulate: how long pods stay Pending on the node; a tenth of a second unless told. */
+  readonly startDelay?: Duration;
+  /**
+   * Process: what runs in place of an image when a container has no command of its own.
+   *
+   * @example
+   * `{ "my/app": ["node", "/work/app/dist/main.js"] }`
+   */
+  readonly images?: ImageCommands;
+}
+
+export interface NodeOptions {
+  readonly context: ControllerContext;
+  /** The cluster's. */
+  readonly name: string;
+  readonly programs: PodPrograms;
+  /** Kubernetes'. */
+  readonly version: string;
+  /** The cluster's kubeconfig, for programs that run in pods. */
+  readonly kubeconfig: () => string;
+}
+
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
+
+/** Makes the node of a cluster. */
+export function startNode(wanted: KubeletMode | KubeletSettings, options: NodeOptions): Kubelet {
+  const settings = typeof wanted === "string" ? { mode: wanted } : wanted;
+  const { context } = options;
+  const { nodeName = `${options.name}-node` } = settings;
+  const runtime = makeRuntime(settings, options);
+  return new Kubelet({
+    context,
+    runtime,
+    node: {
+      name: nodeName,
+      ip: "127.0.0.1",
+      kubeletVersion: options.version,
+      os: os.platform() === "win32" ? "windows" : os.platform(),
+      architecture: ARCHITECTURES[os.arch()] ?? os.arch(),
+      runtime: `lotse-${settings.mode}://1.0`,
+    },
+  });
+}
+
+function makeRuntime(settings: KubeletSettings, { context, programs, kubeconfig }: NodeOptions): ContainerRuntime {
+  const { clock, random, store } = context.backend;
+  if (settings.mode === "simulate") {
+    return new SimulatedRuntime({ clock, programs, random, startDelay: settings.startDelay ?? 100, dial });
+  }
+  return new ProcessRuntime({
+    clock,
+    images: settings.images ?? {},
+    kubeconfig,
+    find: (plural, namespace, name) => {
+      const entry = store.get(plural, `${namespace}/${name}`);
+      return entry && fromStore(entry.object);
+    },
+  });
+}

@@ -1,0 +1,145 @@
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import type { Clock } from "@lotse/client/meta";
+import { type ApiObject, isRecord, objectAt } from "../registry/index.ts";
+import { containerEnvironment, expand, type FindObject } from "./environment.ts";
+import { Child } from "./process-child.ts";
+import { ProcessContainer } from "./process-container.ts";
+import { dial } from "./process-dial.ts";
+import { inside, makeDirectory } from "./process-files.ts";
+import {
+  type ContainerRun,
+  type ContainerRuntime,
+  type RunningContainer,
+  type Sandbox,
+  StartError,
+} from "./runtime.ts";
+
+/** What runs in place of an image: a program and its arguments. */
+export type ImageCommands = Readonly<Record<string, readonly string[]>>;
+
+export interface ProcessOptions {
+  readonly clock: Clock;
+  readonly find: FindObject;
+  readonly images: ImageCommands;
+  /** The cluster's kubeconfig, for programs that want to talk to it. */
+  readonly kubeconfig: () => string;
+}
+
+const ADDRESS = "127.0.0.1";
+/** Variables of this process that programs cannot do without. */
+const INHERITED = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot", "NODE_EXTRA_CA_CERTS"] as const;
+
+/**
+ * Containers as processes of this machine: their commands run as the user who started the cluster, each in a directory
+ * of its own. Images are not pulled; what stands for one is told by `images`. A container without a command whose image
+ * stands for nothing does nothing, but other commands can be run in it.
+ */
+export class ProcessRuntime implements ContainerRuntime {
+  readonly #options: ProcessOptions;
+  readonly #children = new Set<Child>();
+  #root: Promise<string> | undefined;
+  /** The last chance: nothing that was started here may outlive this process. */
+  readonly #onExit = () => this.#killAll();
+
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+  }
+
+  async open(pod: ApiObject): Promise<Sandbox> {
+    const root = await this.#folder();
+    const { namespace, name, uid } = pod.metadata;
+    const folder = path.join(root, `${namespace}_${name}_${uid}`);
+    await mkdir(folder, { recursive: true });
+    return {
+      ip: ADDRESS,
+      start: (run) => this.#start(folder, run),
+      connect: dial,
+      failed: new Promise(() => {}),
+      remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#killAll();
+    process.off("exit", this.#onExit);
+    if (!this.#root) return;
+    await Promise.all([...this.#children].map((child) => child.exited));
+    await rm(await this.#root, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #folder(): Promise<string> {
+    this.#root ??= (async () => {
+      process.on("exit", this.#onExit);
+      const root = await mkdtemp(path.join(os.tmpdir(), "lotse-pods-"));
+      await writeFile(path.join(root, "kubeconfig"), this.#options.kubeconfig(), { mode: 0o600 });
+      process.once("exit", () => rmSync(root, { recursive: true, force: true }));
+      return root;
+    })();
+    return this.#root;
+  }
+
+  #killAll(): void {
+    for (const child of this.#children) child.kill();
+  }
+
+  async #start(podFolder: string, run: ContainerRun): Promise<RunningContainer> {
+    const { pod, container } = run;
+    const addresses = { podIp: ADDRESS, hostIp: ADDRESS };
+    const folder = await makeDirectory(podFolder, pod, container, addresses, this.#options.find);
+    const base = { ...this.#base(pod, folder), KUBECONFIG: path.join(path.dirname(podFolder), "kubeconfig") };
+    const env = containerEnvironment(pod, container, addresses, base, this.#options.find);
+    const workingFolder = inside(folder, String(container.workingDir ?? ""));
+    await mkdir(workingFolder, { recursive: true });
+    const command = this.#commandOf(container)?.map((word) => expand(word, env));
+    const messageFile = inside(folder, String(container.terminationMessagePath ?? "/dev/termination-log"));
+    await mkdir(path.dirname(messageFile), { recursive: true });
+    const spawn = (words: readonly string[], tty: boolean, stdin: boolean) => {
+      const child = new Child({ command: words, folder: workingFolder, env, tty, stdin });
+      this.#children.add(child);
+      void child.exited.then(() => this.#children.delete(child));
+      return child;
+    };
+    try {
+      return new ProcessContainer({
+        id: `lotse://${randomBytes(32).toString("hex")}`,
+        clock: this.#options.clock,
+        spec: container,
+        log: run.log,
+        main: command && spawn(command, container.tty === true, container.stdin === true),
+        spawn,
+        message: () => readFile(messageFile, "utf8").catch(() => ""),
+      });
+    } catch (error) {
+      throw new StartError("RunContainerError", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #base(pod: ApiObject, folder: string): Record<string, string> {
+    const base: Record<string, string> = {
+      HOME: folder,
+      HOSTNAME: String(objectAt(pod, "spec").hostname ?? pod.metadata.name),
+    };
+    for (const name of INHERITED) {
+      const value = process.env[name];
+      if (value !== undefined) base[name] = value;
+    }
+    return base;
+  }
+
+  /** The spec's command, or what stands for its image; undefined when nothing does. */
+  #commandOf(container: ContainerRun["container"]): string[] | undefined {
+    const words = (value: unknown) => (Array.isArray(value) && value.length > 0 ? value.map(String) : undefined);
+    const command = words(container.command);
+    const args = words(container.args) ?? [];
+    if (command) return [...command, ...args];
+    const image = String(container.image ?? "");
+    const { images } = this.#options;
+    const known = images[image] ?? images[image.replace(/[:@][^/]*$/, "")];
+    if (isRecord(container) && known) return [...known, ...args];
+    return undefined;
+  }
+}

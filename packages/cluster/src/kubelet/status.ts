@@ -1,0 +1,206 @@
+import { type ApiObject, isRecord, listAt, objectAt, timestamp } from "../registry/index.ts";
+import { type ContainerRecord, type Ended, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
+
+type Fields = Record<string, unknown>;
+
+/** Everything about a pod that its status is made of. */
+export interface PodFacts {
+  readonly records: readonly ContainerRecord[];
+  readonly policy: RestartPolicy;
+  /** When the node took the pod. */
+  readonly since: number;
+  readonly hostIp: string;
+  /** Known when the pod has its sandbox. */
+  readonly podIp: string | undefined;
+  /** Why the whole pod has failed, when none of its containers is to blame. */
+  readonly failure: { readonly reason: string; readonly message: string } | undefined;
+}
+
+/** The status of a pod as a kubelet reports it, over what others have written there. Pure. */
+export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields {
+  const { records, failure } = facts;
+  const stage = failure ? ({ at: "done", failed: true } as const) : stageOf(records, facts.policy);
+  const phase = phaseOf(stage, records);
+  const old = objectAt(pod, "status");
+  const generation = pod.metadata.generation;
+  return {
+    ...old,
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    phase,
+    ...(failure ? { reason: failure.reason, message: failure.message } : {}),
+    conditions: conditionsOf(pod, facts, stage, now),
+    hostIP: facts.hostIp,
+    hostIPs: [{ ip: facts.hostIp }],
+    ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
+    startTime: timestamp(facts.since),
+    ...statusList("initContainerStatuses", records, stage, (record) => record.role !== "main"),
+    ...statusList("containerStatuses", records, stage, (record) => record.role === "main"),
+  };
+}
+
+function phaseOf(stage: PodStage, records: readonly ContainerRecord[]): string {
+  if (stage.at === "done") return stage.failed ? "Failed" : "Succeeded";
+  if (stage.at === "initializing") return "Pending";
+  const mains = records.filter((record) => record.role === "main");
+  return mains.every((record) => record.state.at === "running" || record.state.at === "ended" || record.last)
+    ? "Running"
+    : "Pending";
+}
+
+function statusList(
+  key: string,
+  records: readonly ContainerRecord[],
+  stage: PodStage,
+  belongs: (record: ContainerRecord) => boolean,
+): Fields {
+  const chosen = records.filter(belongs);
+  return chosen.length === 0 ? {} : { [key]: chosen.map((record) => containerStatus(record, stage)) };
+}
+
+function containerStatus(record: ContainerRecord, stage: PodStage): Fields {
+  const image = String(record.spec.image ?? "");
+  const id = idOf(record);
+  // While the next run is being prepared, the state is still that of the run before.
+  const shown = record.state.at === "starting" && record.last ? undefined : record.last;
+  return {
+    ...(id === "" ? {} : { containerID: id }),
+    image,
+    imageID: id === "" ? "" : `lotse://${image}`,
+    lastState: shown ? { terminated: terminated(shown) } : {},
+    name: record.name,
+    ready: record.role === "init" ? record.state.at === "ended" && record.state.exit.exitCode === 0 : record.ready,
+    restartCount: record.restarts,
+    started: record.started,
+    state: stateOf(record, stage),
+  };
+}
+
+function idOf({ state, last }: ContainerRecord): string {
+  if (state.at === "running") return state.container.id;
+  return state.at === "ended" ? state.id : (last?.id ?? "");
+}
+
+function stateOf(record: ContainerRecord, stage: PodStage): Fields {
+  const { state, last } = record;
+  switch (state.at) {
+    case "running":
+      return { running: { startedAt: timestamp(state.since) } };
+    case "ended":
+      return { terminated: terminated(state) };
+    case "starting":
+      return last ? { terminated: terminated(last) } : { waiting: { reason: state.reason } };
+    case "waiting": {
+      const blocked = stage.at === "initializing" && stage.next !== record && record.runs === 0;
+      const reason = blocked ? "PodInitializing" : state.reason;
+      return { waiting: { reason, ...(state.message && !blocked ? { message: state.message } : {}) } };
+    }
+  }
+}
+
+function terminated({ id, since, until, exit }: Ended): Fields {
+  return {
+    ...(id === "" ? {} : { containerID: id }),
+    exitCode: exit.exitCode,
+    ...(exit.signal === undefined ? {} : { signal: exit.signal }),
+    reason: exit.reason ?? (exit.exitCode === 0 ? "Completed" : "Error"),
+    ...(exit.message ? { message: exit.message } : {}),
+    startedAt: timestamp(since),
+    finishedAt: timestamp(until),
+  };
+}
+
+interface Verdict {
+  readonly type: string;
+  readonly holds: boolean;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+function conditionsOf(pod: ApiObject, facts: PodFacts, stage: PodStage, now: number): Fields[] {
+  const old = listAt(pod, "status", "conditions");
+  const verdicts = [
+    { type: "PodReadyToStartContainers", holds: facts.podIp !== undefined && stage.at !== "done" },
+    initialized(facts.records, stage),
+    ready(pod, facts.records, stage),
+    containersReady(facts.records, stage),
+  ];
+  const generation = pod.metadata.generation;
+  const ours = verdicts.map((verdict): Fields => {
+    const before = old.find((condition) => condition.type === verdict.type);
+    const status = verdict.holds ? "True" : "False";
+    return {
+      type: verdict.type,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+      status,
+      lastProbeTime: null,
+      lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(now),
+      ...(verdict.reason ? { reason: verdict.reason } : {}),
+      ...(verdict.message ? { message: verdict.message } : {}),
+    };
+  });
+  return [...ours, ...old.filter((condition) => !verdicts.some(({ type }) => type === condition.type))];
+}
+
+function initialized(records: readonly ContainerRecord[], stage: PodStage): Verdict {
+  const type = "Initialized";
+  const missing = records.filter(
+    (record) =>
+      (record.role === "init" && !(record.state.at === "ended" && record.state.exit.exitCode === 0)) ||
+      (record.role === "sidecar" && !record.started && stage.at !== "done"),
+  );
+  if (missing.length === 0) return { type, holds: true, ...finished(stage) };
+  return { type, holds: false, reason: "ContainersNotInitialized", message: names("incomplete status", missing) };
+}
+
+function containersReady(records: readonly ContainerRecord[], stage: PodStage): Verdict {
+  const type = "ContainersReady";
+  if (stage.at === "done") return { type, holds: false, reason: stage.failed ? "PodFailed" : "PodCompleted" };
+  const missing = records.filter((record) => record.role !== "init" && !record.ready);
+  if (missing.length === 0) return { type, holds: true };
+  return { type, holds: false, reason: "ContainersNotReady", message: names("unready status", missing) };
+}
+
+/** Ready containers, and every gate that somebody else holds open. */
+function ready(pod: ApiObject, records: readonly ContainerRecord[], stage: PodStage): Verdict {
+  const containers = containersReady(records, stage);
+  if (!containers.holds) return { ...containers, type: "Ready" };
+  const conditions = listAt(pod, "status", "conditions");
+  const shut = listAt(pod, "spec", "readinessGates")
+    .map((gate) => String(gate.conditionType))
+    .filter((type) => !conditions.some((condition) => condition.type === type && condition.status === "True"));
+  if (shut.length === 0) return { type: "Ready", holds: true };
+  const message = shut.map((type) => `corresponding condition of pod readiness gate "${type}" does not exist.`);
+  return { type: "Ready", holds: false, reason: "ReadinessGatesNotReady", message: message.join(", ") };
+}
+
+const finished = (stage: PodStage) => (stage.at === "done" && !stage.failed ? { reason: "PodCompleted" } : {});
+
+function names(what: string, records: readonly ContainerRecord[]): string {
+  return `containers with ${what}: [${records.map((record) => record.name).join(" ")}]`;
+}
+
+/** Puts a pod on a node: what a scheduler does. */
+export function bindPod(pod: ApiObject, node: string, now: number): ApiObject {
+  return {
+    ...pod,
+    spec: { ...objectAt(pod, "spec"), nodeName: node },
+    status: { ...objectAt(pod, "status"), conditions: withScheduled(pod, now, { status: "True" }) },
+  };
+}
+
+/** The pod with the reason why no node takes it. */
+export function unschedulablePod(pod: ApiObject, reason: string, message: string, now: number): ApiObject {
+  const conditions = withScheduled(pod, now, { status: "False", reason, message });
+  return { ...pod, status: { ...objectAt(pod, "status"), conditions } };
+}
+
+function withScheduled(pod: ApiObject, now: number, what: Fields): Fields[] {
+  const conditions = objectAt(pod, "status").conditions;
+  const all = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
+  const before = all.find((condition) => condition.type === "PodScheduled");
+  const lastTransitionTime = before?.status === what.status ? before?.lastTransitionTime : timestamp(now);
+  return [
+    ...all.filter((condition) => condition !== before),
+    { type: "PodScheduled", lastProbeTime: null, lastTransitionTime, ...what },
+  ];
+}
