@@ -74,7 +74,7 @@ export function listFiles(dir, keep = () => true) {
 }
 
 /** Tests, and their helpers by the name test-….ts: neither is published. */
-export const isTest = (file) => /\.test\.[cm]?[jt]s$/.test(file) || isTestHelper(file);
+export const isTest = (file) => /\.(?:test|contract)\.[cm]?[jt]s$/.test(file) || isTestHelper(file);
 export const isTestHelper = (file) => /[\\/]test-[^\\/]*\.[cm]?[jt]s$/.test(file);
 
 /** The sources that end up in a published package: everything below src but tests. */

@@ -92,6 +92,9 @@ describe("the kubeconfig", () => {
     expect(access).toMatchObject({ server: "https://first", context: "b", namespace: "from-b" });
     expect((await access.credentials.current()).token).toBe("from-second");
     expect((await open({ kubeconfig: [second, first] })).server).toBe("https://second");
+    const list = [join(folder, "missing"), second, first];
+    expect((await open({ kubeconfig: list.join(delimiter) })).server).toBe("https://second");
+    expect((await open({ kubeconfig: list })).server).toBe("https://second");
   });
 
   it("uses the context that was asked for", async () => {
@@ -185,11 +188,15 @@ describe("the kubeconfig", () => {
   });
 
   it("may name a proxy, but none that the client cannot use", async () => {
-    const proxied = await open({ kubeconfig: kubeconfig({ "proxy-url": "http://proxy:3128" }) });
-    expect(proxied.proxyUrl).toBe("http://proxy:3128");
-    await expect(open({ kubeconfig: kubeconfig({ "proxy-url": "socks5://proxy" }) })).rejects.toBeInstanceOf(
-      ConfigError,
-    );
+    for (const proxy of ["http://proxy:3128", "https://proxy", "socks5://proxy:1080", "socks5h://u:p@proxy"]) {
+      expect((await open({ kubeconfig: kubeconfig({ "proxy-url": proxy }) })).proxyUrl).toBe(proxy);
+    }
+    for (const proxy of ["ftp://jane:secret@proxy", "proxy:3128", "http://"]) {
+      const error = await open({ kubeconfig: kubeconfig({ "proxy-url": proxy }) }).catch((reason) => reason);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(error.message).toContain('of the cluster "c"');
+      expect(error.message).not.toContain("secret");
+    }
   });
 
   it("yields to what the caller passes", async () => {
@@ -270,10 +277,52 @@ describe("a configuration that is wrong", () => {
 
   it("says that a folder, a broken YAML or another file is no kubeconfig", async () => {
     expect((await failing({ kubeconfig: folder })).message).toContain("it is a folder");
-    const broken = await write("broken", "a: [1, 2");
-    expect((await failing({ kubeconfig: broken })).message).toContain("is not valid YAML");
+    const broken = await write("broken", "users:\n- name: ann\n  user: { token: secret\n");
+    const { message } = await failing({ kubeconfig: broken });
+    expect(message).toMatch(/broken is not valid YAML in line \d+, column \d+: /);
+    expect(message, "the lines of a kubeconfig hold secrets").not.toContain("secret");
     const other = await write("other", "clusters: { a: 1 }");
     expect((await failing({ kubeconfig: other })).message).toContain("is not a kubeconfig");
+  });
+
+  it("says that a file is empty or has no contexts, with its path and what to do", async () => {
+    for (const text of ["", "\n", "# nothing yet\n", "---\n"]) {
+      const error = await failing({ kubeconfig: await write("empty", text) });
+      expect(error.message).toBe(`${join(folder, "empty")} is empty`);
+      expect(error.hint).toContain("$KUBECONFIG");
+    }
+    const bare = await write("bare", { "current-context": "gone", clusters: [], contexts: [], users: null });
+    expect((await failing({ kubeconfig: bare })).message).toBe(`${bare} has no contexts`);
+  });
+
+  it("says which entry has no name or no fields", async () => {
+    const said = async (text: string) => (await failing({ kubeconfig: { text } })).message;
+    expect(await said("contexts: [null]")).toBe("contexts[0] in the given text has no name");
+    expect(await said("clusters: [{ name: 7 }]")).toBe("clusters[0] in the given text has no name");
+    expect(await said("users: [{ name: ann, user: token }]")).toBe('the user "ann" in the given text has no fields');
+    expect(await said("current-context: 7")).toContain("current-context");
+  });
+
+  it("says that none of several files is there, and that only files can be read", async () => {
+    const error = await failing({ kubeconfig: [join(folder, "a"), join(folder, "b")] });
+    expect(error.message).toBe(`there is no kubeconfig at ${join(folder, "a")}, nor at ${join(folder, "b")}`);
+    expect((await failing({ kubeconfig: new URL("https://example.com/config") })).message).toContain("https:");
+  });
+
+  it("says that half of a client certificate is missing", async () => {
+    const error = await failing({ kubeconfig: kubeconfig({}, { "client-key-data": base64(PEM) }) });
+    expect(error).toBeInstanceOf(AuthError);
+    expect(error.message).toContain('client-key of the user "u"');
+    expect(error.message).toContain("no client-certificate");
+  });
+
+  it("says that groups are impersonated without a user", async () => {
+    expect((await failing({ kubeconfig: kubeconfig({}, { "as-groups": ["admins"] }) })).message).toContain("no user");
+  });
+
+  it("says that a token cannot be sent", async () => {
+    const { credentials } = await open({ kubeconfig: kubeconfig({}, { token: "two\nlines" }) });
+    await expect(credentials.current()).rejects.toThrow("the token has a line break");
   });
 
   it("lists the contexts when the one asked for is unknown", async () => {
@@ -306,9 +355,10 @@ describe("a configuration that is wrong", () => {
 
   it("says which certificate file cannot be read, when it is needed", async () => {
     const { credentials } = await open({ kubeconfig: kubeconfig({ "certificate-authority": join(folder, "no.pem") }) });
-    await expect(credentials.current()).rejects.toThrow(
-      `cannot read the certificate authority ${join(folder, "no.pem")}`,
-    );
+    await expect(credentials.current()).rejects.toMatchObject({
+      message: `cannot read the certificate authority ${join(folder, "no.pem")}: there is no such file`,
+      hint: 'check certificate-authority of the cluster "c" in the given kubeconfig, and the file\'s permissions',
+    });
   });
 });
 

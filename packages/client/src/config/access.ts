@@ -2,47 +2,48 @@
 import { resolve } from "node:path";
 import { type Clock, ConfigError, systemClock } from "../meta/index.ts";
 import type { Access, AccessOptions, LoginFunction } from "./contract.ts";
-import { type Material, PartsCredentials, readPem } from "./credentials.ts";
+import { type CredentialIssuer, type Material, PartsCredentials, readPem } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
 import { ExecPlugin } from "./exec-plugin.ts";
 import { RenewedFile } from "./files.ts";
+import { impersonationHeaders } from "./impersonation.ts";
 import { openInCluster, SERVICE_ACCOUNT_FOLDER } from "./in-cluster.ts";
 import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig.ts";
 import { LoginCredentials, loginsOf } from "./login.ts";
+import type { OidcContext } from "./oidc.ts";
+import { checkProxy, proxyOf } from "./proxy.ts";
 import { findKubeconfig } from "./sources.ts";
+import { printWarningsOnce } from "./warnings.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the steps below pass on: the options, with everything that has a default. */
+interface Asked extends AccessOptions {
+  readonly env: Env;
+  readonly clock: Clock;
+  readonly onWarning: (message: string) => void;
+}
 
 /**
  * Finds the server and the credentials: `url` alone, a kubeconfig, the pod's service account; in this order. Reads files,
  * sends nothing.
  */
 export async function openAccess(o: AccessOptions): Promise<Access> {
-  const access = await findAccess(o);
-  const proxyUrl = access.proxyUrl ?? (await proxyOf(access.server, o.env ?? process.env));
+  const { env = process.env, clock = systemClock, onWarning = printWarningsOnce() } = o;
+  const access = await findAccess({ ...o, env, clock, onWarning });
+  const proxyUrl = access.proxyUrl ?? (await proxyOf(access.server, env));
   return proxyUrl === undefined ? access : { ...access, proxyUrl };
 }
 
-const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
-
-async function proxyOf(server: string, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
-  // An address that is none is told by whoever tries to call it.
-  if (!PROXY_VARIABLES.some((name) => env[name]) || !URL.canParse(server)) return undefined;
-  // Loaded when needed: few machines have one.
-  const { proxyFromEnv } = await import("./proxy-env.ts");
-  const proxyUrl = proxyFromEnv(server, env);
-  return proxyUrl === undefined ? undefined : checkProxy(proxyUrl);
-}
-
-async function findAccess(o: AccessOptions): Promise<Access> {
+async function findAccess(o: Asked): Promise<Access> {
   if (o.login) return fromLogin(o, o.login);
-  const env = o.env ?? process.env;
-  const clock = o.clock ?? systemClock;
   if (o.url !== undefined && o.kubeconfig === undefined && o.context === undefined) return fromOptions(o, o.url);
   const { merged, looked } =
     o.serviceAccount !== undefined && o.kubeconfig === undefined && o.context === undefined
       ? { merged: undefined, looked: [] }
-      : await findKubeconfig(o, env);
-  if (merged) return fromKubeconfig(merged, o, env, clock);
-  const { serviceAccount, namespace } = o;
+      : await findKubeconfig(o, o.env);
+  if (merged) return fromKubeconfig(merged, o);
+  const { env, clock, serviceAccount, namespace } = o;
   const inCluster = await openInCluster({ env, clock, serviceAccount, namespace });
   if (inCluster) return inCluster;
   throw new ConfigError(
@@ -52,7 +53,7 @@ async function findAccess(o: AccessOptions): Promise<Access> {
 }
 
 /** Only what the program does not say by itself is looked for in the configuration. */
-async function fromLogin({ login, ...o }: AccessOptions, ask: LoginFunction): Promise<Access> {
+async function fromLogin({ login, ...o }: Asked, ask: LoginFunction): Promise<Access> {
   const logins = loginsOf(await ask());
   if (logins.length === 0) {
     throw new AuthError("the login brought no credentials", { hint: "return { server, token } or the like" });
@@ -65,7 +66,7 @@ async function fromLogin({ login, ...o }: AccessOptions, ask: LoginFunction): Pr
     });
   }
   const configured = server === undefined ? await openAccess(o) : undefined;
-  const credentials = new LoginCredentials(ask, o.clock ?? systemClock);
+  const credentials = new LoginCredentials(ask, o.clock);
   credentials.take(logins);
   const said = <Key extends "namespace" | "proxyUrl">(key: Key) => logins.find((one) => one[key] !== undefined)?.[key];
   const proxyUrl = said("proxyUrl") ?? configured?.proxyUrl;
@@ -75,11 +76,11 @@ async function fromLogin({ login, ...o }: AccessOptions, ask: LoginFunction): Pr
     source: "login",
     credentials,
     headers: {},
-    ...(proxyUrl && { proxyUrl: checkProxy(proxyUrl) }),
+    ...(proxyUrl && { proxyUrl: checkProxy(proxyUrl, "the login") }),
   };
 }
 
-function fromOptions(o: AccessOptions, url: string): Access {
+function fromOptions(o: Asked, url: string): Access {
   const rejectUnauthorized = o.insecureSkipTlsVerify !== true;
   return {
     server: withoutSlash(url),
@@ -90,36 +91,34 @@ function fromOptions(o: AccessOptions, url: string): Access {
   };
 }
 
-async function fromKubeconfig(
-  merged: MergedKubeconfig,
-  o: AccessOptions,
-  env: Readonly<Record<string, string | undefined>>,
-  clock: Clock,
-): Promise<Access> {
+async function fromKubeconfig(merged: MergedKubeconfig, o: Asked): Promise<Access> {
   const name = chooseContext(merged, o);
   const context = merged.contexts.get(name)?.value ?? {};
   const namespace = o.namespace ?? (context.namespace || undefined);
   if (!context.cluster) {
-    const { serviceAccount, url } = o;
+    const { env, clock, serviceAccount, url } = o;
     const inCluster = await openInCluster({ env, clock, serviceAccount, namespace, context: name, url });
     if (inCluster) return inCluster;
-    throw new ConfigError(`the context "${name}" names no cluster`, {
+    throw new ConfigError(`the context "${name}" in ${merged.origin} names no cluster`, {
       hint: "complete it with kubectl config set-context",
     });
   }
   const cluster = merged.clusters.get(context.cluster);
-  if (!cluster) throw missing("cluster", context.cluster, name, merged.clusters.keys());
+  if (!cluster) throw missing("cluster", context.cluster, name, merged.origin, merged.clusters.keys());
   const user = context.user ? merged.users.get(context.user) : undefined;
-  if (context.user && !user) throw missing("user", context.user, name, merged.users.keys());
+  if (context.user && !user) throw missing("user", context.user, name, merged.origin, merged.users.keys());
   const server = o.url ?? cluster.value.server;
   if (!server) {
-    throw new ConfigError(`the cluster "${context.cluster}" has no server address`, {
+    throw new ConfigError(`the cluster "${context.cluster}" in ${merged.origin} has no server address`, {
       hint: "set it with kubectl config set-cluster",
     });
   }
-  const parts = partsOf(server, cluster, user ?? { value: {}, folder: undefined }, env, clock);
+  const place = { cluster: context.cluster, user: context.user ?? "", files: merged.origin };
+  const nobody = { value: {}, folder: undefined };
+  const parts = partsOf(server, cluster, user ?? nobody, place, o);
   const insecure = o.insecureSkipTlsVerify ?? cluster.value["insecure-skip-tls-verify"] === true;
-  if (insecure) o.onWarning?.(`the certificate of ${server} is not verified (insecure-skip-tls-verify)`);
+  if (insecure) o.onWarning(`the certificate of ${server} is not verified (insecure-skip-tls-verify)`);
+  const proxyUrl = cluster.value["proxy-url"];
   return {
     server: withoutSlash(server),
     context: name,
@@ -127,31 +126,40 @@ async function fromKubeconfig(
     source: "kubeconfig",
     credentials: new PartsCredentials({ ...parts, ...given(o), rejectUnauthorized: !insecure }),
     headers: impersonation(user?.value ?? {}),
-    ...(cluster.value["proxy-url"] ? { proxyUrl: checkProxy(cluster.value["proxy-url"]) } : {}),
+    origin: {
+      files: merged.origin,
+      cluster: context.cluster,
+      ...(context.user && { user: context.user }),
+      ...authorityOf(cluster, o),
+    },
+    ...(proxyUrl && { proxyUrl: checkProxy(proxyUrl, `the cluster "${context.cluster}" in ${merged.origin}`) }),
   };
 }
 
-function checkProxy(url: string): string {
-  if (/^https?:\/\//.test(url)) return url;
-  throw new ConfigError(`the proxy ${url} is not of a kind that this client can use`, {
-    hint: "use a proxy with http:// or https://",
-  });
+/** Where the certificate authority comes from, for whoever has to find the wrong one. */
+function authorityOf({ value, folder }: At<KubeconfigCluster>, o: Asked): { authority?: string } {
+  if (o.ca !== undefined) return { authority: "the option `ca`" };
+  if (value["certificate-authority-data"]) return { authority: "certificate-authority-data" };
+  const path = value["certificate-authority"];
+  return path ? { authority: resolve(folder ?? ".", path) } : {};
 }
 
-function chooseContext(merged: MergedKubeconfig, o: AccessOptions): string {
+function chooseContext(merged: MergedKubeconfig, o: Asked): string {
   const names = [...merged.contexts.keys()];
   const wanted = o.context ?? merged.currentContext;
+  if (names.length === 0) {
+    const hint =
+      "choose another file with `kubeconfig` or $KUBECONFIG, or add a context with kubectl config set-context";
+    throw new ConfigError(`${merged.origin} ${merged.empty ? "is empty" : "has no contexts"}`, { hint });
+  }
   if (wanted === undefined) {
-    const first = names[0];
-    if (first === undefined) {
-      throw new ConfigError(`${merged.origin} has no contexts`, { hint: "add one with kubectl config set-context" });
-    }
-    o.onWarning?.(`${merged.origin} sets no current-context; using the first one, "${first}"`);
+    const first = names[0] as string;
+    o.onWarning(`${merged.origin} sets no current-context; using the first one, "${first}"`);
     return first;
   }
   if (merged.contexts.has(wanted)) return wanted;
   throw new ConfigError(`there is no context "${wanted}" in ${merged.origin}`, {
-    hint: names.length > 0 ? `the contexts are: ${names.join(", ")}` : "it has no contexts at all",
+    hint: `the contexts are: ${names.join(", ")}`,
   });
 }
 
@@ -164,37 +172,62 @@ function partsOf(
   server: string,
   { value: cluster, folder: clusterFolder }: At<KubeconfigCluster>,
   { value: user, folder: userFolder }: At<KubeconfigUser>,
-  env: Readonly<Record<string, string | undefined>>,
-  clock: Clock,
+  place: { readonly cluster: string; readonly user: string; readonly files: string },
+  { env, clock, onWarning }: Asked,
 ) {
-  const file = (path: string | undefined, folder: string | undefined, what: string): Material =>
-    path ? new RenewedFile(resolve(folder ?? ".", path), what, clock) : undefined;
-  // The data wins over the file, as for kubectl.
-  const pem = (
-    data: string | undefined,
-    path: string | undefined,
-    folder: string | undefined,
-    what: string,
-  ): Material => (data ? readPem(data) : file(path, folder, what));
-  const { exec } = user;
+  const ofCluster = (field: string) => `${field} of the cluster "${place.cluster}" in ${place.files}`;
+  const ofUser = (field: string) => `${field} of the user "${place.user}" in ${place.files}`;
+  const file = (path: string | undefined, folder: string | undefined, what: string, field: string): Material =>
+    path ? new RenewedFile(resolve(folder ?? ".", path), what, clock, field) : undefined;
+  const userFile = (key: "client-certificate" | "client-key" | "tokenFile", what: string) =>
+    file(user[key], userFolder, what, ofUser(key));
+  const { exec, "auth-provider": provider } = user;
   refuseOldWays(user);
+  refuseHalfCertificate(user, ofUser);
+  const ca = cluster["certificate-authority-data"];
+  const [cert, key] = [user["client-certificate-data"], user["client-key-data"]];
   return {
-    ca: pem(
-      cluster["certificate-authority-data"],
-      cluster["certificate-authority"],
-      clusterFolder,
-      "certificate authority",
-    ),
-    cert: pem(user["client-certificate-data"], user["client-certificate"], userFolder, "client certificate"),
-    key: pem(user["client-key-data"], user["client-key"], userFolder, "client key"),
+    // The data wins over the file, as for kubectl.
+    ca: ca
+      ? readPem(ca)
+      : file(
+          cluster["certificate-authority"],
+          clusterFolder,
+          "certificate authority",
+          ofCluster("certificate-authority"),
+        ),
+    cert: cert ? readPem(cert) : userFile("client-certificate", "client certificate"),
+    key: key ? readPem(key) : userFile("client-key", "client key"),
     // A file beats the text beside it, which only repeats an older state of it.
-    token:
-      file(user.tokenFile, userFolder, "token file") ?? (user.token || user["auth-provider"]?.config?.["id-token"]),
+    token: userFile("tokenFile", "token file") ?? (user.token || undefined),
     servername: cluster["tls-server-name"],
-    exec: exec
+    issuer: exec
       ? new ExecPlugin(exec, { cluster: clusterInfo(server, cluster), folder: userFolder, env, clock })
-      : undefined,
+      : provider
+        ? oidcIssuer(provider.config ?? {}, { user: place.user, folder: userFolder, env, clock, onWarning })
+        : undefined,
   };
+}
+
+/** Loaded when it is asked for the first time: few clusters are logged in to this way. */
+function oidcIssuer(config: Record<string, string>, context: OidcContext): CredentialIssuer {
+  let loading: Promise<CredentialIssuer> | undefined;
+  const load = () => {
+    loading ??= import("./oidc.ts").then(({ OidcIssuer }) => new OidcIssuer(config, context));
+    return loading;
+  };
+  return { get: async () => (await load()).get(), renew: async () => (await load()).renew() };
+}
+
+/** TLS would leave out what it cannot use, and the server would take the caller for nobody. */
+function refuseHalfCertificate(user: KubeconfigUser, ofUser: (field: string) => string): void {
+  const cert = user["client-certificate-data"] || user["client-certificate"];
+  const key = user["client-key-data"] || user["client-key"];
+  if (Boolean(cert) === Boolean(key)) return;
+  const [there, lacking] = cert ? ["client-certificate", "client-key"] : ["client-key", "client-certificate"];
+  throw new AuthError(`there is ${ofUser(there)}, but no ${lacking}`, {
+    hint: `add ${lacking} or ${lacking}-data: one is of no use without the other`,
+  });
 }
 
 function clusterInfo(server: string, cluster: KubeconfigCluster) {
@@ -220,14 +253,9 @@ function refuseOldWays(user: KubeconfigUser): void {
 }
 
 function impersonation(user: KubeconfigUser): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
-  if (user.as) headers["impersonate-user"] = user.as;
-  if (user["as-uid"]) headers["impersonate-uid"] = user["as-uid"];
-  if (user["as-groups"]?.length) headers["impersonate-group"] = user["as-groups"];
-  for (const [key, values] of Object.entries(user["as-user-extra"] ?? {})) {
-    headers[`impersonate-extra-${encodeURIComponent(key).toLowerCase()}`] = values;
-  }
-  return headers;
+  const { as, "as-uid": uid, "as-groups": groups, "as-user-extra": extra } = user;
+  if (!as && !uid && !groups?.length && Object.keys(extra ?? {}).length === 0) return {};
+  return impersonationHeaders({ user: as ?? "", uid, groups, extra });
 }
 
 /** What the caller passed wins over what the kubeconfig says. */
@@ -239,8 +267,8 @@ function given(o: AccessOptions): { ca?: Material; cert?: Material; key?: Materi
   );
 }
 
-function missing(what: string, name: string, context: string, known: Iterable<string>): ConfigError {
-  return new ConfigError(`the context "${context}" names the ${what} "${name}", which is not there`, {
+function missing(what: string, name: string, context: string, files: string, known: Iterable<string>): ConfigError {
+  return new ConfigError(`the context "${context}" in ${files} names the ${what} "${name}", which is not there`, {
     hint: `the ${what}s are: ${[...known].join(", ") || "none"}`,
   });
 }

@@ -66,7 +66,10 @@ export interface AccessOptions {
   /** Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly clock?: Clock | undefined;
-  /** Hears what the configuration leaves doubtful, and the server's `Warning` headers. Default: nobody. */
+  /**
+   * Hears what the configuration leaves doubtful, and the server's `Warning` headers. Default: each text is printed once
+   * to stderr; a program with a log of its own, such as an operator, passes this.
+   */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -94,6 +97,21 @@ export interface Credentials {
   renew(rejected: Identity): Promise<boolean>;
   /** How often one request may be tried anew with another identity. Default 1. */
   readonly renewals?: number;
+  /**
+   * Gets everything anew, though nothing was refused; `"files"` only reads files again and runs no plugin. The identity is
+   * the same value when nothing has changed.
+   */
+  reload?(what?: "files" | "all"): Promise<Identity>;
+}
+
+/** Where the configuration came from, for messages. */
+export interface AccessOrigin {
+  /** The kubeconfig's files, or what was given instead. */
+  readonly files: string;
+  readonly cluster?: string | undefined;
+  readonly user?: string | undefined;
+  /** Where the certificate authority came from: a path, or the field that holds it. */
+  readonly authority?: string | undefined;
 }
 
 /** Everything that is needed to talk to one server. */
@@ -107,4 +125,5 @@ export interface Access {
   /** Sent with each request: impersonation. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly proxyUrl?: string | undefined;
+  readonly origin?: AccessOrigin | undefined;
 }

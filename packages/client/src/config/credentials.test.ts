@@ -16,7 +16,7 @@ function counting() {
       run: async () => ({ exitCode: 0, stdout: JSON.stringify({ status: { token: String(++runs) } }), stderr: "" }),
     },
   );
-  return { credentials: new PartsCredentials({ exec, rejectUnauthorized: true }), runs: () => runs };
+  return { credentials: new PartsCredentials({ issuer: exec, rejectUnauthorized: true }), runs: () => runs };
 }
 
 it("many refusals of one identity cause one renewal, late ones included", async () => {

@@ -1,10 +1,25 @@
 import { Buffer } from "node:buffer";
 import type { Credentials, Identity, TlsMaterial } from "./contract.ts";
-import type { ExecPlugin } from "./exec-plugin.ts";
+import { AuthError } from "./errors.ts";
 import type { RenewedFile } from "./files.ts";
 
 /** Text or bytes that are there already, or a file that is read again. */
 export type Material = string | Buffer | RenewedFile | undefined;
+
+/** What a program or an identity provider gave. */
+export interface IssuedCredential {
+  readonly token?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** Somebody who hands out credentials for a while. */
+export interface CredentialIssuer {
+  /** The credential; a new one is made only when there is none that still holds. */
+  get(): Promise<IssuedCredential>;
+  /** A new credential, or the one that is being made. */
+  renew(): Promise<IssuedCredential>;
+}
 
 /** What an identity is made of. */
 export interface IdentityParts {
@@ -14,7 +29,7 @@ export interface IdentityParts {
   readonly token?: Material;
   readonly servername?: string | undefined;
   readonly rejectUnauthorized: boolean;
-  readonly exec?: ExecPlugin | undefined;
+  readonly issuer?: CredentialIssuer | undefined;
 }
 
 /**
@@ -34,18 +49,26 @@ export class PartsCredentials implements Credentials {
     return this.#assemble({ now: false });
   }
 
+  async reload(what: "files" | "all" = "all"): Promise<Identity> {
+    return what === "all" ? this.#anew() : this.#assemble({ now: true, keepIssued: true });
+  }
+
   /** Concurrent calls cause one renewal. */
   async renew(rejected: Identity): Promise<boolean> {
     if (this.#last !== rejected) return true;
+    return (await this.#anew()) !== rejected;
+  }
+
+  #anew(): Promise<Identity> {
     this.#renewing ??= this.#assemble({ now: true }).finally(() => {
       this.#renewing = undefined;
     });
-    return (await this.#renewing) !== rejected;
+    return this.#renewing;
   }
 
-  async #assemble(o: { now: boolean }): Promise<Identity> {
-    const { exec, servername, rejectUnauthorized } = this.#parts;
-    const given = exec ? await (o.now ? exec.renew() : exec.get()) : undefined;
+  async #assemble(o: { now: boolean; keepIssued?: boolean }): Promise<Identity> {
+    const { issuer, servername, rejectUnauthorized } = this.#parts;
+    const given = issuer ? await (o.now && !o.keepIssued ? issuer.renew() : issuer.get()) : undefined;
     const read = (part: Material) => (typeof part === "object" && "read" in part ? part.read(o) : part);
     const [ca, cert, key, token] = await Promise.all(
       [
@@ -60,9 +83,17 @@ export class PartsCredentials implements Credentials {
     const last = this.#last;
     const sameTls = last !== undefined && last.tls.ca === ca && last.tls.cert === cert && last.tls.key === key;
     if (last && sameTls && last.token === text) return last;
+    checkToken(text);
     this.#last = { tls: last && sameTls ? last.tls : tls, ...(text ? { token: text } : {}) };
     return this.#last;
   }
+}
+
+function checkToken(token: string | undefined): void {
+  if (token === undefined || /^[\x20-\x7e]*$/.test(token)) return;
+  throw new AuthError("the token has a line break or a character that cannot be sent to a server", {
+    hint: "look at token or tokenFile of the user; a token is one line of plain letters",
+  });
 }
 
 /** PEM out of base64 with or without line breaks; PEM that was not encoded is taken as it is. */

@@ -3,14 +3,12 @@
  * until its expiry. Concurrent requests share one run.
  */
 import { type Clock, isObject } from "../meta/index.ts";
+import type { CredentialIssuer, IssuedCredential } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
 import type { ExecConfig } from "./kubeconfig.ts";
 
 /** What a plugin gave. */
-export interface ExecCredential {
-  readonly token?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
+export interface ExecCredential extends IssuedCredential {
   /** Wall-clock time; `undefined` holds until the server refuses it. */
   readonly expiresAt?: number | undefined;
 }
@@ -42,7 +40,7 @@ const PREFIX = "client.authentication.k8s.io/";
 /** Clocks differ, and a request takes a while: a credential is not used in its last minute. */
 const SKEW_MS = 60_000;
 
-export class ExecPlugin {
+export class ExecPlugin implements CredentialIssuer {
   readonly #config: ExecConfig;
   readonly #context: ExecPluginContext;
   #cached: ExecCredential | undefined;

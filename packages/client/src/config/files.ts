@@ -10,11 +10,14 @@ export class RenewedFile {
   readonly path: string;
   readonly #what: string;
   readonly #clock: Clock;
+  readonly #field: string | undefined;
   #content: Buffer | undefined;
   #readAt = 0;
 
-  constructor(path: string, what: string, clock: Clock) {
+  /** `field` is where the path was found, for whoever has to correct it. */
+  constructor(path: string, what: string, clock: Clock, field?: string) {
     this.path = path;
+    this.#field = field;
     this.#what = what;
     this.#clock = clock;
   }
@@ -29,13 +32,20 @@ export class RenewedFile {
     } catch (cause) {
       // While the file is being replaced the last content is still the best guess.
       if (this.#content && !o.now) return this.#content;
-      throw new AuthError(`cannot read the ${this.#what} ${this.path}: ${(cause as Error).message}`, {
+      throw new AuthError(`cannot read the ${this.#what} ${this.path}: ${reasonOf(cause as NodeJS.ErrnoException)}`, {
         cause,
-        hint: "check the path in the kubeconfig and the file's permissions",
+        hint: `check ${this.#field ?? "the path"}, and the file's permissions`,
       });
     }
     this.#readAt = this.#clock.monotonic();
     if (!this.#content?.equals(bytes)) this.#content = bytes;
     return this.#content as Buffer;
   }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EISDIR") return "it is a folder";
+  if (code === "EACCES") return "permission denied";
+  return message;
 }

@@ -1,7 +1,9 @@
-export { openAccess } from "./access.ts";
+import type { openAccess as OpenAccess } from "./access.ts";
+
 export type {
   Access,
   AccessOptions,
+  AccessOrigin,
   Credentials,
   Identity,
   KubeconfigSource,
@@ -10,4 +12,18 @@ export type {
   TlsMaterial,
 } from "./contract.ts";
 export { AuthError } from "./errors.ts";
+export { IMPERSONATED_USER, type Impersonation, impersonationHeaders, isImpersonation } from "./impersonation.ts";
+export { readClaims } from "./jwt.ts";
+export {
+  KubeConfig,
+  type KubeConfigEntries,
+  type KubeConfigLoadOptions,
+  type KubeConfigNames,
+} from "./kube-config.ts";
 export type { ExecConfig, Kubeconfig, KubeconfigCluster, KubeconfigContext, KubeconfigUser } from "./kubeconfig.ts";
+export { openTunnel } from "./proxy.ts";
+export { explainRefusal, tokenOf } from "./refusal.ts";
+export { printWarningsOnce } from "./warnings.ts";
+
+/** Finds the server and the credentials. Loaded when the first client connects: a program may import it and not need it. */
+export const openAccess: typeof OpenAccess = async (o) => (await import("./access.ts")).openAccess(o);

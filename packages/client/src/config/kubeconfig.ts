@@ -58,12 +58,22 @@ export interface KubeconfigPart {
   readonly config: Kubeconfig;
   readonly path?: string | undefined;
   readonly folder?: string | undefined;
+  /** What was in the file. */
+  readonly text?: string | undefined;
+  /** Nothing was in it at all. */
+  readonly empty?: boolean | undefined;
 }
 
 interface Entry<T> {
   readonly value: T;
   readonly folder: string | undefined;
+  readonly path: string | undefined;
 }
+
+/** The lists of a kubeconfig, and the key under which each of their entries holds its content. */
+export const LISTS = { clusters: "cluster", users: "user", contexts: "context" } as const;
+export type ListName = keyof typeof LISTS;
+export const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
 /** Several kubeconfigs as one, by kubectl's rule: the first file to set a value wins. */
 export interface MergedKubeconfig {
@@ -73,19 +83,41 @@ export interface MergedKubeconfig {
   readonly users: ReadonlyMap<string, Entry<KubeconfigUser>>;
   /** The files, for messages. */
   readonly origin: string;
+  /** Nothing was in any of them. */
+  readonly empty: boolean;
 }
 
 /** Checks the parsed text; a YAML file of something else is a common mistake. */
 export function checkKubeconfig(value: unknown, origin: string): Kubeconfig {
   // An empty file counts as an empty configuration, as for kubectl.
   if (value === null || value === undefined) return {};
-  const lists = ["clusters", "users", "contexts"] as const;
-  if (!isObject(value) || lists.some((key) => value[key] != null && !Array.isArray(value[key]))) {
+  if (!isObject(value) || LIST_NAMES.some((list) => value[list] != null && !Array.isArray(value[list]))) {
     throw new ConfigError(`${origin} is not a kubeconfig`, {
       hint: "it should have the lists clusters, users and contexts",
     });
   }
+  for (const list of LIST_NAMES) {
+    for (const [index, entry] of ((value[list] ?? []) as unknown[]).entries()) checkEntry(list, index, entry, origin);
+  }
+  const current = value["current-context"];
+  if (current != null && typeof current !== "string") {
+    throw new ConfigError(`current-context in ${origin} is no text`, { hint: "put it in quotes" });
+  }
   return value as Kubeconfig;
+}
+
+function checkEntry(list: ListName, index: number, entry: unknown, origin: string): void {
+  const what = LISTS[list];
+  if (!isObject(entry) || typeof entry.name !== "string" || entry.name === "") {
+    throw new ConfigError(`${list}[${index}] in ${origin} has no name`, {
+      hint: `write "name: …" beside "${what}: …"; a name that looks like a number needs quotes`,
+    });
+  }
+  if (entry[what] != null && !isObject(entry[what])) {
+    throw new ConfigError(`the ${what} "${entry.name}" in ${origin} has no fields`, {
+      hint: `indent what belongs to "${what}:"`,
+    });
+  }
 }
 
 export function mergeKubeconfigs(parts: readonly KubeconfigPart[]): MergedKubeconfig {
@@ -93,14 +125,15 @@ export function mergeKubeconfigs(parts: readonly KubeconfigPart[]): MergedKubeco
   const clusters = new Map<string, Entry<KubeconfigCluster>>();
   const users = new Map<string, Entry<KubeconfigUser>>();
   let currentContext: string | undefined;
-  for (const { config, folder } of parts) {
+  for (const { config, folder, path } of parts) {
     currentContext ??= config["current-context"] || undefined;
-    for (const { name, context } of config.contexts ?? []) keepFirst(contexts, name, { value: context ?? {}, folder });
-    for (const { name, cluster } of config.clusters ?? []) keepFirst(clusters, name, { value: cluster ?? {}, folder });
-    for (const { name, user } of config.users ?? []) keepFirst(users, name, { value: user ?? {}, folder });
+    const at = { folder, path };
+    for (const { name, context } of config.contexts ?? []) keepFirst(contexts, name, { value: context ?? {}, ...at });
+    for (const { name, cluster } of config.clusters ?? []) keepFirst(clusters, name, { value: cluster ?? {}, ...at });
+    for (const { name, user } of config.users ?? []) keepFirst(users, name, { value: user ?? {}, ...at });
   }
   const origin = parts.map(({ path }) => path ?? "the given kubeconfig").join(", ");
-  return { currentContext, contexts, clusters, users, origin };
+  return { currentContext, contexts, clusters, users, origin, empty: parts.every(({ empty }) => empty === true) };
 }
 
 function keepFirst<T>(map: Map<string, T>, name: string, value: T): void {

@@ -74,6 +74,12 @@ export class LoginCredentials implements Credentials {
     return this.#best() !== undefined;
   }
 
+  /** Asks the program again; what it has brought before is not held against it. */
+  async reload(what: "files" | "all" = "all"): Promise<Identity> {
+    if (what === "all") await this.#again();
+    return this.current();
+  }
+
   #best(): Candidate | undefined {
     const now = this.#clock.now();
     return this.#candidates.find(({ expires }) => expires > now);

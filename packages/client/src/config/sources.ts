@@ -14,69 +14,93 @@ export interface Found {
   readonly looked: readonly string[];
 }
 
+/** The parts of a kubeconfig, and all files that may be parts of it, present or not. */
+export interface Located {
+  readonly parts: readonly KubeconfigPart[];
+  readonly paths: readonly string[];
+}
+
 /** Reads the kubeconfig that was asked for, else those of `$KUBECONFIG`, else `~/.kube/config`. */
 export async function findKubeconfig(o: AccessOptions, env: Env): Promise<Found> {
   if (o.kubeconfig !== undefined) {
-    return { merged: mergeKubeconfigs(await readSource(o.kubeconfig)), looked: [] };
+    const { parts, paths } = await readSource(o.kubeconfig);
+    if (parts.length === 0) throw absent(paths);
+    return { merged: mergeKubeconfigs(parts), looked: [] };
   }
-  const listed = (env.KUBECONFIG ?? "").split(delimiter).filter((path) => path !== "");
-  const paths = listed.length > 0 ? listed : [join(env.HOME ?? env.USERPROFILE ?? homedir(), ".kube", "config")];
-  const parts = (await Promise.all(paths.map((path) => readPart(path, { optional: true })))).filter(
-    (part) => part !== undefined,
-  );
-  // kubectl too goes on when members of the list are missing.
-  const looked = paths.map((path) => (listed.length > 0 ? `${path} ($KUBECONFIG)` : path));
+  const { parts, paths } = await readDefault(env);
+  const looked = paths.map((path) => (env.KUBECONFIG ? `${path} ($KUBECONFIG)` : path));
   return { merged: parts.length > 0 ? mergeKubeconfigs(parts) : undefined, looked };
 }
 
-async function readSource(source: KubeconfigSource): Promise<KubeconfigPart[]> {
-  if (source instanceof URL) return readPaths([fileURLToPath(source)]);
-  if (typeof source === "string") return readPaths([source]);
+/** What kubectl would read. */
+export function readDefault(env: Env): Promise<Located> {
+  const listed = pathsOf(env.KUBECONFIG ?? "");
+  return readPaths(listed.length > 0 ? listed : [join(env.HOME ?? env.USERPROFILE ?? homedir(), ".kube", "config")]);
+}
+
+/** Members of a list of files may be missing, as for kubectl; whoever needs one sees that there are no parts. */
+export async function readSource(source: KubeconfigSource): Promise<Located> {
+  if (source instanceof URL) return readPaths([pathOfUrl(source)]);
+  if (typeof source === "string") return readPaths(pathsOf(source));
   if (isPathList(source)) return readPaths(source);
   if ("text" in source && typeof source.text === "string") {
-    return [{ config: checkKubeconfig(await parseYaml(source.text, "the given text"), "the given text") }];
+    const value = await parseYaml(source.text, "the given text");
+    return { parts: [{ config: checkKubeconfig(value, "the given text"), empty: value === undefined }], paths: [] };
   }
-  return [{ config: checkKubeconfig(source, "the given object") }];
+  return { parts: [{ config: checkKubeconfig(source, "the given object") }], paths: [] };
+}
+
+/** That none of the files is there. */
+export function absent(paths: readonly string[]): ConfigError {
+  return new ConfigError(`there is no kubeconfig at ${paths.join(", nor at ") || "an empty path"}`, {
+    hint: "check the path, or leave it out",
+  });
 }
 
 const isPathList = (source: KubeconfigSource): source is readonly string[] => Array.isArray(source);
 
-async function readPaths(paths: readonly string[]): Promise<KubeconfigPart[]> {
-  const parts = await Promise.all(paths.map((path) => readPart(path, { optional: false })));
-  return parts.filter((part) => part !== undefined);
+/** Several paths in one text are separated as in `$KUBECONFIG`. */
+const pathsOf = (text: string): string[] => text.split(delimiter).filter((path) => path !== "");
+
+function pathOfUrl(url: URL): string {
+  if (url.protocol === "file:") return fileURLToPath(url);
+  throw new ConfigError(`a kubeconfig cannot be read from ${url.protocol}//`, {
+    hint: "fetch it first, and pass it as { text }",
+  });
 }
 
-async function readPart(path: string, o: { optional: boolean }): Promise<KubeconfigPart | undefined> {
-  const absolute = resolve(path);
+async function readPaths(paths: readonly string[]): Promise<Located> {
+  const absolute = paths.filter((path) => path !== "").map((path) => resolve(path));
+  const parts = await Promise.all(absolute.map(readPart));
+  return { parts: parts.filter((part) => part !== undefined), paths: absolute };
+}
+
+async function readPart(path: string): Promise<KubeconfigPart | undefined> {
   let text: string;
   try {
-    text = await readFile(absolute, "utf8");
+    text = await readFile(path, "utf8");
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === "ENOENT" && o.optional) return undefined;
-    if (code === "ENOENT") {
-      throw new ConfigError(`there is no kubeconfig at ${absolute}`, {
-        cause,
-        hint: "check the path, or leave it out",
-      });
-    }
-    const reason = code === "EISDIR" ? "it is a folder" : (cause as Error).message;
-    throw new ConfigError(`cannot read the kubeconfig ${absolute}: ${reason}`, { cause, hint: "name a readable file" });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    const reason = code === "EISDIR" ? "it is a folder" : code === "EACCES" ? "permission denied" : message;
+    throw new ConfigError(`cannot read the kubeconfig ${path}: ${reason}`, { cause, hint: "name a readable file" });
   }
-  const config = checkKubeconfig(await parseYaml(text, absolute), absolute);
-  return { config, path: absolute, folder: dirname(absolute) };
+  const value = await parseYaml(text, path);
+  return { config: checkKubeconfig(value, path), path, folder: dirname(path), text, empty: value === undefined };
 }
 
-/** Loaded when needed: in a pod nobody reads YAML. */
+/** Loaded when needed: in a pod nobody reads YAML. `undefined` when there is nothing but blanks and comments. */
 async function parseYaml(text: string, origin: string): Promise<unknown> {
+  if (text.replace(/^\s*(?:#.*|---\s*)?$/gm, "").trim() === "") return undefined;
   const { load } = await import("js-yaml");
-  if (text.trim() === "") return undefined;
   try {
-    return load(text);
+    return load(text) ?? undefined;
   } catch (cause) {
-    throw new ConfigError(`${origin} is not valid YAML: ${(cause as Error).message}`, {
-      cause,
-      hint: "correct the line that the message names",
+    // The library's message shows the lines around the error, and those may hold a token.
+    const { reason, mark } = cause as { reason?: string; mark?: { line: number; column: number } };
+    const where = mark === undefined ? "" : ` in line ${mark.line + 1}, column ${mark.column + 1}`;
+    throw new ConfigError(`${origin} is not valid YAML${where}: ${reason ?? "it cannot be read"}`, {
+      hint: "correct that line, or write the file anew with the tool that made it",
     });
   }
 }

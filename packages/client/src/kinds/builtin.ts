@@ -1,9 +1,9 @@
 import type { KindDescription } from "./description.ts";
-import { builtinKinds } from "./tables/index.ts";
+import { findBuiltinKind } from "./tables/index.ts";
 
 /** The description of a kind that every server has. */
 export function builtinDescription(group: string, version: string, kind: string): KindDescription {
-  const row = builtinKinds.find((row) => row.group === group && row.version === version && row.kind === kind);
+  const row = findBuiltinKind(group, version, kind);
   if (!row) throw new Error(`the tables of built-in kinds have no ${kind} in ${group}/${version}`);
   const { plural, singular, namespaced, shortNames, categories, verbs } = row;
   const subresources = row.subresources.map(({ name }) => name);

@@ -17,3 +17,4 @@ export {
 export { findKinds, findManifestKind, nearestNames, UnknownKindError } from "./names.ts";
 export { KindRegistry } from "./registry.ts";
 export type * from "./tables/index.ts";
+export { builtinKinds } from "./tables/index.ts";

@@ -9,6 +9,14 @@ import {
   SelectorError,
 } from "./selectors.ts";
 
+describe("label selectors as labels", () => {
+  test("take one value, several, or any", () => {
+    expect(formatLabelSelector({ app: "web", tier: ["a", "b"], canary: undefined })).toBe(
+      "app=web,canary,tier in (a,b)",
+    );
+  });
+});
+
 describe("label selectors as text", () => {
   test.each([
     ["", { a: "1" }, true],

@@ -16,13 +16,13 @@ export interface LabelRequirement {
 export type LabelSelector = readonly LabelRequirement[];
 
 /**
- * What people write for a label selector: kubectl's text, labels with one or several accepted values, the
+ * What people write for a label selector: kubectl's text, labels with one, several or any (`undefined`) values, the
  * `matchLabels`/`matchExpressions` form of manifests, or an already parsed selector.
  */
 export type LabelSelectorInput =
   | string
   | LabelSelector
-  | Readonly<Record<string, string | readonly string[]>>
+  | Readonly<Record<string, string | readonly string[] | undefined>>
   | {
       readonly matchLabels?: Readonly<Record<string, string>>;
       readonly matchExpressions?: readonly {
@@ -43,7 +43,7 @@ export class SelectorError extends ConfigError {
  * @example
  * ```ts
  * parseLabelSelector("app=web,tier in (a,b),!canary");
- * parseLabelSelector({ app: "web", tier: ["a", "b"] });
+ * parseLabelSelector({ app: "web", tier: ["a", "b"], canary: undefined });
  * parseLabelSelector({ matchLabels: { app: "web" } });
  * ```
  */
@@ -137,9 +137,10 @@ function fromObject(input: object): LabelRequirement[] {
     }
     return list;
   }
-  return Object.entries(input as Record<string, string | string[]>).map(([key, value]) =>
-    Array.isArray(value) ? requirement(key, "in", value) : requirement(key, "=", [value]),
-  );
+  return Object.entries(input as Record<string, string | string[] | undefined>).map(([key, value]) => {
+    if (value === undefined) return requirement(key, "exists", []);
+    return Array.isArray(value) ? requirement(key, "in", value) : requirement(key, "=", [value]);
+  });
 }
 
 function invalid(field: string, value: string, detail: string): string {

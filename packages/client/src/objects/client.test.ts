@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { ConfigError, VirtualClock } from "../meta/index.ts";
 import { ConflictError, NotFoundError } from "../transport/index.ts";
-import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from "./builtin.ts";
+import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from "./builtin/index.ts";
 import { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
 import { KubeObject } from "./object.ts";
@@ -416,7 +416,7 @@ describe("the small verbs", () => {
       return { body: { status: { userInfo: { username: "jane", groups: ["devs"] } } } };
     });
     expect(await client.version()).toMatchObject({ gitVersion: "v1.36.0" });
-    expect(await client.whoami()).toEqual({ username: "jane", groups: ["devs"], extra: {} });
+    expect(await client.whoami()).toMatchObject({ username: "jane", groups: ["devs"], source: "SelfSubjectReview" });
     expect(transport.requests[1]).toMatchObject({
       method: "POST",
       path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",

@@ -16,7 +16,7 @@ import {
   TEST_SERVER_KEY,
   TestServer,
 } from "../fixtures/index.ts";
-import { Pod } from "./builtin.ts";
+import { Pod } from "./builtin/index.ts";
 import { Client } from "./client.ts";
 import type { ConnectOptions } from "./connect.ts";
 
@@ -54,7 +54,7 @@ describe("a client over the network", () => {
     const user = { "client-certificate-data": base64(TEST_CLIENT_CERT), "client-key-data": base64(TEST_CLIENT_KEY) };
     const cluster = { "certificate-authority-data": base64(TEST_CA), "tls-server-name": "kubernetes.example" };
     const client = await connect({ kubeconfig: kubeconfig(`https://127.0.0.1:${port}`, user, cluster) });
-    expect(await client.version()).toEqual({ gitVersion: "jane" });
+    expect(await client.version()).toMatchObject({ gitVersion: "jane" });
   });
 
   it("reads a renewed token file once when many requests are refused at the same time", async () => {

@@ -2,7 +2,8 @@ import { type AccessOptions, openAccess } from "../config/index.ts";
 import { KindRegistry } from "../kinds/index.ts";
 import { type Duration, durationMs, systemClock } from "../meta/index.ts";
 import { HttpTransport, type Transport } from "../transport/index.ts";
-import type { ClientCore } from "./view.ts";
+import type { KindClass } from "./kind-class.ts";
+import type { AnyObject, ClientCore } from "./view.ts";
 
 /** How to connect; everything has a default. */
 export interface ConnectOptions extends AccessOptions {
@@ -12,6 +13,8 @@ export interface ConnectOptions extends AccessOptions {
   readonly timeout?: Duration | undefined;
   /** The name under which the server remembers who wrote a field. Default `lotse-client`. */
   readonly fieldManager?: string | undefined;
+  /** Classes for `client.object()` and `client.classFor()`: own kinds, and own classes for built-in ones. */
+  readonly kinds?: readonly KindClass<AnyObject>[] | undefined;
   readonly random?: (() => number) | undefined;
   /** Carries the requests instead of HTTP; for tests, and for servers in the same process. Needs `url` for its name. */
   readonly transport?: Transport | undefined;
@@ -37,5 +40,6 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
       },
     );
   const registry = new KindRegistry((request) => transport.request(request), clock);
-  return { core: { access, transport, registry, clock, random }, fieldManager: o.fieldManager ?? "lotse-client" };
+  const core = { access, credentials, headers, transport, registry, clock, random };
+  return { core, fieldManager: o.fieldManager ?? "lotse-client" };
 }

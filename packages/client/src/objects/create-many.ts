@@ -1,31 +1,46 @@
 import type { ObjectBody } from "../kinds/index.ts";
+import type { Client } from "./client.ts";
 import type { KubeObject } from "./object.ts";
 import type { CreateManyOptions } from "./options.ts";
+import type { AnyObject } from "./view.ts";
 
 /** What other objects of the same batch may need to exist. */
 const FIRST = new Set(["Namespace", "CustomResourceDefinition"]);
 
-/** Creates what others need first, then the rest side by side; goes on after a failure and reports them all. */
-export async function createMany<T extends KubeObject<ObjectBody>>(
+/** Writes what others need first, then the rest side by side; goes on after a failure and reports them all. */
+export async function writeMany<T extends KubeObject<ObjectBody>>(
+  done: "created" | "applied",
   objects: readonly T[],
   o: CreateManyOptions,
-  create: (object: T) => Promise<T>,
+  write: (object: T) => Promise<T>,
+  client: Client,
 ): Promise<T[]> {
   const failures: unknown[] = [];
-  const run = async (batch: readonly T[]) => {
+  const run = async (batch: readonly T[], task: (object: T) => Promise<unknown>) => {
     const waiting = [...batch];
     const worker = async () => {
       for (let object = waiting.shift(); object; object = waiting.shift()) {
-        await create(object).catch((error) => failures.push(error));
+        await task(object).catch((error) => failures.push(error));
       }
     };
     await Promise.all(Array.from({ length: Math.max(1, o.concurrency ?? 8) }, worker));
   };
-  await run(objects.filter((object) => FIRST.has(object.description.kind)));
-  await run(objects.filter((object) => !FIRST.has(object.description.kind)));
+  const first = objects.filter((object) => FIRST.has(object.description.kind));
+  const rest = objects.filter((object) => !FIRST.has(object.description.kind));
+  await run(first, write);
+  const groups = new Set<string | undefined>(rest.map(({ description }) => description.group));
+  // A kind is served some moments after its definition was written.
+  const needed = failures.length > 0 || o.dryRun ? [] : first.filter((object) => groups.has(groupDefinedBy(object)));
+  await run(needed, (object) => client.wait(object as AnyObject, "condition=Established", { signal: o.signal }));
+  await run(rest, write);
   if (failures.length > 0) {
-    const first = failures[0] instanceof Error ? failures[0].message : String(failures[0]);
-    throw new AggregateError(failures, `${failures.length} of ${objects.length} objects were not created: ${first}`);
+    const reason = failures[0] instanceof Error ? failures[0].message : String(failures[0]);
+    throw new AggregateError(failures, `${failures.length} of ${objects.length} objects were not ${done}: ${reason}`);
   }
   return [...objects];
+}
+
+function groupDefinedBy({ description, spec }: AnyObject): string | undefined {
+  const { group } = (spec ?? {}) as { group?: string };
+  return description.kind === "CustomResourceDefinition" ? group : undefined;
 }

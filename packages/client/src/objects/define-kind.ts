@@ -7,7 +7,9 @@ import {
   type ObjectBody,
   type ObjectMeta,
 } from "../kinds/index.ts";
-import { type KindClass, KubeObject } from "./object.ts";
+import type { KindClass } from "./kind-class.ts";
+import { KubeObject } from "./object.ts";
+import { ScalableObject, type ScalePaths } from "./scale.ts";
 
 /** The metadata that `gen` takes beside a kind's own fields. */
 export interface GenMeta {
@@ -21,7 +23,16 @@ export interface GenMeta {
 
 /** `gen` of a kind without a helper of its own: metadata, and the body's other fields. */
 export interface GenStatics<B extends ObjectBody = KubeBody> {
-  gen(o: GenMeta & Partial<Omit<B, "apiVersion" | "kind" | "metadata">>): KubeObject<B>;
+  gen<T extends KubeObject<ObjectBody>>(
+    this: KindClass<T>,
+    o: GenMeta & Partial<Omit<B, "apiVersion" | "kind" | "metadata">>,
+  ): T;
+}
+
+/** A kind that the client does not know: what can be derived may be left out. */
+export interface KindDefinition extends KindSketch {
+  /** For kinds with replicas: where they are, unless in `.spec.replicas`. Gives objects `scale()`. */
+  readonly scale?: ScalePaths | undefined;
 }
 
 /**
@@ -38,17 +49,34 @@ export interface GenStatics<B extends ObjectBody = KubeBody> {
  * ```
  */
 export function defineKind<B extends ObjectBody = KubeBody>(
-  sketch: KindSketch,
-): KindClass<KubeObject<B>> & GenStatics<B> {
+  definition: KindDefinition & { readonly scale: ScalePaths },
+): KindClass<ScalableObject<B>> & GenStatics<B>;
+export function defineKind<B extends ObjectBody = KubeBody>(
+  definition: KindDefinition,
+): KindClass<KubeObject<B>> & GenStatics<B>;
+export function defineKind<B extends ObjectBody = KubeBody>({
+  scale,
+  ...sketch
+}: KindDefinition): KindClass<KubeObject<B>> & GenStatics<B> {
   const description = describeKind(sketch);
-  return class extends KubeObject<B> {
+  if (scale === undefined) {
+    return class extends KubeObject<B> {
+      static override readonly description: KindDescription = description;
+      static gen = gen;
+    } as unknown as KindClass<KubeObject<B>> & GenStatics<B>;
+  }
+  const scalePaths: ScalePaths = scale;
+  return class extends ScalableObject<B> {
     static override readonly description: KindDescription = description;
+    static override readonly scalePaths: ScalePaths = scalePaths;
+    static gen = gen;
+  } as unknown as KindClass<KubeObject<B>> & GenStatics<B>;
+}
 
-    static gen(o: GenMeta & Partial<Omit<B, "apiVersion" | "kind" | "metadata">>): KubeObject<B> {
-      const { meta, rest } = splitMeta(o);
-      return new this({ ...headerOf(description), metadata: meta, ...rest } as unknown as B);
-    }
-  };
+/** The general `gen`: a static method, so that a subclass makes its own objects. */
+export function gen<T extends KubeObject<ObjectBody>>(this: KindClass<T>, o: GenMeta): T {
+  const { meta, rest } = splitMeta(o);
+  return new this({ ...headerOf(this.description), metadata: meta, ...rest } as unknown as T["body"]);
 }
 
 /** `apiVersion` and `kind` as a manifest starts with them. */

@@ -40,6 +40,18 @@ export class ObjectList<T extends KubeObject<ObjectBody>> implements AsyncIterab
     this.#wrap = wrap;
   }
 
+  /** The list of a client that is known only when somebody reads. */
+  static deferred<T extends KubeObject<ObjectBody>>(source: () => Promise<ObjectList<T>>): ObjectList<T> {
+    let list: ObjectList<T> | undefined;
+    return new ObjectList<T>(
+      async (page) => {
+        list ??= await source();
+        return list.#fetch(page);
+      },
+      (body) => (list as ObjectList<T>).#wrap(body),
+    );
+  }
+
   async *[Symbol.asyncIterator](): AsyncIterator<T> {
     for await (const page of this.pages()) yield* page.items;
   }

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../meta/index.ts";
-import { ConfigMap, CustomResourceDefinition, Event, Namespace, Pod, Secret } from "./builtin.ts";
+import { ConfigMap, CustomResourceDefinition, Event, Namespace, Pod, Secret } from "./builtin/index.ts";
 import { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
 import { KubeObject } from "./object.ts";

@@ -1,40 +1,34 @@
 import { inspect } from "node:util";
-import {
-  apiVersionOf,
-  describeKind,
-  type KindDescription,
-  type KubeBody,
-  type ObjectBody,
-  type ObjectMeta,
-  parseApiVersion,
-} from "../kinds/index.ts";
-import { ConfigError, deepClone, type JsonPatchOperation } from "../meta/index.ts";
+import { apiVersionOf, type KindDescription, type KubeBody, type ObjectBody, type ObjectMeta } from "../kinds/index.ts";
+import { ConfigError, type JsonPatchOperation, parseJsonPointer } from "../meta/index.ts";
 import { NotFoundError, type RequestOptions } from "../transport/index.ts";
+import type { Change } from "./changes.ts";
 import type { Client } from "./client.ts";
+import { guessKind, named } from "./identity.ts";
+import type { ClientOption, KindClass } from "./kind-class.ts";
+import { ObjectList } from "./list.ts";
 import type {
   ApplyOptions,
   CreateOptions,
   DeleteOptions,
+  GetOptions,
+  ListOptions,
   MergePatch,
   PatchOptions,
   ReplaceOptions,
+  SelectOptions,
+  UpdateOptions,
+  WatchOptions,
   WriteOptions,
 } from "./options.ts";
 import { type OwnerOptions, withOwner } from "./owners.ts";
+import { manifestOf, stateOf, yamlOf } from "./show.ts";
 import type { WaitCondition, WaitOptions } from "./wait.ts";
+import type { Watch } from "./watch.ts";
+import { type Marks, readMarks } from "./words.ts";
 
-/** A class of objects: what `client.get(Pod, …)` takes. */
-export interface KindClass<T extends KubeObject<ObjectBody> = KubeObject> {
-  new (body: BodyFor<T>, client?: Client): T;
-  readonly description: KindDescription;
-}
-
-/**
- * The body that a class takes. Where the class may be any class no body is wrong for the compiler: otherwise a class of a
- * known kind, which takes less than every body, would not pass as "some class".
- */
-// biome-ignore lint/suspicious/noExplicitAny: the only type that is a fine argument for every class
-type BodyFor<T extends KubeObject<ObjectBody>> = KubeBody extends T["body"] ? any : T["body"];
+/** Options of an object's `watch`. */
+export type ObjectWatchOptions = Pick<WatchOptions, "signal" | "initial" | "inactivity" | "onState">;
 
 /**
  * An object of the cluster: plain JSON in `body`, and the verbs. Constructing one does no I/O; the first verb uses the
@@ -59,6 +53,43 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   #client: Client | undefined;
   readonly #given: KindDescription | undefined;
 
+  /* biome-ignore-start lint/complexity/noThisInStatic: `this` is the class that was asked, often a subclass */
+  /** Reads one object: `Pod.get("web")`; a NotFoundError when there is none. */
+  static async get<T extends KubeObject<ObjectBody>>(
+    this: KindClass<T>,
+    name: string,
+    { client, ...o }: GetOptions & ClientOption = {},
+  ): Promise<T> {
+    return (client ?? (await defaultClient())).get(this, name, o);
+  }
+
+  /** The objects of the kind: `Pod.list({ labelSelector: { app: "web" } })`. */
+  static list<T extends KubeObject<ObjectBody>>(
+    this: KindClass<T>,
+    { client, ...o }: ListOptions & ClientOption = {},
+  ): ObjectList<T> {
+    return ObjectList.deferred(async () => (client ?? (await defaultClient())).list(this, o));
+  }
+
+  /** The one object that the selectors mean; an AmbiguousError when there are several. */
+  static async find<T extends KubeObject<ObjectBody>>(
+    this: KindClass<T>,
+    { client, ...o }: SelectOptions & ClientOption,
+  ): Promise<T> {
+    return (client ?? (await defaultClient())).find(this, o);
+  }
+
+  /** An object of which only the name is known. Sends nothing. */
+  static ref<T extends KubeObject<ObjectBody>>(
+    this: KindClass<T>,
+    name: string,
+    o: { readonly namespace?: string | undefined } & ClientOption = {},
+  ): T {
+    const metadata: ObjectMeta = { name, ...(o.namespace !== undefined && { namespace: o.namespace }) };
+    return new this({ metadata } as T["body"], o.client);
+  }
+  /* biome-ignore-end lint/complexity/noThisInStatic: see above */
+
   constructor(body: B, client?: Client, description?: KindDescription) {
     this.#given = description ?? new.target.description;
     this.#client = client;
@@ -67,7 +98,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
 
   /** The kind of this object. Guessed from `apiVersion` and `kind` when neither a class nor the server said it. */
   get description(): KindDescription {
-    return this.#given ?? guess(this.body);
+    return this.#given ?? guessKind(this.body);
   }
 
   /** Whether the kind is known and not guessed. */
@@ -92,7 +123,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     return this.body.status;
   }
 
-  /** Throws while only `generateName` is set: the server gives the name at creation. */
+  /** Throws while only `generateName` is set: the server gives the name at creation. Can be set before that. */
   get name(): string {
     const { name, generateName } = this.metadata;
     if (name) return name;
@@ -101,6 +132,10 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
         ? `the server makes one from generateName "${generateName}" when it is created`
         : "set metadata.name or metadata.generateName",
     });
+  }
+
+  set name(name: string) {
+    this.body = { ...this.body, metadata: { ...this.metadata, name } };
   }
 
   get namespace(): string | undefined {
@@ -138,8 +173,24 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     return this.key === other.key;
   }
 
+  /**
+   * The value at a JSON pointer: `pod.at("/spec/containers/0/image")`; `undefined` when there is none.
+   */
+  at<T = unknown>(pointer: string): T | undefined {
+    const segments = parseJsonPointer(pointer);
+    if (segments === undefined) {
+      throw new ConfigError(`"${pointer}" is not a JSON pointer`, { hint: 'write "/spec/containers/0/image"' });
+    }
+    let value: unknown = this.body;
+    for (const segment of segments) {
+      if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
+      value = (value as Record<string, unknown>)[segment];
+    }
+    return value as T;
+  }
+
   async create(o?: CreateOptions): Promise<this> {
-    await (await this.#connected()).create(this, o);
+    await (await this.connected()).create(this, o);
     return this;
   }
 
@@ -154,6 +205,12 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     }
   }
 
+  /** Throws a NotFoundError when the server does not have it. */
+  async assertExists(o?: RequestOptions): Promise<this> {
+    await this.#fetch(o);
+    return this;
+  }
+
   /** Reads the object again. */
   async refresh(o?: RequestOptions): Promise<this> {
     this.body = await this.#fetch(o);
@@ -162,7 +219,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
 
   /** A merge patch, or JSON patch operations when it is an array. */
   async patch(patch: MergePatch<B> | readonly JsonPatchOperation[], o?: PatchOptions): Promise<this> {
-    await (await this.#connected()).patch(this, patch, o);
+    await (await this.connected()).patch(this, patch, o);
     return this;
   }
 
@@ -172,19 +229,30 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     return this.patch(patch, { ...o, subresource: o?.subresource ?? "status" });
   }
 
-  /** Sets labels; `null` removes one. */
-  async label(labels: Readonly<Record<string, string | null>>, o?: WriteOptions): Promise<this> {
+  /** Sets labels; `null` removes one, and one that is not there is fine. Also in kubectl's words. */
+  async label(labels: Marks, o?: WriteOptions): Promise<this>;
+  async label(...words: readonly string[]): Promise<this>;
+  async label(...given: readonly unknown[]): Promise<this> {
+    const { marks: labels, o } = readMarks("label", given);
     return this.patch({ metadata: { labels } } as unknown as MergePatch<B>, o);
   }
 
-  /** Sets annotations; `null` removes one. */
-  async annotate(annotations: Readonly<Record<string, string | null>>, o?: WriteOptions): Promise<this> {
+  /** Removes labels. */
+  async unlabel(...keys: readonly string[]): Promise<this> {
+    return this.label(Object.fromEntries(keys.map((key) => [key, null])));
+  }
+
+  /** Sets annotations; `null` removes one, and one that is not there is fine. Also in kubectl's words. */
+  async annotate(annotations: Marks, o?: WriteOptions): Promise<this>;
+  async annotate(...words: readonly string[]): Promise<this>;
+  async annotate(...given: readonly unknown[]): Promise<this> {
+    const { marks: annotations, o } = readMarks("annotation", given);
     return this.patch({ metadata: { annotations } } as unknown as MergePatch<B>, o);
   }
 
   /**
-   * Makes `owner` an owner beside those that are there; the object goes when its owners are gone. Before creation this
-   * only changes `body`; an object of the cluster is patched.
+   * Makes `owner` an owner beside those that are there (`append: false`: instead of them); the object goes when its
+   * owners are gone. Before creation this only changes `body`; an object of the cluster is patched.
    */
   async setOwner(owner: KubeObject<ObjectBody>, o: OwnerOptions & WriteOptions = {}): Promise<this> {
     const body = withOwner(this, owner, o);
@@ -198,24 +266,67 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     return this.patch({ metadata: { ownerReferences, resourceVersion } } as unknown as MergePatch<B>, o);
   }
 
+  /** Makes this object an owner of `child`: the other end of `setOwner`. */
+  async adopt<T extends KubeObject<ObjectBody>>(child: T, o?: OwnerOptions & WriteOptions): Promise<T> {
+    return child.setOwner(this, o);
+  }
+
   async delete(o?: DeleteOptions): Promise<void> {
-    await (await this.#connected()).delete(this, o);
+    await (await this.connected()).delete(this, o);
   }
 
   /** Server-side apply of what `toManifest()` has. */
   async apply(o?: ApplyOptions): Promise<this> {
-    await (await this.#connected()).apply(this, o);
+    await (await this.connected()).apply(this, o);
     return this;
   }
 
   /** Puts the whole body in the place of what the server has; fails with a ConflictError when that is newer. */
   async replace(o?: ReplaceOptions): Promise<this> {
-    await (await this.#connected()).replace(this, o);
+    await (await this.connected()).replace(this, o);
     return this;
   }
 
   /**
-   * Waits until the condition holds: kubectl's words or a predicate.
+   * Changes the object as a function says and puts it back. When somebody else has written meanwhile the object is read
+   * again and the function called again; nothing is sent when it changes nothing.
+   *
+   * @example
+   * ```ts
+   * await map.update((body) => { body.data = { ...body.data, visits: String(Number(body.data?.visits ?? 0) + 1) }; });
+   * ```
+   */
+  async update(change: Change<B>, o: UpdateOptions = {}): Promise<this> {
+    const client = await this.connected();
+    const { updateObject } = await import("./changes.ts");
+    await updateObject(client, this, change, o);
+    return this;
+  }
+
+  /** Creates what the function makes of this object, or patches what the server has by the difference that it makes. */
+  async createOrPatch(change: Change<B>, o: UpdateOptions = {}): Promise<this> {
+    const client = await this.connected();
+    const { createOrPatchObject } = await import("./changes.ts");
+    await createOrPatchObject(client, this, change, o);
+    return this;
+  }
+
+  /**
+   * The changes of this object, for ever; `break` closes the connection. Each event has a snapshot, and this object
+   * follows, too. Needs a client: one that came with the object, or by `withClient`.
+   */
+  watch<T extends KubeObject<ObjectBody>>(this: T, o: ObjectWatchOptions = {}): Watch<T> {
+    const client = this.#client;
+    if (!client) {
+      throw new ConfigError(`${this.kindName} ${this.name} belongs to no client yet`, {
+        hint: "read it with a client, or call withClient(client) first",
+      });
+    }
+    return client.watchObject(this, o);
+  }
+
+  /**
+   * Waits until the condition holds: kubectl's words, a predicate, or several by way of `all`, `any` and `not`.
    *
    * @example
    * ```ts
@@ -230,7 +341,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     condition: WaitCondition<T> | readonly WaitCondition<T>[],
     o?: WaitOptions,
   ): Promise<T> {
-    const client = await this.#connected();
+    const client = await this.connected();
     return client.wait(this, condition, o);
   }
 
@@ -240,13 +351,12 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
 
   /** A copy with only what its author wrote: no status, and nothing of what the server adds to the metadata. */
   toManifest(): B {
-    const { status: _, ...rest } = deepClone(this.body) as ObjectBody as KubeBody;
-    const { labels, annotations, ...meta } = rest.metadata ?? {};
-    for (const key of SERVER_FIELDS) delete meta[key];
-    const metadata: ObjectMeta = { ...meta };
-    if (labels && Object.keys(labels).length > 0) metadata.labels = labels;
-    if (annotations && Object.keys(annotations).length > 0) metadata.annotations = annotations;
-    return { ...rest, metadata } as unknown as B;
+    return manifestOf(this.body as ObjectBody as KubeBody) as ObjectBody as B;
+  }
+
+  /** The whole body as YAML. */
+  toYAML(): Promise<string> {
+    return yamlOf(this.body as ObjectBody as KubeBody);
   }
 
   /** `Pod default/web (Running)` */
@@ -266,52 +376,21 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   async #fetch(o?: RequestOptions): Promise<B> {
-    const client = await this.#connected();
+    const client = await this.connected();
     const description = await client.describe(this);
     const { body } = await client.get(description, this.name, { ...o, namespace: this.metadata.namespace });
     return body as unknown as B;
   }
 
-  async #connected(): Promise<Client> {
-    if (!this.#client) {
-      const { Client } = await import("./client.ts");
-      this.#client = await Client.default();
-    }
+  /** The client of this object; the default one from now on when it had none. */
+  async connected(): Promise<Client> {
+    this.#client ??= await defaultClient();
     return this.#client;
   }
 }
 
-const SERVER_FIELDS = [
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "managedFields",
-] as const satisfies readonly (keyof ObjectMeta)[];
-
-/** Objects out of lists carry neither `apiVersion` nor `kind`; the caller's value must stay as it is. */
-function named<B extends ObjectBody>(body: B, description: KindDescription | undefined): B {
-  if (!description || (body.apiVersion !== undefined && body.kind !== undefined)) return body;
-  return { apiVersion: apiVersionOf(description), kind: description.kind, ...body };
-}
-
-function guess(body: ObjectBody): KindDescription {
-  if (!body.apiVersion || !body.kind) {
-    throw new ConfigError("an object without a class needs apiVersion and kind", {
-      hint: 'write them as in a manifest: { apiVersion: "v1", kind: "Pod", … }',
-    });
-  }
-  return describeKind({ ...parseApiVersion(body.apiVersion), kind: body.kind });
-}
-
-/** The word that tells most: the deletion, the phase, or whether it is ready. */
-function stateOf(body: KubeBody): string | undefined {
-  if (body.metadata?.deletionTimestamp) return "Terminating";
-  const status = body.status as { phase?: unknown; conditions?: unknown } | undefined;
-  if (typeof status?.phase === "string") return status.phase;
-  if (!Array.isArray(status?.conditions)) return undefined;
-  const ready = status.conditions.find((c: { type?: unknown }) => c?.type === "Ready" || c?.type === "Available");
-  return ready ? `${ready.status === "True" ? "" : "not "}${String(ready.type).toLowerCase()}` : undefined;
+/** Loaded when needed: an object may be made and written down without any client. */
+async function defaultClient(): Promise<Client> {
+  const { Client } = await import("./client.ts");
+  return Client.default();
 }

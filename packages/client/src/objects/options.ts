@@ -11,6 +11,14 @@ export interface NamespaceOption {
 export interface GetOptions extends RequestOptions, NamespaceOption {
   /** `"status"`, `"scale"`, … */
   readonly subresource?: string | undefined;
+  /** How long to wait for an object that is not there yet. Default: not at all. */
+  readonly waitUpTo?: Duration | undefined;
+}
+
+/** Which one object to find: exactly one must match. */
+export interface SelectOptions extends RequestOptions, NamespaceOption {
+  readonly labelSelector?: LabelSelectorInput | undefined;
+  readonly fieldSelector?: FieldSelectorInput | undefined;
 }
 
 /** Which objects to list, and how. */
@@ -72,9 +80,27 @@ export interface ApplyOptions extends WriteOptions, NamespaceOption {
   readonly subresource?: string | undefined;
 }
 
+/** Options of `apply` with several objects. */
+export interface ApplyManyOptions extends ApplyOptions {
+  /** How many at a time. Default 8. */
+  readonly concurrency?: number | undefined;
+}
+
 /** Options of `replace`. */
 export interface ReplaceOptions extends WriteOptions, NamespaceOption {
   readonly subresource?: string | undefined;
+}
+
+/** Options of `update` and `createOrPatch`. */
+export interface UpdateOptions extends ReplaceOptions {
+  /** How often a conflict is answered with another try. Default 10. */
+  readonly conflicts?: number | undefined;
+}
+
+/** Options of `scale`. */
+export interface ScaleOptions extends WriteOptions, NamespaceOption {
+  /** Resolves only when as many replicas are there; a duration limits the patience. */
+  readonly wait?: boolean | Duration | undefined;
 }
 
 /** Options of `delete`. */

@@ -8,6 +8,8 @@ export interface OwnerOptions {
   readonly controller?: boolean | undefined;
   /** The owner's foreground deletion waits for this object. Default `true`. */
   readonly blockOwnerDeletion?: boolean | undefined;
+  /** `false`: the owner takes the place of all others. Default `true`. */
+  readonly append?: boolean | undefined;
 }
 
 /**
@@ -37,11 +39,12 @@ export function withOwner<B extends ObjectBody>(
       });
     }
   }
-  const others = (child.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== reference.uid);
+  const before = o.append === false ? [] : (child.metadata.ownerReferences ?? []);
+  const others = before.filter(({ uid }) => uid !== reference.uid);
   const rival = reference.controller ? others.find(({ controller }) => controller) : undefined;
   if (rival) {
     throw new ConfigError(`${titleOf(child)} is controlled by ${rival.kind} ${rival.name} already`, {
-      hint: "pass { controller: false } to become a second owner",
+      hint: "pass { controller: false } to become a second owner, or { append: false } to replace it",
     });
   }
   return {

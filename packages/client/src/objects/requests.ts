@@ -1,24 +1,27 @@
 import { apiVersionOf, type KindDescription, type KubeBody, type ObjectBody } from "../kinds/index.ts";
 import { ConfigError } from "../meta/index.ts";
-import type { Query, RequestOptions } from "../transport/index.ts";
+import { parseServerVersion, type Query, type RequestOptions } from "../transport/index.ts";
 import type { BodyPage } from "./list.ts";
 import type { DeleteOptions, PatchOptions, PatchType, WriteOptions } from "./options.ts";
 
-/** Who the server takes a caller for. */
-export interface UserInfo {
-  readonly username: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
-
-/** What `/version` answers. */
+/** The server's version, and a question that scripts ask. */
 export interface ServerVersion {
   readonly major: string;
   readonly minor: string;
   readonly gitVersion: string;
+  readonly gitCommit?: string;
+  readonly buildDate?: string;
+  readonly goVersion?: string;
   readonly platform: string;
-  readonly [key: string]: string | undefined;
+  /** Whether it is this version or a newer one; additions of vendors (`31+`) do not count. */
+  atLeast(major: number, minor: number): boolean;
+}
+
+/** Reads what `/version` answers. */
+export function readServerVersion(answer: KubeBody): ServerVersion {
+  const said = answer as unknown as Omit<ServerVersion, "atLeast">;
+  const { atLeast } = parseServerVersion(said.gitVersion ?? `${said.major}.${said.minor}`);
+  return { ...said, atLeast };
 }
 
 /** The query of a write. */

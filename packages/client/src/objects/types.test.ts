@@ -1,15 +1,17 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { corev1, KubeBody } from "../kinds/index.ts";
-import { ConfigMap, Pod } from "./builtin.ts";
+import { ClusterRole, ConfigMap, CronJob, Deployment, Pod, Role } from "./builtin/index.ts";
 import type { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
-import type { KindClass, KubeObject } from "./object.ts";
+import type { KindClass } from "./kind-class.ts";
+import type { KubeObject } from "./object.ts";
+import { any, not } from "./wait-condition.ts";
 
 type WidgetBody = KubeBody & { spec: { size: number }; status?: { ready?: boolean } };
 
 describe("the types", () => {
   it("know the body of a built-in kind", () => {
-    expectTypeOf<Pod["spec"]>().toEqualTypeOf<corev1.PodSpec | undefined>();
+    expectTypeOf<Pod["spec"]>().toEqualTypeOf<corev1.PodSpec>();
     expectTypeOf<Pod["status"]>().toEqualTypeOf<corev1.PodStatus | undefined>();
     expectTypeOf<KubeObject["spec"]>().toBeUnknown();
   });
@@ -50,5 +52,92 @@ describe("the types", () => {
     expectTypeOf(number).toBeFunction();
     expectTypeOf(unknownField).toBeFunction();
     expectTypeOf(removal).toBeFunction();
+  });
+});
+
+describe("the types of objects", () => {
+  it("know the fields of a kind, and that a spec is there", () => {
+    const image = (pod: Pod) => pod.spec.containers[0]?.image;
+    expectTypeOf(image).returns.toEqualTypeOf<string | undefined>();
+    // @ts-expect-error: there is no such field
+    const wrong = (pod: Pod) => pod.spec.container;
+    expectTypeOf(wrong).toBeFunction();
+  });
+
+  it("have only the methods of their kind", () => {
+    // @ts-expect-error: a ConfigMap has no replicas
+    const scale = (map: ConfigMap) => map.scale(3);
+    // @ts-expect-error: a Deployment is not evicted
+    const evict = (deployment: Deployment) => deployment.evict();
+    const fine = (deployment: Deployment) => deployment.scale(3);
+    expectTypeOf(scale).toBeFunction();
+    expectTypeOf(evict).toBeFunction();
+    expectTypeOf(fine).returns.resolves.toEqualTypeOf<Deployment>();
+  });
+
+  it("are dynamic for kinds that are named by a text", () => {
+    const calls = (client: Client) => ({
+      list: client.list("pods").toArray(),
+      get: client.get("deployment/web"),
+      informer: client.informer("pods").list(),
+      many: client.wait("pods", { labelSelector: "a=b" }, "condition=Ready"),
+    });
+    type Calls = ReturnType<typeof calls>;
+    expectTypeOf<Calls["list"]>().resolves.toEqualTypeOf<KubeObject[]>();
+    expectTypeOf<Calls["get"]>().resolves.toEqualTypeOf<KubeObject>();
+    expectTypeOf<Calls["informer"]>().toEqualTypeOf<KubeObject[]>();
+    expectTypeOf<Calls["many"]>().resolves.toEqualTypeOf<KubeObject[]>();
+  });
+
+  it("come from the class that is asked", () => {
+    class Widget extends defineKind<WidgetBody>({ group: "example.com", version: "v1", kind: "Widget", scale: {} }) {
+      get double() {
+        return this.spec.size * 2;
+      }
+    }
+    const calls = (client: Client) => ({
+      get: Widget.get("w"),
+      list: Pod.list().first(),
+      ref: Widget.ref("w").double,
+      gen: Widget.gen({ name: "w", spec: { size: 1 } }),
+      scaled: Widget.ref("w").scale(2),
+      informer: client.informer(Widget, { indexes: { double: ({ double }) => String(double) } }).get("w"),
+      many: client.wait(
+        Pod,
+        { labelSelector: "a=b" },
+        any("delete", ({ spec }) => spec.hostNetwork === true),
+      ),
+      waited: Pod.ref("w").wait(not((pod) => pod.spec.nodeName === "n")),
+    });
+    type Calls = ReturnType<typeof calls>;
+    expectTypeOf<Calls["get"]>().resolves.toEqualTypeOf<Widget>();
+    expectTypeOf<Calls["list"]>().resolves.toEqualTypeOf<Pod | undefined>();
+    expectTypeOf<Calls["ref"]>().toBeNumber();
+    expectTypeOf<Calls["gen"]>().toEqualTypeOf<Widget>();
+    expectTypeOf<Calls["scaled"]>().resolves.toEqualTypeOf<Widget>();
+    expectTypeOf<Calls["informer"]>().toEqualTypeOf<Widget | undefined>();
+    expectTypeOf<Calls["many"]>().resolves.toEqualTypeOf<Pod[]>();
+    expectTypeOf<Calls["waited"]>().resolves.toEqualTypeOf<Pod>();
+  });
+
+  it("refuse to make what the server would refuse", () => {
+    // @ts-expect-error: a Deployment needs an image
+    const deployment = () => Deployment.gen({ name: "web" });
+    // @ts-expect-error: a CronJob needs a schedule
+    const cron = () => CronJob.gen({ name: "c", image: "a" });
+    // @ts-expect-error: a Role needs rules
+    const role = () => Role.gen({ name: "r" });
+    // @ts-expect-error: a ClusterRole has no namespace
+    const wide = () => ClusterRole.gen({ name: "r", namespace: "n", rules: [] });
+    for (const wrong of [deployment, cron, role, wide]) expectTypeOf(wrong).toBeFunction();
+  });
+
+  it("let a function change a body in place", () => {
+    const change = (map: ConfigMap) =>
+      map.update((body) => {
+        expectTypeOf(body).toEqualTypeOf<corev1.ConfigMap>();
+        body.data = {};
+      });
+    expectTypeOf(change).returns.resolves.toEqualTypeOf<ConfigMap>();
   });
 });

@@ -1,11 +1,15 @@
-import type { Access } from "../config/index.ts";
+import type { Access, Credentials } from "../config/index.ts";
 import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
 import type { Clock, Duration } from "../meta/index.ts";
-import type { Transport } from "../transport/index.ts";
-import type { KindClass, KubeObject } from "./object.ts";
+import type { RequestHeaders, Transport } from "../transport/index.ts";
+import type { KindClass } from "./kind-class.ts";
+import type { KubeObject } from "./object.ts";
+
+/** An object of any kind. */
+export type AnyObject = KubeObject<ObjectBody>;
 
 /** A kind as callers name it: a class, a description, or a text in any of kubectl's spellings. */
-export type KindLike = KindClass<KubeObject<ObjectBody>> | KindDescription | string;
+export type KindLike = KindClass<AnyObject> | KindDescription | string;
 
 /** What was done to an object. */
 export type WriteVerb = "create" | "patch" | "apply" | "replace" | "delete";
@@ -22,6 +26,8 @@ export interface ViewOptions {
   readonly onWrite?: WriteListener | undefined;
   /** For each call that does not say. */
   readonly timeout?: Duration | undefined;
+  /** Classes for `client.object()` and `client.classFor()`: own kinds, and own classes for built-in ones. */
+  readonly kinds?: readonly KindClass<AnyObject>[] | undefined;
 }
 
 /** Shared by a client and all of its views. */
@@ -31,6 +37,9 @@ export interface ClientCore {
   readonly registry: KindRegistry;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly credentials: Credentials;
+  /** Sent with each request: impersonation by the kubeconfig. */
+  readonly headers: RequestHeaders;
 }
 
 /** What a view does by itself. */
@@ -40,4 +49,6 @@ export interface View {
   readonly signals: readonly AbortSignal[];
   readonly listeners: readonly WriteListener[];
   readonly timeout?: Duration | undefined;
+  readonly headers?: RequestHeaders | undefined;
+  readonly kinds: readonly KindClass<AnyObject>[];
 }

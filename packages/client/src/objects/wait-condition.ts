@@ -4,9 +4,45 @@ import type { KubeObject } from "./object.ts";
 
 /**
  * What to wait for: `"condition=Ready"`, `"condition=Ready=False"`, `"jsonpath={.status.phase}=Running"`,
- * `"jsonpath={.status.podIP}"` (any value), `"create"`, `"delete"`, or a predicate over the object.
+ * `"jsonpath={.status.podIP}"` (any value), `"create"`, `"delete"`, a predicate over the object, or several of these by
+ * way of {@link all}, {@link any} and {@link not}.
  */
-export type WaitCondition<T extends KubeObject<ObjectBody> = KubeObject> = string | ((object: T) => boolean);
+export type WaitCondition<T extends KubeObject<ObjectBody> = KubeObject> =
+  | string
+  | ((object: T) => boolean)
+  | CombinedCondition<T>;
+
+/** Conditions as one: made by {@link all}, {@link any} and {@link not}. */
+export interface CombinedCondition<T extends KubeObject<ObjectBody> = KubeObject> {
+  readonly combine: "all" | "any" | "not";
+  readonly of: readonly WaitCondition<T>[];
+}
+
+/** Holds when every one of the conditions does. */
+export function all<T extends KubeObject<ObjectBody> = KubeObject>(
+  ...conditions: readonly WaitCondition<T>[]
+): CombinedCondition<T> {
+  return { combine: "all", of: conditions };
+}
+
+/**
+ * Holds when one of the conditions does.
+ *
+ * @example
+ * ```ts
+ * await job.wait(any("condition=Complete", "condition=Failed"));
+ * ```
+ */
+export function any<T extends KubeObject<ObjectBody> = KubeObject>(
+  ...conditions: readonly WaitCondition<T>[]
+): CombinedCondition<T> {
+  return { combine: "any", of: conditions };
+}
+
+/** Holds when the condition does not, for an object that exists. */
+export function not<T extends KubeObject<ObjectBody> = KubeObject>(condition: WaitCondition<T>): CombinedCondition<T> {
+  return { combine: "not", of: [condition] };
+}
 
 /** A condition in a form that can be asked: `object` is `undefined` while there is none. */
 export interface Check<T> {
@@ -25,6 +61,7 @@ export function parseCondition<T extends KubeObject<ObjectBody>>(condition: Wait
       holds: (object) => object !== undefined && condition(object),
     };
   }
+  if (typeof condition === "object") return combinedCheck(condition);
   const text = condition.trim();
   if (text === "delete") return { text, toleratesAbsence: true, holds: (object) => object === undefined };
   if (text === "create") return { text, toleratesAbsence: true, holds: (object) => object !== undefined };
@@ -34,8 +71,25 @@ export function parseCondition<T extends KubeObject<ObjectBody>>(condition: Wait
   if (word === "condition" && rest !== "") return conditionCheck(text, rest);
   if (word === "jsonpath" && rest !== "") return jsonPathCheck(text, rest);
   throw new ConfigError(`"${condition}" is not a condition to wait for`, {
-    hint: 'write "condition=Ready", "jsonpath={.status.phase}=Running", "create", "delete" or a function',
+    hint: 'write "condition=Ready", "jsonpath={.status.phase}=Running", "create", "delete", or pass a function',
   });
+}
+
+function combinedCheck<T extends KubeObject<ObjectBody>>({ combine, of }: CombinedCondition<T>): Check<T> {
+  const checks = of.map((condition) => parseCondition<T>(condition));
+  const toleratesAbsence = checks.some((check) => check.toleratesAbsence);
+  const texts = checks.map(({ text }) => text).join(", ");
+  if (combine !== "not") {
+    const holds = (object: T | undefined) =>
+      checks[combine === "all" ? "every" : "some"]((check) => check.holds(object));
+    return { text: `${combine}(${texts})`, toleratesAbsence, holds };
+  }
+  return {
+    text: `not(${texts})`,
+    toleratesAbsence,
+    // Of an object that is not there nothing is known, unless its being there is the question.
+    holds: (object) => (object !== undefined || toleratesAbsence) && !checks.some((check) => check.holds(object)),
+  };
 }
 
 function conditionCheck<T extends KubeObject<ObjectBody>>(text: string, rest: string): Check<T> {

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import { ForbiddenError, NotFoundError } from "../transport/index.ts";
-import { Pod } from "./builtin.ts";
+import { Pod } from "./builtin/index.ts";
 import { testClient } from "./test-cluster.ts";
 import { WaitTimeoutError } from "./wait.ts";
 

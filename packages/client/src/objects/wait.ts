@@ -29,7 +29,8 @@ export class WaitTimeoutError extends KubeError {
   }
 }
 
-const DEFAULT_TIMEOUT_MS = 30_000;
+/** How long `wait` waits when nobody says. */
+export const DEFAULT_PATIENCE_MS = 30_000;
 
 interface Target {
   readonly kind: KindDescription;
@@ -52,7 +53,7 @@ export async function waitFor<T extends KubeObject<ObjectBody>>(
 ): Promise<T | undefined> {
   const list = (Array.isArray(conditions) ? conditions : [conditions]) as readonly WaitCondition<T>[];
   const checks: Check<T>[] = list.map((condition) => parseCondition<T>(condition));
-  const patience = o.timeout === undefined ? DEFAULT_TIMEOUT_MS : durationMs(o.timeout);
+  const patience = o.timeout === undefined ? DEFAULT_PATIENCE_MS : durationMs(o.timeout);
   const toleratesAbsence = checks.some((check) => check.toleratesAbsence);
   const done = new AbortController();
   const { signal, unlink } = linkSignals([done.signal, o.signal]);

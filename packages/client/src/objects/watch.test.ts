@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import type { StreamState } from "../streams/index.ts";
-import { Pod } from "./builtin.ts";
+import { Pod } from "./builtin/index.ts";
 import { type Reply, testClient } from "./test-cluster.ts";
 import type { WatchEvent } from "./watch.ts";
 

@@ -17,6 +17,8 @@ const HIGH_WATER = 1_000;
 interface Subject<T extends KubeObject<ObjectBody>> {
   readonly kind: KindDescription;
   readonly wrap: (body: T["body"]) => T;
+  /** Hears each event before the consumer gets it. */
+  readonly seen?: ((event: WatchEvent<T["body"]>) => void) | undefined;
 }
 
 interface WatchSettings extends StreamOptions {
@@ -70,9 +72,10 @@ export class Watch<T extends KubeObject<ObjectBody>> implements AsyncIterableIte
     const { onState, signals, initial } = this.#o;
     const { signal, unlink } = linkSignals([this.#ended.signal, ...signals]);
     try {
-      const { kind, wrap } = await this.#subject();
+      const { kind, wrap, seen } = await this.#subject();
       const known = new KnownVersions<T["body"]>(initial === "none");
       const tell = (events: readonly WatchEvent<T["body"]>[]) => {
+        if (seen) for (const event of events) seen(event);
         this.#inbox.push(events.map(({ type, object }) => ({ type, object: wrap(object) })));
       };
       await openStream<T["body"]>(

@@ -1,4 +1,5 @@
 import { isObject, KubeError, type KubeErrorOptions } from "../meta/index.ts";
+import { gistOf, isPage, NO_API_SERVER } from "./page.ts";
 
 /** The request that an error is about. */
 export interface RequestIdentity {
@@ -108,16 +109,39 @@ export class ConnectionError extends KubeError {
   readonly request: RequestIdentity;
   /** Whether any byte of the request may have reached the server. */
   readonly sent: boolean;
+  /** Whether it will fail the same way again, until somebody changes something. */
+  readonly lasting: boolean;
+  /** Whether the server was there, and its certificate not trusted. */
+  readonly untrusted: boolean;
 
-  constructor(message: string, init: KubeErrorOptions & { request: RequestIdentity; sent: boolean }) {
+  constructor(
+    message: string,
+    init: KubeErrorOptions & { request: RequestIdentity; sent: boolean; lasting?: boolean; untrusted?: boolean },
+  ) {
     super(message, init);
     this.request = init.request;
     this.sent = init.sent;
+    this.lasting = init.lasting ?? false;
+    this.untrusted = init.untrusted ?? false;
   }
 }
 
-/** How far a request had come when its time was over. */
-export type RequestPhase = "connect" | "headers" | "body";
+/** The server answered with something that is no answer of a Kubernetes API server, such as a web page. */
+export class UnexpectedAnswerError extends KubeError {
+  override readonly code: string = "LOTSE_UNEXPECTED_ANSWER";
+  readonly request: RequestIdentity;
+  /** The HTTP status. */
+  readonly status: number;
+
+  constructor(message: string, init: KubeErrorOptions & { request: RequestIdentity; status: number }) {
+    super(message, init);
+    this.request = init.request;
+    this.status = init.status;
+  }
+}
+
+/** How far a request had come when its time was over; `queue`: it waited for others to end. */
+export type RequestPhase = "queue" | "connect" | "headers" | "body";
 
 /** No complete answer came in time; `phase` says what was waited for. */
 export class TimeoutError extends KubeError {
@@ -149,7 +173,7 @@ export function apiErrorFrom(
   const answer = isObject(body) ? body : {};
   const details = (isObject(answer.details) ? answer.details : {}) as StatusDetails;
   const reason = typeof answer.reason === "string" && answer.reason !== "" ? answer.reason : reasonOf(status);
-  const hint = o.hint ?? hintFor(status);
+  const hint = o.hint ?? hintFor(status, body);
   const seconds = details.retryAfterSeconds;
   const init: ApiErrorInit = {
     status,
@@ -166,8 +190,7 @@ export function apiErrorFrom(
 function messageOf(message: unknown, body: unknown, status: number, request: RequestIdentity): string {
   if (typeof message === "string" && message !== "") return message;
   const text = typeof body === "string" ? body.trim() : "";
-  // Proxies answer with whole HTML pages: the first line is enough to know who spoke.
-  const said = text === "" ? reasonOf(status) : (text.split("\n", 1)[0] as string).slice(0, 200);
+  const said = text === "" ? reasonOf(status) : gistOf(text);
   return `${request.method} ${request.path}: the server answered ${status} (${said})`;
 }
 
@@ -213,7 +236,11 @@ function reasonOf(status: number): string {
   return reasons[status] ?? "Unknown";
 }
 
-function hintFor(status: number): string | undefined {
+function hintFor(status: number, body: unknown): string | undefined {
+  if (typeof body === "string" && isPage(body)) return NO_API_SERVER;
+  if (typeof body === "string" && body.includes("HTTP request to an HTTPS server")) {
+    return "the server speaks HTTPS: write https:// in its address";
+  }
   if (status === 401) return "the credentials are missing or expired: log in again, or check the user of the context";
   if (status === 403) return "ask for a Role or ClusterRole that allows this verb, or use another context";
   return undefined;

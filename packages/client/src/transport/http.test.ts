@@ -4,11 +4,18 @@ import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import * as net from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Access, Credentials, Identity } from "../config/index.ts";
 import { answer, type Handler, TestServer } from "../fixtures/index.ts";
 import { type Clock, systemClock } from "../meta/index.ts";
-import { AlreadyExistsError, ConnectionError, NotFoundError, TimeoutError, UnauthorizedError } from "./errors.ts";
+import {
+  AlreadyExistsError,
+  ConnectionError,
+  NotFoundError,
+  TimeoutError,
+  UnauthorizedError,
+  UnexpectedAnswerError,
+} from "./errors.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http.ts";
 
 const anonymous: Identity = { tls: { rejectUnauthorized: true } };
@@ -111,7 +118,8 @@ describe("HttpTransport", () => {
     await expect(transport.request({ method: "POST", path: "/twice" })).rejects.toBeInstanceOf(AlreadyExistsError);
     await expect(transport.request({ method: "GET", path: "/proxy" })).rejects.toMatchObject({
       reason: "Forbidden",
-      message: "GET /proxy: the server answered 403 (<h1>Forbidden by the proxy</h1>)",
+      message: 'GET /proxy: the server answered 403 (a web page: "Forbidden by the proxy")',
+      hint: expect.stringContaining("is this the address of a Kubernetes API server?"),
     });
   });
 
@@ -331,6 +339,173 @@ describe("HttpTransport", () => {
     );
     await connect(server.url, { onWarning: (text) => warnings.push(text) }).request({ method: "GET", path: "/" });
     expect(warnings).toEqual(["v1 Old is deprecated", 'say "hi", twice']);
+  });
+
+  it("prints each warning once to stderr when nobody else takes them", async () => {
+    const written: unknown[] = [];
+    const write = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(text) > 0);
+    onTestFinished(() => write.mockRestore());
+    const server = await serve((_, response) => answer(response, 200, {}, { warning: '299 - "v1 Old is deprecated"' }));
+    const transport = connect(server.url);
+    for (let i = 0; i < 2; i++) await transport.request({ method: "GET", path: "/" });
+    expect(written).toEqual(["Warning: v1 Old is deprecated\n"]);
+  });
+
+  it("impersonates whom the request names, and nobody else", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    const headers = { "impersonate-user": "ann", "impersonate-group": ["admins"], "x-other": "kept" };
+    const transport = connect(server.url, { headers });
+    const own = { "impersonate-user": "bob", "impersonate-group": ["a", "b"] };
+    await transport.request({ method: "GET", path: "/" });
+    await transport.request({ method: "GET", path: "/", headers: own });
+    await transport.request({ method: "GET", path: "/", headers: { "impersonate-user": "eve" } });
+    expect(server.seen[0]?.headers).toMatchObject({ "impersonate-user": "ann", "impersonate-group": "admins" });
+    expect(server.seen[1]?.headers).toMatchObject({ "impersonate-user": "bob", "impersonate-group": "a, b" });
+    expect(server.seen[2]?.headers).toMatchObject({ "impersonate-user": "eve", "x-other": "kept" });
+    expect(server.seen[2]?.headers["impersonate-group"]).toBeUndefined();
+  });
+
+  it("sends no more requests at a time than it has reason to think the server bears, in their order", async () => {
+    const open: http.ServerResponse[] = [];
+    const order: string[] = [];
+    let [most, now] = [0, 0];
+    const server = await serve(({ url }, response) => {
+      order.push(url);
+      most = Math.max(most, ++now);
+      response.once("close", () => now--);
+      if (url === "/stream") response.writeHead(200).flushHeaders();
+      else if (open.length < 33) open.push(response);
+      else answer(response, 200, {});
+    });
+    const transport = connect(server.url);
+    const streams = Array.from({ length: 40 }, () =>
+      transport.request({ method: "GET", path: "/stream", stream: true }),
+    );
+    for (const stream of streams) (await stream).body.destroy();
+    while (now > 0) await pause(1);
+    [most, order.length] = [0, 0];
+    const all = Array.from({ length: 100 }, (_, i) => transport.request({ method: "GET", path: `/${i}` }));
+    while (open.length < 32) await pause(1);
+    expect(now).toBe(32);
+    for (const response of open.splice(0)) answer(response, 200, {});
+    const answering = setInterval(() => {
+      for (const response of open.splice(0)) answer(response, 200, {});
+    }, 1);
+    onTestFinished(() => clearInterval(answering));
+    await Promise.all(all);
+    expect(most).toBeLessThanOrEqual(40);
+    expect([...order].sort()).toEqual([...all.keys()].map((i) => `/${i}`).sort());
+    const late = order.indexOf("/99");
+    expect(late, "the last one asked for is among the last ones sent").toBeGreaterThan(60);
+  });
+
+  it("gives up a request that waits too long for its turn, and one that is aborted there", async () => {
+    const server = await serve(() => undefined);
+    const transport = connect(server.url);
+    const hanging = Array.from({ length: 32 }, () => transport.request({ method: "GET", path: "/" }));
+    for (const each of hanging) each.catch(() => undefined);
+    while (server.seen.length < 32) await pause(1);
+    const late = transport.request({ method: "GET", path: "/late", timeout: 20 });
+    await expect(late).rejects.toMatchObject({ code: "LOTSE_TIMEOUT", phase: "queue" });
+    const stop = new AbortController();
+    const aborted = transport.request({ method: "GET", path: "/aborted", signal: stop.signal });
+    stop.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+    const waiting = transport.request({ method: "GET", path: "/waiting" });
+    await transport.close();
+    await expect(waiting).rejects.toThrow("this client is closed");
+    expect(server.seen).toHaveLength(32);
+  });
+
+  it("sends fewer at a time after a 429, but not after an eviction that a budget forbids", async () => {
+    const open = new Set<http.ServerResponse>();
+    const server = await serve(({ method, body }, response) => {
+      if (method === "POST") return answer(response, 429, JSON.parse(body));
+      open.add(response);
+    });
+    const transport = connect(server.url);
+    /** How many of many requests arrive as long as none is answered. */
+    const atOnce = async (expected: number) => {
+      const all = Array.from({ length: 64 }, () => transport.request({ method: "GET", path: "/" }));
+      while (open.size < expected) await pause(1);
+      await pause(20);
+      const arrived = open.size;
+      const answering = setInterval(() => {
+        for (const response of open) answer(response, 200, {});
+        open.clear();
+      }, 1);
+      await Promise.all(all);
+      clearInterval(answering);
+      return arrived;
+    };
+    const refuse = (details: object) =>
+      expect(
+        transport.request({ method: "POST", path: "/", retry: false, body: { message: "no", details } }),
+      ).rejects.toThrow("no");
+    await refuse({ causes: [{ reason: "DisruptionBudget" }] });
+    expect(await atOnce(32)).toBe(32);
+    const { length } = server.seen;
+    await refuse({});
+    expect(await atOnce(16)).toBeLessThan(24);
+    expect(server.seen).toHaveLength(length + 65);
+  });
+
+  it("says that an answer is a web page or empty, who may have sent it, and where it points", async () => {
+    const server = await serve(({ url }, response) => {
+      if (url === "/login") {
+        response.writeHead(302, { location: "https://sso.example.com/login" });
+        return response.end("<html><head><title>Sign in</title></head></html>");
+      }
+      response.writeHead(200);
+      response.end(url === "/page" ? "<!DOCTYPE html>\n<h1>It works!</h1>" : "");
+    });
+    const transport = connect(server.url);
+    const said = async (path: string, stream = false) => {
+      const response = await transport.request({ method: "GET", path, stream });
+      const error = (await response.json().catch((reason) => reason)) as UnexpectedAnswerError;
+      expect(error).toBeInstanceOf(UnexpectedAnswerError);
+      expect(error).toMatchObject({ code: "LOTSE_UNEXPECTED_ANSWER", request: { path } });
+      expect(error.hint).toContain("is this the address of a Kubernetes API server?");
+      return error.message;
+    };
+    expect(await said("/page")).toBe('GET /page: the server answered 200, and not with JSON (a web page: "It works!")');
+    expect(await said("/login", true)).toContain("302, pointing to https://sso.example.com/login, and not with JSON");
+    expect(await said("/empty")).toContain("(nothing)");
+  });
+
+  it("says that the token has expired, and whose it is", async () => {
+    const server = await serve((_, response) => answer(response, 401, status("Unauthorized", "Unauthorized")));
+    const payload = Buffer.from(JSON.stringify({ exp: Date.parse("2020-01-01T00:00:00Z") / 1_000 }));
+    const token = `h.${payload.toString("base64url")}.s`;
+    const credentials = { current: async () => ({ ...anonymous, token }), renew: async () => false };
+    const transport = new HttpTransport(
+      {
+        ...{ server: server.url, namespace: "default", source: "kubeconfig", credentials, headers: {} },
+        context: "main",
+        origin: { files: "/home/ann/.kube/config", user: "ann" },
+      },
+      { clock: systemClock, random: () => 0, timeoutMs: 30_000 },
+    );
+    onTestFinished(() => transport.close());
+    const error = await transport.request({ method: "GET", path: "/" }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(UnauthorizedError);
+    expect(error.hint).toBe(
+      'the token of the user "ann" expired at 2020-01-01T00:00:00.000Z (context "main" in /home/ann/.kube/config): log in again',
+    );
+  });
+
+  it("gets the credentials anew when it is told to", async () => {
+    const asked: unknown[] = [];
+    const credentials: Credentials = {
+      current: async () => anonymous,
+      renew: async () => false,
+      reload: async (what) => {
+        asked.push(what);
+        return anonymous;
+      },
+    };
+    await connect("http://127.0.0.1:1", { credentials }).reauthenticate();
+    expect(asked).toEqual(["all"]);
   });
 
   it("refuses requests after it was closed, and lets the idle connections go", async () => {

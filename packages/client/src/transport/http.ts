@@ -1,22 +1,42 @@
 /**
  * HTTP over node:https with keep-alive agents.
  *
- *     request ── attempt ──► success
- *        ▲          │ 401: the next credentials, a few times
- *        └── wait ◄─┘ retriable: `retryDelay` says how long
+ *     request ── turn ── attempt ──► success
+ *        ▲                  │ 401: the next credentials, a few times
+ *        └────── wait ◄─────┘ retriable: `retryDelay` says how long
  *
  * One deadline covers all attempts of a call. Requests and streams have separate agents, so that many long watches never
- * take the sockets that short requests need.
+ * take the sockets that short requests need; streams need no turn either, for they cost the server little.
  */
 import * as http from "node:http";
 import * as https from "node:https";
-import { Readable } from "node:stream";
-import type { Access, Identity, TlsMaterial } from "../config/index.ts";
-import { type Clock, ConfigError, durationMs, sleep } from "../meta/index.ts";
-import { ApiError, apiErrorFrom, type RequestIdentity, type RequestPhase, TimeoutError } from "./errors.ts";
-import { connectionErrorFrom } from "./network-errors.ts";
-import type { Query, RawRequest, RawResponse, Transport } from "./request.ts";
+import {
+  type Access,
+  explainRefusal,
+  type Identity,
+  IMPERSONATED_USER,
+  isImpersonation,
+  printWarningsOnce,
+  type TlsMaterial,
+} from "../config/index.ts";
+import { type Clock, ConfigError, sleep } from "../meta/index.ts";
+import { type Agents, openAgents, retireAgents } from "./agents.ts";
+import { bufferedAnswer, parseAnswer, streamedAnswer } from "./answers.ts";
+import { ApiError, apiErrorFrom, ConnectionError, TimeoutError } from "./errors.ts";
+import { deadlineOf, Exchange, identityOf, type Limit, timeoutError } from "./exchange.ts";
+import { RequestGate, type TurnOutcome } from "./gate.ts";
+import { kindOfRequest } from "./limit.ts";
+import type {
+  Query,
+  RawRequest,
+  RawResponse,
+  RequestHeaders,
+  Transport,
+  WebSocketConnection,
+  WebSocketRequest,
+} from "./request.ts";
 import { readRetryAfter, retryDelay } from "./retry.ts";
+import { linkSignals } from "./signals.ts";
 import { readWarnings } from "./warnings.ts";
 
 export interface HttpTransportOptions {
@@ -24,19 +44,10 @@ export interface HttpTransportOptions {
   readonly random: () => number;
   readonly timeoutMs: number;
   readonly userAgent?: string | undefined;
+  /** Hears the server's `Warning` headers. Default: each text is printed once to stderr. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-interface Agents {
-  readonly tls: TlsMaterial;
-  readonly requests: http.Agent;
-  readonly streams: http.Agent;
-}
-
-/** API servers close idle connections after 90 s or more; ours go first, so that none is used while it is being closed. */
-const IDLE_SOCKET_MS = 55_000;
-/** Enough to keep a server busy; more parallel requests wait for a socket. */
-const MAX_SOCKETS = 64;
 const VERSION = "0.1.0";
 
 export class HttpTransport implements Transport {
@@ -44,13 +55,19 @@ export class HttpTransport implements Transport {
   readonly #o: HttpTransportOptions;
   readonly #base: URL;
   readonly #userAgent: string;
+  readonly #onWarning: (message: string) => void;
+  readonly #gate: RequestGate;
   #agents: Agents | undefined;
   #closed = false;
+  /** WebSockets leave their agent when they open, so that its end is not theirs. */
+  readonly #webSocketsEnd = new AbortController();
 
   constructor(access: Access, o: HttpTransportOptions) {
     this.#access = access;
     this.#o = o;
     this.#base = readBase(access.server);
+    this.#onWarning = o.onWarning ?? printWarningsOnce();
+    this.#gate = new RequestGate(o.clock);
     this.#userAgent = o.userAgent ?? `lotse-client/${VERSION} node/${process.versions.node} (${process.platform})`;
   }
 
@@ -58,56 +75,134 @@ export class HttpTransport implements Transport {
     const { clock, random } = this.#o;
     const limit = deadlineOf(request, this.#o.timeoutMs);
     const startedAt = clock.monotonic();
+    const leftMs = () => startedAt + limit.ms - clock.monotonic();
     let renewals = 0;
+    let reloaded = false;
     for (let attempt = 1; ; attempt++) {
       request.signal?.throwIfAborted();
-      if (this.#closed) throw new ConfigError("this client is closed", { hint: "connect a new one" });
+      if (this.#closed) throw clientClosed();
       const identity = await this.#access.credentials.current();
-      const remainingMs = startedAt + limit.ms - clock.monotonic();
       try {
-        return await this.#attempt(request, identity, { ...limit, ms: remainingMs });
+        return await this.#inTurn(request, identity, { ...limit, ms: leftMs() });
       } catch (error) {
-        if (error instanceof ApiError && error.status === 401 && renewals < (this.#access.credentials.renewals ?? 1)) {
-          renewals++;
-          if (await this.#access.credentials.renew(identity)) continue;
+        if (error instanceof ApiError && error.status === 401) {
+          const again = renewals++ < (this.#access.credentials.renewals ?? 1);
+          if (again && (await this.#access.credentials.renew(identity))) continue;
         }
-        const left = startedAt + limit.ms - clock.monotonic();
-        const delay = retryDelay(request, error, { attempt, random, remainingMs: left });
+        if (error instanceof ConnectionError && error.untrusted && !reloaded) {
+          reloaded = true;
+          // The cluster may have got a new authority, whose certificate is in the file already.
+          const now = await this.#access.credentials.reload?.("files");
+          if (now !== undefined && now !== identity) continue;
+        }
+        const delay = retryDelay(request, error, { attempt, random, remainingMs: leftMs() });
         if (delay === undefined) throw error;
         await sleep(clock, delay, request.signal);
       }
     }
   }
 
+  async reauthenticate(): Promise<void> {
+    await this.#access.credentials.reload?.("all");
+  }
+
+  async webSocket(request: WebSocketRequest): Promise<WebSocketConnection> {
+    if (this.#closed) throw clientClosed();
+    // Loaded when needed: few programs talk into pods.
+    const { openWebSocket } = await import("./websocket.ts");
+    const { signal, unlink } = linkSignals([request.signal, this.#webSocketsEnd.signal]);
+    try {
+      const connection = await openWebSocket(
+        { ...request, signal },
+        {
+          ...this.#o,
+          server: this.#base.href,
+          credentials: this.#access.credentials,
+          agent: async (identity) => (await this.#agentsFor(identity.tls)).streams,
+          headers: (identity) => this.#headers(identity, request.headers),
+        },
+      );
+      void connection.closed.finally(unlink);
+      return connection;
+    } catch (error) {
+      unlink();
+      throw error;
+    }
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
+    this.#webSocketsEnd.abort(clientClosed());
+    this.#gate.close(clientClosed());
     this.#agents?.requests.destroy();
     this.#agents?.streams.destroy();
     this.#agents = undefined;
   }
 
-  async #attempt(request: RawRequest, identity: Identity, limit: Limit): Promise<RawResponse> {
-    const exchange = new Exchange(request, this.#access.server, limit, this.#o.clock);
+  /** Streams live long and would take the places of all others; they are not counted. */
+  async #inTurn(request: RawRequest, identity: Identity, limit: Limit): Promise<RawResponse> {
+    if (request.stream) return this.#attempt(request, identity, limit);
+    const { clock } = this.#o;
+    const askedAt = clock.monotonic();
+    const expired = () => timeoutError(request, "queue", this.#access.server);
+    const turn = await this.#gate.enter(kindOfRequest(request), { signal: request.signal, ms: limit.ms, expired });
+    let outcome: TurnOutcome | undefined;
+    try {
+      const ms = limit.ms - (clock.monotonic() - askedAt);
+      return await this.#attempt(request, identity, { ...limit, ms }, (latencyMs) => {
+        outcome = { latencyMs, overloaded: false };
+      });
+    } catch (error) {
+      if (saysOverloaded(error)) outcome = { latencyMs: undefined, overloaded: true };
+      throw error;
+    } finally {
+      turn.end(outcome);
+    }
+  }
+
+  async #attempt(
+    request: RawRequest,
+    identity: Identity,
+    limit: Limit,
+    onAnswer?: (latencyMs: number | undefined) => void,
+  ): Promise<RawResponse> {
+    const { server, context, origin } = this.#access;
+    const exchange = new Exchange(request, server, limit, this.#o.clock, { context, origin });
     const response = await exchange.headers(this.#open(request, identity, await this.#agentsFor(identity.tls)));
-    if (this.#o.onWarning) for (const text of readWarnings(response.headers.warning)) this.#o.onWarning(text);
+    onAnswer?.(exchange.latencyMs);
+    const { warning, "retry-after": retryAfter } = response.headers;
+    if (warning !== undefined) for (const text of readWarnings(warning)) this.#onWarning(text);
+    const about = identityOf(request);
     const status = response.statusCode ?? 0;
-    if (request.stream && status < 400) return streamed(exchange.release(response), status);
+    if (request.stream && status < 400) return streamedAnswer(exchange.release(response), about);
     const bytes = await exchange.body(response);
-    if (status < 400) return buffered(response, status, bytes);
-    throw apiErrorFrom(status, parse(bytes), identify(request), {
-      retryAfterMs: readRetryAfter(response.headers["retry-after"], this.#o.clock.now()),
+    if (status < 400) return bufferedAnswer(response, bytes, about);
+    const now = this.#o.clock.now();
+    throw apiErrorFrom(status, parseAnswer(bytes), about, {
+      retryAfterMs: readRetryAfter(retryAfter, now),
+      ...(status === 401 && { hint: await explainRefusal(identity, { context, origin, now }) }),
     });
+  }
+
+  /** Who impersonates somebody by a request means that one, and nothing of the one that the kubeconfig impersonates. */
+  #headers(identity: Identity, own: RequestHeaders | undefined): http.OutgoingHttpHeaders {
+    const common = own?.[IMPERSONATED_USER] === undefined ? this.#access.headers : this.#ownHeaders;
+    return {
+      "user-agent": this.#userAgent,
+      ...common,
+      ...authorizationOf(identity),
+      ...(own as http.OutgoingHttpHeaders),
+    };
+  }
+
+  get #ownHeaders(): Access["headers"] {
+    return Object.fromEntries(Object.entries(this.#access.headers).filter(([name]) => !isImpersonation(name)));
   }
 
   #open(request: RawRequest, identity: Identity, agents: Agents): http.ClientRequest {
     const secure = this.#base.protocol === "https:";
-    const headers: http.OutgoingHttpHeaders = {
-      accept: "application/json",
-      "user-agent": this.#userAgent,
-      ...this.#access.headers,
-      ...authorizationOf(identity),
-      ...request.headers,
-    };
+    const headers = this.#headers(identity, request.headers);
+    headers.accept ??= "application/json";
     const body = encode(request.body);
     if (body !== undefined) {
       headers["content-type"] ??= "application/json";
@@ -128,175 +223,29 @@ export class HttpTransport implements Transport {
   /** New certificates need new connections; those of the old ones finish their work and go. */
   async #agentsFor(tls: TlsMaterial): Promise<Agents> {
     if (this.#agents?.tls === tls) return this.#agents;
-    const secure = this.#base.protocol === "https:";
-    const { proxyUrl } = this.#access;
-    // Loaded when needed: few clusters are behind a proxy.
-    const Agent = proxyUrl
-      ? (await import("./proxy.ts")).agentThrough(proxyUrl, secure)
-      : secure
-        ? https.Agent
-        : http.Agent;
-    const { createSecureContext } = await import("node:tls");
+    const { proxyUrl, origin } = this.#access;
+    const opened = await openAgents(tls, { secure: this.#base.protocol === "https:", proxyUrl, origin });
+    if (this.#closed) throw clientClosed();
     if (this.#agents?.tls === tls) return this.#agents;
-    const old = this.#agents;
-    const { ca, cert, key, servername, rejectUnauthorized } = tls;
-    const material = {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    };
-    const options = {
-      keepAlive: true,
-      timeout: IDLE_SOCKET_MS,
-      rejectUnauthorized,
-      // Certificates are read once, not again for each connection.
-      ...(secure && { secureContext: createSecureContext(material) }),
-      ...(servername === undefined ? {} : { servername }),
-    };
-    this.#agents = {
-      tls,
-      requests: forOneServer(new Agent({ ...options, maxSockets: MAX_SOCKETS })),
-      streams: forOneServer(new Agent(options)),
-    };
-    for (const agent of old ? [old.requests, old.streams] : []) {
-      agent.maxFreeSockets = 0;
-      for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-    }
-    return this.#agents;
+    if (this.#agents) retireAgents(this.#agents);
+    this.#agents = opened;
+    return opened;
   }
 }
 
-/** An agent finds its sockets by a text that repeats all certificates; where all are for one server, any text will do. */
-function forOneServer(agent: http.Agent): http.Agent {
-  agent.getName = () => "server";
-  return agent;
+const clientClosed = () => new ConfigError("this client is closed", { hint: "connect a new one" });
+
+/** An eviction that a disruption budget forbids gets the same status, and has nothing to do with the server's load. */
+function saysOverloaded(error: unknown): boolean {
+  if (error instanceof TimeoutError) return error.phase === "headers";
+  if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) return false;
+  return !error.details.causes?.some(({ reason }) => reason === "DisruptionBudget");
 }
 
 function authorizationOf({ token, authorization }: Identity): http.OutgoingHttpHeaders {
   if (authorization !== undefined) return { authorization };
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
-
-interface Limit {
-  readonly ms: number;
-  /** The phase up to which the limit counts. */
-  readonly until: RequestPhase;
-}
-
-/** A stream lives as long as it likes; only a server that does not even take the connection is given up. */
-function deadlineOf(request: RawRequest, defaultMs: number): Limit {
-  if (!request.stream)
-    return { ms: request.timeout === undefined ? defaultMs : durationMs(request.timeout), until: "body" };
-  if (request.timeout === undefined) return { ms: defaultMs, until: "connect" };
-  return { ms: durationMs(request.timeout), until: "headers" };
-}
-
-/** One request on the wire: its phase, its time limit, and its abort signal, until it is over. */
-class Exchange {
-  readonly #request: RawRequest;
-  readonly #server: string;
-  readonly #limit: Limit;
-  readonly #clock: Clock;
-  #phase: RequestPhase = "connect";
-  /** What to destroy to end it: the answer once there is one, because only then its reader hears the reason. */
-  #live: http.ClientRequest | http.IncomingMessage | undefined;
-  #cancelTimer: () => void = () => undefined;
-
-  constructor(request: RawRequest, server: string, limit: Limit, clock: Clock) {
-    this.#request = request;
-    this.#server = server;
-    this.#limit = limit;
-    this.#clock = clock;
-  }
-
-  /** Resolves when the headers are there. */
-  headers(sending: http.ClientRequest): Promise<http.IncomingMessage> {
-    this.#live = sending;
-    this.#request.signal?.addEventListener("abort", this.#onAbort, { once: true });
-    // The credentials took their time: the signal may have aborted before there was anything to listen for.
-    if (this.#request.signal?.aborted) this.#onAbort();
-    this.#cancelTimer = this.#clock.after(this.#limit.ms, () => this.#expire());
-    return new Promise((resolve, reject) => {
-      sending.once("socket", (socket) => {
-        const connected = () => this.#enter("headers");
-        const ready = "encrypted" in socket ? "secureConnect" : "connect";
-        if (sending.reusedSocket || !socket.connecting) connected();
-        else socket.once(ready, connected);
-      });
-      // Stays for the whole exchange: an error without a listener would end the process.
-      sending.on("error", (error) => {
-        this.#finish();
-        reject(this.#explain(error));
-      });
-      sending.once("response", (response) => {
-        this.#live = response;
-        this.#enter("body");
-        resolve(response);
-      });
-    });
-  }
-
-  /** Reads all of the answer. */
-  body(response: http.IncomingMessage): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.once("end", () => {
-        this.#finish();
-        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-      });
-      response.once("error", (error) => {
-        this.#finish();
-        reject(this.#explain(error));
-      });
-    });
-  }
-
-  /** Hands the answer to a reader of its own; the abort signal still ends it. */
-  release(response: http.IncomingMessage): http.IncomingMessage {
-    response.once("close", () => this.#finish());
-    // A reader that has not started or has left is not there to hear of it, and an unheard error ends the process.
-    response.on("error", () => undefined);
-    return response;
-  }
-
-  #enter(phase: RequestPhase): void {
-    this.#phase = phase;
-    if (ORDER.indexOf(phase) > ORDER.indexOf(this.#limit.until)) this.#cancelTimer();
-  }
-
-  #expire(): void {
-    const identity = identify(this.#request);
-    const waited = { connect: "the connection", headers: "an answer", body: "the rest of the answer" }[this.#phase];
-    this.#live?.destroy(
-      new TimeoutError(`${identity.method} ${identity.path}: waited too long for ${waited} of ${this.#server}`, {
-        request: identity,
-        phase: this.#phase,
-        hint: "pass a longer `timeout`, or check whether the server is overloaded",
-      }),
-    );
-  }
-
-  readonly #onAbort = () => {
-    const reason: unknown = this.#request.signal?.reason;
-    this.#live?.destroy(reason instanceof Error ? reason : new Error("aborted", { cause: reason }));
-  };
-
-  #finish(): void {
-    this.#cancelTimer();
-    this.#request.signal?.removeEventListener("abort", this.#onAbort);
-  }
-
-  #explain(error: Error): unknown {
-    if (this.#request.signal?.aborted) return this.#request.signal.reason;
-    if (error instanceof TimeoutError) return error;
-    return connectionErrorFrom(error, this.#server, identify(this.#request), this.#phase !== "connect");
-  }
-}
-
-const ORDER: readonly RequestPhase[] = ["connect", "headers", "body"];
-
-const identify = ({ method, path }: RawRequest): RequestIdentity => ({ method, path });
 
 function readBase(server: string): URL {
   try {
@@ -317,40 +266,4 @@ function formatQuery(query: Query = {}): string {
 function encode(body: unknown): string | Uint8Array | undefined {
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) return body;
   return JSON.stringify(body);
-}
-
-function parse(bytes: Buffer): unknown {
-  const text = bytes.toString("utf8");
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function buffered(response: http.IncomingMessage, status: number, bytes: Buffer): RawResponse {
-  return {
-    status,
-    headers: response.headers,
-    json: async <T>() => JSON.parse(bytes.toString("utf8")) as T,
-    text: async () => bytes.toString("utf8"),
-    get body() {
-      return Readable.from([bytes]);
-    },
-  };
-}
-
-function streamed(response: http.IncomingMessage, status: number): RawResponse {
-  const text = async () => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString("utf8");
-  };
-  return {
-    status,
-    headers: response.headers,
-    json: async <T>() => JSON.parse(await text()) as T,
-    text,
-    body: response,
-  };
 }

@@ -15,15 +15,21 @@ export {
   TimeoutError,
   TooManyRequestsError,
   UnauthorizedError,
+  UnexpectedAnswerError,
 } from "./errors.ts";
 export { HttpTransport, type HttpTransportOptions } from "./http.ts";
+export { type IdentifyContext, identify, type KnownUser } from "./identify.ts";
 export { LineSplitter } from "./lines.ts";
 export {
   PATCH_MEDIA_TYPE,
   type Query,
   type RawRequest,
   type RawResponse,
+  type RequestHeaders,
   type RequestOptions,
   type Transport,
+  type WebSocketConnection,
+  type WebSocketRequest,
 } from "./request.ts";
+export { type ParsedVersion, parseServerVersion, supportWarning } from "./server-version.ts";
 export { linkSignals } from "./signals.ts";

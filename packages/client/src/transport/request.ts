@@ -5,6 +5,9 @@ import type { Duration } from "../meta/index.ts";
 /** Query parameters; `undefined` leaves one out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Headers by name; several values where a header may come several times. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** What every call that talks to the server takes. */
 export interface RequestOptions {
   /** Aborting closes the socket and rejects with the signal's reason. */
@@ -21,7 +24,7 @@ export interface RawRequest extends RequestOptions {
   /** Absolute, as in `/api/v1/pods`. */
   readonly path: string;
   readonly query?: Query | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly headers?: RequestHeaders | undefined;
   /** Text and bytes go as they are, anything else as JSON. */
   readonly body?: unknown;
   /** The answer is read piece by piece: only connecting is limited in time, unless `timeout` is given for the headers. */
@@ -38,9 +41,41 @@ export interface RawResponse {
   readonly body: Readable;
 }
 
+/** A WebSocket as it is asked for. Only opening it is limited by `timeout`; `signal` ends it at any time. */
+export interface WebSocketRequest extends RequestOptions {
+  /** Absolute, as in `/api/v1/namespaces/default/pods/web/exec`. */
+  readonly path: string;
+  /** Pairs where a parameter occurs more than once. */
+  readonly query?: Query | readonly (readonly [string, string])[] | undefined;
+  readonly headers?: RequestHeaders | undefined;
+  /** The subprotocols that will do, the best one first. The server picks. */
+  readonly protocols: readonly string[];
+}
+
+/** An open WebSocket. */
+export interface WebSocketConnection {
+  /** The subprotocol that the server picked. */
+  readonly protocol: string;
+  /** Resolves when the message has left, so that whoever awaits it never fills the memory. */
+  send(data: Uint8Array | string): Promise<void>;
+  /**
+   * What the server sends, for one reader. Reading slowly slows the server down. Ends when the connection has ended,
+   * whichever way: `closed` tells how. Throws when the connection was aborted.
+   */
+  readonly messages: AsyncIterable<Buffer>;
+  /** Says goodbye; what still arrives is dropped. */
+  close(code?: number): void;
+  /** How it ended. 1000 is a proper end, 1006 a connection that broke. */
+  readonly closed: Promise<{ code: number; reason: string }>;
+}
+
 /** Carries requests to a server. The client uses HTTP; a test may bring its own. */
 export interface Transport {
   request(request: RawRequest): Promise<RawResponse>;
+  /** Opens a WebSocket. A transport without it has no exec, attach and port-forward. */
+  webSocket?(request: WebSocketRequest): Promise<WebSocketConnection>;
+  /** Gets the credentials anew, though none were refused. A transport without it has none. */
+  reauthenticate?(): Promise<void>;
   close(): Promise<void>;
 }
 

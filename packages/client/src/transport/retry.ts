@@ -30,7 +30,7 @@ export function retryDelay(
 }
 
 function isRetriable(request: RawRequest, failure: unknown): boolean {
-  if (failure instanceof ConnectionError) return !failure.sent || isIdempotent(request);
+  if (failure instanceof ConnectionError) return !failure.lasting && (!failure.sent || isIdempotent(request));
   if (!(failure instanceof ApiError)) return false;
   return failure.status === 429 || (RETRIED_STATUS.has(failure.status) && isIdempotent(request));
 }

@@ -1,7 +1,10 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import * as https from "node:https";
-import type { TLSSocket } from "node:tls";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rootCertificates, type TLSSocket } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { TlsMaterial } from "../config/index.ts";
+import { AuthError, openAccess, type TlsMaterial } from "../config/index.ts";
 import {
   answer,
   TEST_CA,
@@ -15,20 +18,31 @@ import { systemClock } from "../meta/index.ts";
 import { ConnectionError } from "./errors.ts";
 import { HttpTransport } from "./http.ts";
 
+/** An authority that has nothing to do with these tests. */
+const OTHER_CA = rootCertificates[0] as string;
+
 async function serve() {
+  let onConnection = () => undefined as unknown;
   const server = await TestServer.start(
     (_, response) => {
       const socket = response.socket as TLSSocket;
       answer(response, 200, { user: socket.getPeerCertificate().subject?.CN ?? "nobody", name: socket.servername });
     },
     (listener) =>
-      https.createServer(
-        { cert: TEST_SERVER_CERT, key: TEST_SERVER_KEY, ca: TEST_CA, requestCert: true, rejectUnauthorized: false },
-        listener,
-      ),
+      https
+        .createServer(
+          { cert: TEST_SERVER_CERT, key: TEST_SERVER_KEY, ca: TEST_CA, requestCert: true, rejectUnauthorized: false },
+          listener,
+        )
+        .on("connection", () => onConnection()),
   );
   onTestFinished(() => server[Symbol.asyncDispose]());
-  return server;
+  return {
+    port: server.port,
+    onConnection: (listener: () => unknown) => {
+      onConnection = listener;
+    },
+  };
 }
 
 /** Credentials whose TLS part a test can change. */
@@ -62,6 +76,79 @@ describe("TLS", () => {
       .catch((reason) => reason);
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ sent: false, hint: expect.stringContaining("certificate-authority") });
+  });
+
+  it("names the authority of the kubeconfig that did not sign the server's certificate, and tries once", async () => {
+    const server = await serve();
+    let connections = 0;
+    server.onConnection(() => connections++);
+    const origin = { files: "/home/ann/.kube/config", cluster: "dev", authority: "/etc/dev/ca.pem" };
+    const transport = new HttpTransport(
+      {
+        ...{
+          server: `https://localhost:${server.port}`,
+          namespace: "default",
+          source: "kubeconfig",
+          headers: {},
+          origin,
+        },
+        credentials: {
+          current: async () => ({ tls: { ca: OTHER_CA, rejectUnauthorized: true } }),
+          renew: async () => false,
+        },
+      },
+      { clock: systemClock, random: () => 0, timeoutMs: 30_000 },
+    );
+    onTestFinished(() => transport.close());
+    const error = await transport.request({ method: "GET", path: "/" }).catch((reason) => reason);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toMatch(/^cannot reach https:\/\/localhost:\d+: its certificate is not trusted/);
+    expect(error.hint).toContain('certificate-authority of the cluster "dev" (/etc/dev/ca.pem)');
+    expect(connections).toBe(1);
+  });
+
+  it("reads the authority's file again when it does not fit, as after a cluster was made anew", async () => {
+    const { port } = await serve();
+    const folder = await mkdtemp(join(tmpdir(), "lotse-ca-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const ca = join(folder, "ca.pem");
+    await writeFile(ca, OTHER_CA);
+    const kubeconfig = {
+      contexts: [{ name: "main", context: { cluster: "c" } }],
+      clusters: [{ name: "c", cluster: { server: `https://localhost:${port}`, "certificate-authority": ca } }],
+      "current-context": "main",
+    };
+    const access = await openAccess({ kubeconfig, env: {} });
+    const transport = new HttpTransport(access, { clock: systemClock, random: () => 0, timeoutMs: 30_000 });
+    onTestFinished(() => transport.close());
+    const ask = () => transport.request({ method: "GET", path: "/" });
+    await expect(ask()).rejects.toMatchObject({ untrusted: true, hint: expect.stringContaining(ca) });
+    await writeFile(ca, TEST_CA);
+    expect((await ask()).status).toBe(200);
+  });
+
+  it("says that a server speaks plain HTTP, and what to write instead", async () => {
+    const plain = await TestServer.start((_, response) => answer(response, 200, {}));
+    onTestFinished(() => plain[Symbol.asyncDispose]());
+    const error = await connect(`https://127.0.0.1:${plain.port}`, {})
+      .ask()
+      .catch((reason) => reason);
+    expect(error).toMatchObject({
+      message: `cannot reach https://127.0.0.1:${plain.port}: it does not speak TLS`,
+      hint: expect.stringContaining(`write http://127.0.0.1:${plain.port}`),
+      lasting: true,
+    });
+  });
+
+  it("says that a certificate and a key are no pair, or no PEM", async () => {
+    for (const tls of [
+      { cert: TEST_CLIENT_CERT, key: TEST_SERVER_KEY },
+      { cert: "nonsense", key: "nonsense" },
+    ]) {
+      const asking = connect("https://localhost:1", tls).ask();
+      await expect(asking).rejects.toBeInstanceOf(AuthError);
+      await expect(asking).rejects.toThrow("the certificates cannot be used");
+    }
   });
 
   it("refuses a certificate for another host, unless tls-server-name says which one it is for", async () => {

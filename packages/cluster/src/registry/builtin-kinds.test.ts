@@ -135,6 +135,8 @@ describe("built-in kinds", () => {
     const identity = { "batch.kubernetes.io/controller-uid": made.metadata.uid };
     expect(made.spec.selector.matchLabels).toEqual(identity);
     expect(made.spec.template.metadata.labels).toMatchObject({ ...identity, "job-name": "j" });
+    const named = (await post(`${BATCH}/jobs`, { metadata: { generateName: "gen-" }, spec })).body;
+    expect(named.metadata.labels["batch.kubernetes.io/job-name"]).toBe(named.metadata.name);
     const deleted = await call(cluster, "DELETE", `${BATCH}/jobs/j`);
     expect(deleted.body.metadata.finalizers).toEqual(["orphan"]);
     expect(deleted.warnings[0]).toContain("child pods are preserved by default when jobs are deleted");

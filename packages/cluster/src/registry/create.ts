@@ -61,18 +61,20 @@ export async function create(
   fresh.metadata.creationTimestamp = timestamp(now);
   if (strategy.tracksGeneration) fresh.metadata.generation = 1;
   if (strategy.hasStatus) resetStatus(fresh, endpoint);
-  strategy.prepareForCreate?.(fresh, strategyContext(backend));
   const warning = dropDuplicateOwners(fresh.metadata);
   if (warning !== undefined) scope.warn(warning);
 
-  await strategy.prepareValidation?.(fresh);
   const base = fresh.metadata.name ? undefined : fresh.metadata.generateName;
+  const nameless = base ? deepClone(fresh) : fresh;
   for (let attempt = 1; ; attempt++) {
     if (base) {
+      if (attempt > 1) fresh = deepClone(nameless);
       fresh.metadata.name = generateName(base, backend.random);
-      // Some defaults are made of the name.
+      // Some defaults, and the labels of a Job, are made of the name.
       version.codec.applyDefaults(fresh);
     }
+    strategy.prepareForCreate?.(fresh, strategyContext(backend));
+    await strategy.prepareValidation?.(fresh);
     const errors = [
       ...validateMeta(fresh.metadata, strategy.nameRule, resource.namespaced),
       ...version.codec.validate(fresh),
@@ -92,7 +94,6 @@ export async function create(
     if (result.ok) return version.codec.fromStorage(fromStore(result.entry.object));
     if (!base || attempt === NAME_ATTEMPTS)
       throw takenError(endpoint, fromStore(result.current?.object as never), fresh);
-    fresh = deepClone(fresh);
   }
 }
 

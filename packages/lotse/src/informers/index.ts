@@ -1,4 +1,3 @@
-export { cacheKey } from "./cache.ts";
 export { type Index, type IndexKey, IndexStore } from "./indexes.ts";
 export { Informer, type InformerListener, type InformerOptions } from "./informer.ts";
 export { awaitKindFacts, type KindFacts } from "./kind-facts.ts";

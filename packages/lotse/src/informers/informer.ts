@@ -2,9 +2,16 @@
  * One supervised stream for each kind and scope, however many handlers. It tells what changed, once: duplicates and
  * echoes of own writes are recognised here, and a re-list is compared with what is known, so that no deletion is missed.
  */
-import { type Client, type KindDescription, type KubeBody, openStream, type StreamState } from "@lotse/client";
+import {
+  type Client,
+  type KindDescription,
+  type KubeBody,
+  ObjectStore,
+  openStream,
+  type StreamState,
+  storeKey,
+} from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
-import { Cache, cacheKey } from "./cache.ts";
 
 /** What an informer tells. */
 export interface InformerListener {
@@ -38,7 +45,7 @@ export interface InformerOptions {
 /** See the module comment. */
 export class Informer {
   readonly #options: InformerOptions;
-  readonly #cache = new Cache();
+  readonly #cache = new ObjectStore<KubeBody>();
   #synced = false;
 
   constructor(options: InformerOptions) {
@@ -107,7 +114,7 @@ export class Informer {
   }
 
   #replace(items: readonly KubeBody[], version: string): void {
-    const present = new Set(items.map(cacheKey));
+    const present = new Set(items.map(storeKey));
     for (const [key, body] of [...this.#cache.shown]) {
       if (!present.has(key)) {
         const last = this.#cache.removed(body);

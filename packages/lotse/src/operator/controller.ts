@@ -2,7 +2,14 @@
  * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
-import { apiVersionOf, type Client, type KindDescription, type KubeBody, type StreamState } from "@lotse/client";
+import {
+  apiVersionOf,
+  type Client,
+  type KindDescription,
+  type KubeBody,
+  type StreamState,
+  storeKey,
+} from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
@@ -20,7 +27,7 @@ import {
   type TimerHandler,
   withUsualBackoff,
 } from "../declare/index.ts";
-import { cacheKey, Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
+import { Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
 import type { EventRecorder, Logger, Metrics } from "../report/index.ts";
 import {
@@ -69,7 +76,7 @@ interface OpenScope {
 
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
 function objectKey(body: KubeBody): string {
-  return `${cacheKey(body)}/${body.metadata?.uid ?? ""}`;
+  return `${storeKey(body)}/${body.metadata?.uid ?? ""}`;
 }
 
 function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["type"]): T[] {
@@ -232,8 +239,8 @@ export class Controller implements InformerListener {
     const informer = this.#informerOf(body);
     if (!informer || !body.metadata?.uid) return;
     informer.wrote(body);
-    this.#shared.indexes.update(this.#indexes, informer.get(cacheKey(body)) ?? body, this.#logger);
-    if (informer.get(cacheKey(body))?.metadata?.resourceVersion !== body.metadata.resourceVersion) return;
+    this.#shared.indexes.update(this.#indexes, informer.get(storeKey(body)) ?? body, this.#logger);
+    if (informer.get(storeKey(body))?.metadata?.resourceVersion !== body.metadata.resourceVersion) return;
     this.#wake(body, PRIORITY.live);
   }
 
@@ -371,7 +378,7 @@ export class Controller implements InformerListener {
       wrote: (body) => {
         const informer = this.#informerOf(body);
         informer?.wrote(body);
-        this.#shared.indexes.update(this.#indexes, informer?.get(cacheKey(body)) ?? body, this.#logger);
+        this.#shared.indexes.update(this.#indexes, informer?.get(storeKey(body)) ?? body, this.#logger);
       },
       handlerWrote,
       post: (body, type, reason, message) =>

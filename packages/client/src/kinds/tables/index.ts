@@ -1,32 +1,8 @@
+import { type BuiltinKind, decodeKind, decodeKinds } from "./decode.ts";
 import { kindLines } from "./kinds.ts";
 
+export type { BuiltinKind, BuiltinSubresource } from "./decode.ts";
 export type * from "./types/index.ts";
-
-/** A path below an object, such as `/status`, and the kind that it speaks. */
-export interface BuiltinSubresource {
-  readonly name: string;
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly verbs: readonly string[];
-}
-
-/** A kind that every Kubernetes server serves, as its discovery describes it. */
-export interface BuiltinKind {
-  /** `""` for the core group. */
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly namespaced: boolean;
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  readonly verbs: readonly string[];
-  /** Is this the version that its group prefers? */
-  readonly preferred: boolean;
-  readonly subresources: readonly BuiltinSubresource[];
-}
 
 /**
  * The kinds of Kubernetes' stable group versions, in the order of a server's discovery: the core group first.
@@ -36,67 +12,13 @@ export interface BuiltinKind {
  * const pods = builtinKinds.find((kind) => kind.group === "" && kind.plural === "pods");
  * ```
  */
-export const builtinKinds: readonly BuiltinKind[] = kindLines.trim().split("\n").map(decodeKind);
+export const builtinKinds: readonly BuiltinKind[] = /* @__PURE__ */ decodeKinds(kindLines);
 
-function decodeKind(line: string): BuiltinKind {
-  const columns = line.split(" ").map((column) => (column === "-" ? "" : column));
-  const [group = "", versionMark = "", kind = "", plural = "", singular = "", scope, short, categories, verbs, below] =
-    columns;
-  const preferred = versionMark.endsWith("*");
-  const version = preferred ? versionMark.slice(0, -1) : versionMark;
-  return {
-    group,
-    version,
-    kind,
-    plural,
-    singular,
-    namespaced: scope === "N",
-    shortNames: decodeList(short),
-    categories: decodeList(categories),
-    verbs: decodeVerbs(verbs),
-    preferred,
-    subresources: decodeList(below).map((text) => decodeSubresource(text, { group, version, kind })),
-  };
-}
-
-/** `name:verbs`, then nothing (the object's own kind), a kind of the object's group version, or group/version/kind. */
-function decodeSubresource(
-  text: string,
-  parent: { readonly group: string; readonly version: string; readonly kind: string },
-): BuiltinSubresource {
-  const [name = "", verbs, type = parent.kind] = text.split(":");
-  const path = type.split("/");
-  const [group = "", version = "", kind = ""] = path.length === 3 ? path : [parent.group, parent.version, type];
-  return { name, group, version, kind, verbs: decodeVerbs(verbs) };
-}
-
-function decodeList(text = ""): readonly string[] {
-  return text === "" ? [] : text.split(",");
-}
-
-function decodeVerbs(letters = ""): readonly string[] {
-  return Array.from(letters, verbOf);
-}
-
-function verbOf(letter: string): string {
-  switch (letter) {
-    case "c":
-      return "create";
-    case "d":
-      return "delete";
-    case "x":
-      return "deletecollection";
-    case "g":
-      return "get";
-    case "l":
-      return "list";
-    case "p":
-      return "patch";
-    case "u":
-      return "update";
-    case "w":
-      return "watch";
-    default:
-      throw new Error(`The table of kinds has an unknown verb "${letter}"`);
+/** One of them, with no other one read: importing the client must not cost the whole table. */
+export function findBuiltinKind(group: string, version: string, kind: string): BuiltinKind | undefined {
+  for (const mark of ["*", ""]) {
+    const start = kindLines.indexOf(`\n${group || "-"} ${version}${mark} ${kind} `);
+    if (start >= 0) return decodeKind(kindLines.slice(start + 1, kindLines.indexOf("\n", start + 1)));
   }
+  return undefined;
 }

@@ -1,49 +1,48 @@
 /**
- * What is in the cluster, as far as the operator knows: what the stream showed, with the operator's own writes laid
- * over it until the stream shows that version or a newer one. Whoever reads here never sees a state older than the
- * operator's last write.
+ * What is in the cluster, as far as a stream has shown it, with one's own writes laid over it until the stream shows that
+ * version or a newer one. Whoever reads here never sees a state older than the last write told to it.
  */
-import type { KubeBody } from "@lotse/client";
+import type { ObjectBody } from "../kinds/index.ts";
 
 /** `namespace/name`, or `/name` without a namespace. */
-export type CacheKey = string;
+export type StoreKey = string;
 
 /** The key of a body. */
-export function cacheKey(body: KubeBody): CacheKey {
-  return `${body.metadata?.namespace ?? ""}/${body.metadata?.name ?? ""}`;
+export function storeKey({ metadata }: ObjectBody): StoreKey {
+  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
 }
 
-/** What a body of the stream meant for the cache. */
-export type CacheChange =
-  | { readonly type: "changed"; readonly body: KubeBody; readonly replaced: KubeBody | undefined }
+/** What a body of the stream meant for the store. */
+export type StoreChange<B> =
+  | { readonly type: "changed"; readonly body: B; readonly replaced: B | undefined }
   /** The version was known already: a duplicate, or the echo of an own write. */
   | { readonly type: "known"; readonly echo: boolean };
 
 /** See the module comment. */
-export class Cache {
-  readonly #streamed = new Map<CacheKey, KubeBody>();
-  readonly #overlay = new Map<CacheKey, KubeBody>();
+export class ObjectStore<B extends ObjectBody = ObjectBody> {
+  readonly #streamed = new Map<StoreKey, B>();
+  readonly #overlay = new Map<StoreKey, B>();
   /** The newest version that the stream has shown, over all objects; undefined where versions are not integers. */
   #streamVersion: bigint | undefined;
 
-  /** Number of objects. */
+  /** Number of objects that the stream has shown. */
   get size(): number {
     return this.#streamed.size;
   }
 
-  get(key: CacheKey): KubeBody | undefined {
+  get(key: StoreKey): B | undefined {
     return this.#overlay.get(key) ?? this.#streamed.get(key);
   }
 
   /** All objects, own writes included. */
-  *values(): IterableIterator<KubeBody> {
-    for (const key of this.#streamed.keys()) yield this.get(key) as KubeBody;
+  *values(): IterableIterator<B> {
+    for (const key of this.#streamed.keys()) yield this.get(key) as B;
     for (const [key, body] of this.#overlay) if (!this.#streamed.has(key)) yield body;
   }
 
   /** The stream shows `body`. */
-  streamed(body: KubeBody): CacheChange {
-    const key = cacheKey(body);
+  streamed(body: B): StoreChange<B> {
+    const key = storeKey(body);
     const shown = this.#streamed.get(key);
     const own = this.#overlay.get(key);
     this.#streamed.set(key, body);
@@ -56,8 +55,8 @@ export class Cache {
   }
 
   /** The stream shows that the object of `body` is no more. Returns the last known body, if it was known. */
-  removed(body: KubeBody): KubeBody | undefined {
-    const key = cacheKey(body);
+  removed(body: B): B | undefined {
+    const key = storeKey(body);
     const last = this.get(key);
     this.#streamed.delete(key);
     this.#overlay.delete(key);
@@ -66,8 +65,8 @@ export class Cache {
   }
 
   /** The server answered an own write with `body`. Returns whether it is news. */
-  wrote(body: KubeBody): boolean {
-    const key = cacheKey(body);
+  wrote(body: B): boolean {
+    const key = storeKey(body);
     const version = versionOf(body);
     // The stream is past this version: what it showed, or did not show, is newer. This also keeps a late answer from
     // bringing a deleted object back.
@@ -90,23 +89,23 @@ export class Cache {
   }
 
   /** Bodies that the stream has shown, by key. */
-  get shown(): ReadonlyMap<CacheKey, KubeBody> {
+  get shown(): ReadonlyMap<StoreKey, B> {
     return this.#streamed;
   }
 }
 
-function sameVersion(a: KubeBody, b: KubeBody): boolean {
+function sameVersion(a: ObjectBody, b: ObjectBody): boolean {
   return a.metadata?.resourceVersion === b.metadata?.resourceVersion && a.metadata?.uid === b.metadata?.uid;
 }
 
 /** Whether `a` is older than `b`. Where versions are not integers nothing is older: the newest to arrive wins. */
-function isOlder(a: KubeBody, b: KubeBody): boolean {
+function isOlder(a: ObjectBody, b: ObjectBody): boolean {
   const first = versionOf(a);
   const second = versionOf(b);
   return first !== undefined && second !== undefined && first < second;
 }
 
-function versionOf(body: KubeBody): bigint | undefined {
+function versionOf(body: ObjectBody): bigint | undefined {
   return parseVersion(body.metadata?.resourceVersion);
 }
 

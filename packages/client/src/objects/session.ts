@@ -1,0 +1,151 @@
+/** What every verb needs: requests of one view, and where objects are. */
+import {
+  allNamespaces,
+  apiVersionOf,
+  type KindDescription,
+  type KubeBody,
+  type ObjectBody,
+  pathOf,
+} from "../kinds/index.ts";
+import { ConfigError } from "../meta/index.ts";
+import {
+  linkSignals,
+  type RawRequest,
+  type RawResponse,
+  type WebSocketConnection,
+  type WebSocketRequest,
+} from "../transport/index.ts";
+import type { Client } from "./client.ts";
+import { UnsupportedError } from "./errors.ts";
+import { KubeObject } from "./object.ts";
+import type { AnyObject, ClientCore, KindLike, View, WriteVerb } from "./view.ts";
+
+interface InNamespace {
+  readonly namespace?: string | undefined;
+}
+
+/** One view of a client at work; the client itself is its face. */
+export class Session {
+  readonly core: ClientCore;
+  readonly view: View;
+  readonly client: Client;
+
+  constructor(client: Client, core: ClientCore, view: View) {
+    this.client = client;
+    this.core = core;
+    this.view = view;
+  }
+
+  async raw(request: RawRequest): Promise<RawResponse> {
+    const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
+    const timeout = request.timeout ?? (request.stream ? undefined : this.view.timeout);
+    const headers = { ...this.view.headers, ...request.headers };
+    try {
+      const response = await this.core.transport.request({
+        ...request,
+        ...((this.view.headers || request.headers) && { headers }),
+        ...(signal && { signal }),
+        ...(timeout !== undefined && { timeout }),
+      });
+      if (request.stream) response.body.once("close", unlink);
+      else unlink();
+      return response;
+    } catch (error) {
+      unlink();
+      throw error;
+    }
+  }
+
+  /** Opens a WebSocket with the view's signals and headers. */
+  async webSocket(request: WebSocketRequest): Promise<WebSocketConnection> {
+    const { transport } = this.core;
+    if (!transport.webSocket) {
+      throw new UnsupportedError("the transport of this client has no WebSockets", {
+        hint: "exec, attach and port-forward need the client's own transport over HTTP",
+      });
+    }
+    const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
+    const { headers } = this.view;
+    try {
+      const connection = await transport.webSocket({
+        ...request,
+        ...(headers && { headers }),
+        ...(signal && { signal }),
+      });
+      connection.closed.then(unlink, unlink);
+      return connection;
+    } catch (error) {
+      unlink();
+      throw error;
+    }
+  }
+
+  async json(request: RawRequest): Promise<KubeBody> {
+    return (await this.raw(request)).json<KubeBody>();
+  }
+
+  async resolve(kind: KindLike): Promise<KindDescription> {
+    if (typeof kind === "string") return this.core.registry.resolve(kind);
+    return "description" in kind ? kind.description : kind;
+  }
+
+  async describe(object: AnyObject): Promise<KindDescription> {
+    if (object.hasDescription) return object.description;
+    const { apiVersion = "", kind = "" } = object.body;
+    if (apiVersion === "" || kind === "") return object.description;
+    return this.core.registry.resolveManifest({ apiVersion, kind });
+  }
+
+  wrap(kind: KindLike, description: KindDescription, body: ObjectBody): AnyObject {
+    if (typeof kind === "function") return new kind(body, this.client);
+    return new KubeObject(body, this.client, description);
+  }
+
+  object(input: AnyObject | KubeBody): AnyObject {
+    return input instanceof KubeObject ? input : new KubeObject(input, this.client);
+  }
+
+  /** An object of which only the name is known. */
+  async reference(kind: KindLike, name: string, namespace?: string): Promise<AnyObject> {
+    const description = await this.resolve(kind);
+    return this.wrap(kind, description, {
+      apiVersion: apiVersionOf(description),
+      kind: description.kind,
+      metadata: { name, ...(namespace !== undefined && description.namespaced && { namespace }) },
+    });
+  }
+
+  path(description: KindDescription, name: string, o: InNamespace & { readonly subresource?: string | undefined }) {
+    const namespace = o.namespace ?? this.view.namespace;
+    if (description.namespaced && namespace === allNamespaces) {
+      throw new ConfigError(`${description.kind} ${name}: one object lives in one namespace, not in "*"`, {
+        hint: "name the namespace, or list with a field selector",
+      });
+    }
+    return pathOf(description, { namespace, name, subresource: o.subresource });
+  }
+
+  namespaceFor(description: KindDescription, object: AnyObject, o: InNamespace): string | undefined {
+    return description.namespaced ? (o.namespace ?? object.metadata.namespace ?? this.view.namespace) : undefined;
+  }
+
+  /** Sends a write; the object becomes what the server answered. */
+  async write(
+    verb: WriteVerb,
+    object: AnyObject,
+    description: KindDescription,
+    request: RawRequest,
+  ): Promise<AnyObject> {
+    const body = await this.json(request);
+    object.withClient(this.client);
+    // Some subresources answer with a kind of their own, such as Scale: that is not the object, for nobody.
+    if (body.kind !== undefined && body.kind !== description.kind) return object;
+    object.body = body;
+    if (request.query?.dryRun === undefined) this.tell(body, verb, description);
+    return object;
+  }
+
+  tell(body: KubeBody, verb: WriteVerb, description: KindDescription): void {
+    for (const listener of this.view.listeners) listener(body, verb, description);
+  }
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import type { KubeBody } from "../kinds/index.ts";
+import { ObjectStore } from "./store.ts";
+
+const body = (version: number, size = 0, uid = "u1"): KubeBody => ({
+  metadata: { namespace: "default", name: "one", uid, resourceVersion: String(version) },
+  spec: { size },
+});
+const KEY = "default/one";
+
+describe("a store", () => {
+  it("shows what the stream showed last", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1, 1));
+    expect(store.streamed(body(2, 2)).type).toBe("changed");
+    expect(store.get(KEY)?.spec).toEqual({ size: 2 });
+  });
+
+  it("knows a version that it has seen", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1));
+    expect(store.streamed(body(1))).toEqual({ type: "known", echo: false });
+  });
+
+  it("shows an own write at once, and recognises its echo", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1, 1));
+    store.wrote(body(5, 5));
+    expect(store.get(KEY)?.spec).toEqual({ size: 5 });
+    expect(store.streamed(body(5, 5))).toEqual({ type: "known", echo: true });
+    expect(store.get(KEY)?.spec).toEqual({ size: 5 });
+  });
+
+  it("never goes back behind an own write when the stream is late", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1, 1));
+    store.wrote(body(5, 5));
+    expect(store.streamed(body(3, 3))).toEqual({ type: "known", echo: true });
+    expect(store.get(KEY)?.spec).toEqual({ size: 5 });
+  });
+
+  it("takes a change that is newer than the own write", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1, 1));
+    store.wrote(body(5, 5));
+    expect(store.streamed(body(6, 6)).type).toBe("changed");
+    expect(store.get(KEY)?.spec).toEqual({ size: 6 });
+  });
+
+  it("does not bring a deleted object back when the answer to a write comes late", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1));
+    store.removed(body(7));
+    expect(store.wrote(body(5))).toBe(false);
+    expect(store.get(KEY)).toBeUndefined();
+  });
+
+  it("forgets an own write that the stream has passed without showing it", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.wrote(body(5));
+    store.reached("9");
+    expect(store.get(KEY)).toBeUndefined();
+  });
+
+  it("lists own creations that the stream has not shown yet", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.wrote(body(5));
+    expect([...store.values()]).toHaveLength(1);
+    store.streamed(body(5));
+    expect([...store.values()]).toHaveLength(1);
+  });
+
+  it("compares versions as numbers, not as texts", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(9, 9));
+    store.wrote(body(10, 10));
+    expect(store.get(KEY)?.spec).toEqual({ size: 10 });
+  });
+});

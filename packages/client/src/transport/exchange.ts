@@ -1,0 +1,151 @@
+import type * as http from "node:http";
+import { type Clock, durationMs } from "../meta/index.ts";
+import { type RequestIdentity, type RequestPhase, TimeoutError } from "./errors.ts";
+import { connectionErrorFrom, type ServerPlace } from "./network-errors.ts";
+import type { RawRequest } from "./request.ts";
+
+/** How long a request may take. */
+export interface Limit {
+  readonly ms: number;
+  /** The phase up to which the limit counts. */
+  readonly until: RequestPhase;
+}
+
+/** A stream lives as long as it likes; only a server that does not even take the connection is given up. */
+export function deadlineOf(request: RawRequest, defaultMs: number): Limit {
+  if (!request.stream)
+    return { ms: request.timeout === undefined ? defaultMs : durationMs(request.timeout), until: "body" };
+  if (request.timeout === undefined) return { ms: defaultMs, until: "connect" };
+  return { ms: durationMs(request.timeout), until: "headers" };
+}
+
+/** One request on the wire: its phase, its time limit, and its abort signal, until it is over. */
+export class Exchange {
+  readonly #request: RawRequest;
+  readonly #server: string;
+  readonly #limit: Limit;
+  readonly #clock: Clock;
+  readonly #place: ServerPlace;
+  #connectedAt: number | undefined;
+  #answeredAt: number | undefined;
+  #phase: RequestPhase = "connect";
+  /** What to destroy to end it: the answer once there is one, because only then its reader hears the reason. */
+  #live: http.ClientRequest | http.IncomingMessage | undefined;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(request: RawRequest, server: string, limit: Limit, clock: Clock, place: ServerPlace) {
+    this.#place = place;
+    this.#request = request;
+    this.#server = server;
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** How long the server took to begin its answer, without the time to connect; undefined when it has not begun. */
+  get latencyMs(): number | undefined {
+    if (this.#answeredAt === undefined) return undefined;
+    return this.#answeredAt - (this.#connectedAt ?? this.#answeredAt);
+  }
+
+  /** Resolves when the headers are there. */
+  headers(sending: http.ClientRequest): Promise<http.IncomingMessage> {
+    this.#live = sending;
+    this.#request.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // The credentials took their time: the signal may have aborted before there was anything to listen for.
+    if (this.#request.signal?.aborted) this.#onAbort();
+    this.#cancelTimer = this.#clock.after(this.#limit.ms, () => this.#expire());
+    return new Promise((resolve, reject) => {
+      sending.once("socket", (socket) => {
+        const connected = () => {
+          this.#connectedAt = this.#clock.monotonic();
+          this.#enter("headers");
+        };
+        const ready = "encrypted" in socket ? "secureConnect" : "connect";
+        if (sending.reusedSocket || !socket.connecting) connected();
+        else socket.once(ready, connected);
+      });
+      // Stays for the whole exchange: an error without a listener would end the process.
+      sending.on("error", (error) => {
+        this.#finish();
+        reject(this.#explain(error));
+      });
+      sending.once("response", (response) => {
+        this.#live = response;
+        this.#answeredAt = this.#clock.monotonic();
+        this.#enter("body");
+        resolve(response);
+      });
+    });
+  }
+
+  /** Reads all of the answer. */
+  body(response: http.IncomingMessage): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.once("end", () => {
+        this.#finish();
+        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      });
+      response.once("error", (error) => {
+        this.#finish();
+        reject(this.#explain(error));
+      });
+    });
+  }
+
+  /** Hands the answer to a reader of its own; the abort signal still ends it. */
+  release(response: http.IncomingMessage): http.IncomingMessage {
+    response.once("close", () => this.#finish());
+    // A reader that has not started or has left is not there to hear of it, and an unheard error ends the process.
+    response.on("error", () => undefined);
+    return response;
+  }
+
+  #enter(phase: RequestPhase): void {
+    this.#phase = phase;
+    if (ORDER.indexOf(phase) > ORDER.indexOf(this.#limit.until)) this.#cancelTimer();
+  }
+
+  #expire(): void {
+    this.#live?.destroy(timeoutError(this.#request, this.#phase, this.#server));
+  }
+
+  readonly #onAbort = () => {
+    const reason: unknown = this.#request.signal?.reason;
+    this.#live?.destroy(reason instanceof Error ? reason : new Error("aborted", { cause: reason }));
+  };
+
+  #finish(): void {
+    this.#cancelTimer();
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  #explain(error: Error): unknown {
+    if (this.#request.signal?.aborted) return this.#request.signal.reason;
+    if (error instanceof TimeoutError) return error;
+    return connectionErrorFrom(error, this.#server, identityOf(this.#request), this.#phase !== "connect", this.#place);
+  }
+}
+
+const ORDER: readonly RequestPhase[] = ["queue", "connect", "headers", "body"];
+
+const WAITED_FOR: Record<RequestPhase, string> = {
+  queue: "its turn to be sent to",
+  connect: "the connection of",
+  headers: "an answer of",
+  body: "the rest of the answer of",
+};
+
+/** That a request took too long, and what it waited for. */
+export function timeoutError(about: RawRequest, phase: RequestPhase, server: string): TimeoutError {
+  const request = identityOf(about);
+  return new TimeoutError(`${request.method} ${request.path}: waited too long for ${WAITED_FOR[phase]} ${server}`, {
+    request,
+    phase,
+    hint: "pass a longer `timeout`, or check whether the server is overloaded",
+  });
+}
+
+/** What errors tell of a request. */
+export const identityOf = ({ method, path }: RawRequest): RequestIdentity => ({ method, path });

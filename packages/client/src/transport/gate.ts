@@ -1,0 +1,149 @@
+import type { Clock } from "../meta/index.ts";
+import { AdaptiveLimit } from "./limit.ts";
+
+/** How long somebody waits for a turn, and what ends the waiting. */
+export interface Patience {
+  readonly signal?: AbortSignal | undefined;
+  readonly ms: number;
+  /** The error when the time is over. */
+  readonly expired: () => Error;
+}
+
+/** What became of a request; undefined when it says nothing about the server. */
+export interface TurnOutcome {
+  readonly latencyMs: number | undefined;
+  readonly overloaded: boolean;
+}
+
+interface Waiting {
+  admit(): void;
+  reject(reason: unknown): void;
+  readonly deadline: number;
+  readonly expired: () => Error;
+  /** It has left the queue by another way. */
+  gone: boolean;
+}
+
+/** The one timer of the queue, for whoever has to go first: a timer for each would cost more than all the rest. */
+interface Alarm {
+  readonly at: number;
+  cancel(): void;
+}
+
+/** One request that may go: end it in any case, or its place is lost. */
+export interface Turn {
+  end(outcome: TurnOutcome | undefined): void;
+}
+
+/** Lets as many requests pass as the limit allows, in the order in which they came. */
+export class RequestGate {
+  readonly #clock: Clock;
+  readonly #limit: AdaptiveLimit;
+  #inFlight = 0;
+  #queue: Waiting[] = [];
+  /** The first of the queue that may still be there; what is before it is cut off now and then. */
+  #head = 0;
+  #alarm: Alarm | undefined;
+  #closed: { readonly reason: Error } | undefined;
+
+  constructor(clock: Clock, limit: AdaptiveLimit = new AdaptiveLimit()) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /** How many pass at a time now, how many do, and how many wait. */
+  get state(): { readonly limit: number; readonly inFlight: number; readonly waiting: number } {
+    const waiting = this.#queue.slice(this.#head).filter(({ gone }) => !gone).length;
+    return { limit: this.#limit.current, inFlight: this.#inFlight, waiting };
+  }
+
+  /** Waits for a turn; without a promise when there is a free place and nobody waits. */
+  enter(kind: string, patience: Patience): Turn | Promise<Turn> {
+    if (this.#head === this.#queue.length && this.#inFlight < this.#limit.current) return this.#turn(kind);
+    return this.#wait(kind, patience);
+  }
+
+  /** Whoever waits is turned away. */
+  close(reason: Error): void {
+    this.#closed = { reason };
+    for (const waiting of this.#queue.splice(0).slice(this.#head)) if (!waiting.gone) waiting.reject(reason);
+    this.#head = 0;
+    this.#setAlarm(undefined);
+  }
+
+  #turn(kind: string): Turn {
+    const inFlight = ++this.#inFlight;
+    const startedAt = this.#clock.monotonic();
+    return {
+      end: (outcome) => {
+        this.#inFlight--;
+        if (outcome) {
+          this.#limit.observe({ kind, startedAt, endedAt: this.#clock.monotonic(), inFlight, ...outcome });
+        }
+        this.#admit();
+      },
+    };
+  }
+
+  #wait(kind: string, { signal, ms, expired }: Patience): Promise<Turn> {
+    if (this.#closed) return Promise.reject(this.#closed.reason);
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.gone = true;
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const waiting: Waiting = {
+        gone: false,
+        deadline: this.#clock.monotonic() + ms,
+        expired,
+        admit: () => {
+          leave();
+          resolve(this.#turn(kind));
+        },
+        reject: (reason) => {
+          leave();
+          reject(reason);
+        },
+      };
+      const onAbort = () => waiting.reject(signal?.reason);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#queue.push(waiting);
+      if (this.#alarm === undefined || waiting.deadline < this.#alarm.at) this.#setAlarm(waiting.deadline);
+    });
+  }
+
+  #admit(): void {
+    for (; this.#head < this.#queue.length; this.#head++) {
+      const next = this.#queue[this.#head] as Waiting;
+      if (next.gone) continue;
+      if (this.#inFlight >= this.#limit.current) break;
+      next.admit();
+    }
+    // Cutting off costs as much as the queue is long: so it is done when half of it is over.
+    if (this.#head * 2 < this.#queue.length) return;
+    this.#queue = this.#queue.slice(this.#head);
+    this.#head = 0;
+    if (this.#queue.length === 0) this.#setAlarm(undefined);
+  }
+
+  #setAlarm(at: number | undefined): void {
+    this.#alarm?.cancel();
+    this.#alarm = undefined;
+    if (at === undefined) return;
+    const cancel = this.#clock.after(at - this.#clock.monotonic(), () => this.#expire(at));
+    this.#alarm = { at, cancel };
+  }
+
+  /** Real timers may ring a little early: whoever was meant has to go all the same. */
+  #expire(alarmAt: number): void {
+    const now = Math.max(alarmAt, this.#clock.monotonic());
+    let next: number | undefined;
+    for (const waiting of this.#queue.slice(this.#head)) {
+      if (waiting.gone) continue;
+      if (waiting.deadline <= now) waiting.reject(waiting.expired());
+      else next = Math.min(next ?? waiting.deadline, waiting.deadline);
+    }
+    this.#setAlarm(next);
+  }
+}
