@@ -1,3 +1,4 @@
+/// <reference path="./websocket-library.d.ts" />
 /**
  * WebSockets to the API server, for exec, attach and port-forward, with the credentials, certificates and proxy of
  * requests. Loaded with the `ws` package when the first one is opened.
