@@ -290,7 +290,10 @@ class Capture {
         if (this.#length > limit) {
           const what = `wrote more than ${limit} bytes to ${name}`;
           const hint = "pass a larger `maxBuffer`, or read its streams with spawn";
-          return running.abort(running.explain("buffer", what, hint));
+          const error = running.explain("buffer", what, hint);
+          running.abort(error);
+          // Thrown as well: the command may have ended by itself meanwhile, and half an output is no success.
+          throw error;
         }
       }
       if (copy && !copy.write(chunk)) await roomIn(copy);
