@@ -12,19 +12,12 @@ const MINUTE = 60_000;
 
 describeOn(clustersUnderTest(), "complaints about Kopf's streams", (cluster) => {
   const stage = useStage(cluster, "kopf-complaints-cluster");
-  const { start, eventually, quiet, running, logs } = stage;
+  const { start, eventually, inTime, quiet, running, logs } = stage;
   let client: Client;
 
   beforeEach(() => {
     ({ client } = stage);
   });
-
-  /** Lets time pass, a second at a time with room for requests in between, until `check` is satisfied. */
-  const inTime = (clock: VirtualClock, check: () => unknown) =>
-    eventually(async () => {
-      await clock.advance(1_000);
-      await check();
-    });
 
   /** An operator that notes what it is told of samples. */
   const observer = () => {

@@ -17,19 +17,12 @@ const Gauge = resource({ group: "gauges.example.com", version: "v1", kind: "Gaug
 
 describeOn(clustersUnderTest(), "Kopf's defects of streams and requests", (cluster) => {
   const stage = useStage(cluster, "kopf-defects-cluster");
-  const { start, eventually, quiet, running, logs } = stage;
+  const { start, eventually, inTime, quiet, running, logs } = stage;
   let client: Client;
 
   beforeEach(() => {
     ({ client } = stage);
   });
-
-  /** Lets time pass, a second at a time with room for requests in between, until `check` is satisfied. */
-  const inTime = (clock: VirtualClock, check: () => unknown) =>
-    eventually(async () => {
-      await clock.advance(1_000);
-      await check();
-    });
 
   it("defect 11: an operator that cannot log in fails, and one whose credentials are refused says so", async () => {
     const broken = new Operator({ name: "op" });

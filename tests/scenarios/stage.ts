@@ -1,4 +1,5 @@
 import { type Client, Namespace } from "@lotse/client";
+import type { VirtualClock } from "@lotse/client/meta";
 import type { LogRecord, Operator, RunningOperator, StartOptions } from "lotse";
 import { afterEach, beforeEach, vi } from "vitest";
 import type { TestCluster } from "../fixture.ts";
@@ -16,6 +17,8 @@ export interface Stage {
   start(operator: Operator, options?: StartOptions): Promise<RunningOperator>;
   /** Waits for something to be true of the cluster or of the test's own notes. */
   eventually(check: () => unknown): Promise<void>;
+  /** Lets time pass, a second at a time with room for requests in between, until something is true. */
+  inTime(clock: VirtualClock, check: () => unknown): Promise<void>;
   /** Nothing happens any more: operators are idle, and stay so after their streams have had time to show everything. */
   quiet(): Promise<void>;
 }
@@ -43,6 +46,10 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
     await Promise.all(running.splice(0).map((one) => one.stop()));
   });
 
+  const eventually = async (check: () => unknown) => {
+    await vi.waitFor(check, { timeout: 20_000, interval: 10 });
+  };
+
   return {
     get client() {
       return set().client;
@@ -60,9 +67,12 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
       await one.ready;
       return one;
     },
-    eventually: async (check) => {
-      await vi.waitFor(check, { timeout: 20_000, interval: 10 });
-    },
+    eventually,
+    inTime: (clock, check) =>
+      eventually(async () => {
+        await clock.advance(1_000);
+        await check();
+      }),
     async quiet() {
       for (let round = 0; round < 5; round++) {
         await new Promise((resolve) => setTimeout(resolve, cluster().kind === "real" ? 50 : 10));

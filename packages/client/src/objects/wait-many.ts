@@ -11,9 +11,9 @@ import {
   type LabelSelectorInput,
 } from "../meta/index.ts";
 import { openStream, type StreamClient } from "../streams/index.ts";
-import { apiErrorFrom, ForbiddenError, linkSignals, NotFoundError, UnauthorizedError } from "../transport/index.ts";
+import { apiErrorFrom, linkSignals, type NotFoundError } from "../transport/index.ts";
 import type { AnyObject } from "./view.ts";
-import { DEFAULT_PATIENCE_MS, WaitTimeoutError } from "./wait.ts";
+import { DEFAULT_PATIENCE_MS, endsWaiting, WaitTimeoutError } from "./wait.ts";
 import { all, parseCondition, type WaitCondition } from "./wait-condition.ts";
 
 /** Which objects to wait for. */
@@ -105,9 +105,7 @@ export async function waitForMany<T extends AnyObject>(
           look();
         },
         state: ({ error }) => {
-          if (error instanceof ForbiddenError || error instanceof UnauthorizedError || error instanceof NotFoundError) {
-            finish(() => reject(error));
-          }
+          if (endsWaiting(error)) finish(() => reject(error));
         },
       },
       signal as AbortSignal,

@@ -91,10 +91,7 @@ export async function waitFor<T extends KubeObject<ObjectBody>>(
           if (target.uid === undefined || body.metadata?.uid === target.uid) look(undefined);
         },
         state: ({ error }) => {
-          // Waiting for a permission that somebody may grant is an operator's business, not a script's.
-          if (error instanceof ForbiddenError || error instanceof UnauthorizedError || error instanceof NotFoundError) {
-            finish(() => reject(error));
-          }
+          if (endsWaiting(error)) finish(() => reject(error));
         },
       },
       signal as AbortSignal,
@@ -104,6 +101,11 @@ export async function waitFor<T extends KubeObject<ObjectBody>>(
       (error) => finish(() => reject(error)),
     );
   }).finally(unlink);
+}
+
+/** Waiting for a permission or a kind that somebody may bring is an operator's business, not a script's. */
+export function endsWaiting(error: unknown): boolean {
+  return error instanceof ForbiddenError || error instanceof UnauthorizedError || error instanceof NotFoundError;
 }
 
 function titleOf({ kind, namespace, name }: Target): string {

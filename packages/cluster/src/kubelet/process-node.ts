@@ -23,7 +23,7 @@ export interface KubeletSettings {
    * Process: what runs in place of an image when a container has no command of its own.
    *
    * @example
-   * `{ "my/app": ["node", "/work/app/dist/main.js"] }`
+   * `{ "my/app": ["node", "/srv/app/main.js"] }`
    */
   readonly images?: ImageCommands;
 }
