@@ -3,11 +3,16 @@ import { wantsColours } from "./colours.ts";
 import { writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { type LocalClusterOptions, shellWord, startLocalCluster } from "./local-cluster.ts";
+import type { EmbeddedCluster } from "./optional.ts";
 import { stopOnSignal } from "./signals.ts";
 
 /** The flags of `lotse cluster`. */
 export interface ClusterOptions extends LocalClusterOptions {
   readonly output?: "json" | undefined;
+}
+
+function endOf({ data }: EmbeddedCluster): string {
+  return data ? `Ctrl-C; its data stays in ${data.folder}` : "Ctrl-C; its data is kept in memory and goes with it";
 }
 
 /** Runs a cluster until somebody asks it to stop. */
@@ -27,7 +32,7 @@ export async function cluster(options: ClusterOptions, io: Io): Promise<number> 
             ["server", cluster.url],
             ["use it", `export KUBECONFIG=${shellWord(kubeconfig)}`],
             ["try it", "kubectl get namespaces"],
-            ["end it", "Ctrl-C; its data is kept in memory and goes with it"],
+            ["end it", endOf(cluster)],
           ],
           wantsColours(io.stdout, io.env),
         );

@@ -8,6 +8,7 @@ import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { loadOperators, resolveFiles, shownPath } from "./load.ts";
 import { type LocalCluster, shellWord, startLocalCluster } from "./local-cluster.ts";
+import { listenLocally } from "./local-socket.ts";
 import { ModuleLoader } from "./module-loader.ts";
 import { type ConsoleServer, importConsole } from "./optional.ts";
 import { type LogOptions, logSinkOf } from "./output.ts";
@@ -85,6 +86,8 @@ async function develop(
   try {
     // Before the first load: a save during it must not be missed.
     releases.push(watchFolder(path.dirname(file), (name) => reload(`${name} was saved`)));
+    const socket = await listenLocally(io, () => (bench.state.phase === "working" ? bench.state.running : []));
+    if (socket) releases.push(() => void socket.close());
     await bench.reload();
     if (options.console !== false) server = await startConsole(client, bench, logger);
     announce(shown, options, io, local, bench, server, upAfter);

@@ -1,6 +1,7 @@
 /** From file names to operators, or to a clear word about what is wrong with a file. */
 import { readdirSync, statSync } from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { isOperator, type Operator } from "../operator/index.ts";
 import { type Exports, ModuleLoader } from "./module-loader.ts";
 import { Problem, splitMessage } from "./problem.ts";
@@ -56,6 +57,24 @@ function resolveFile(file: string, cwd: string): string {
     );
   }
   return absolute;
+}
+
+/** The files of installed packages, as code in the working directory would find them. */
+export async function resolveModules(names: readonly string[], cwd: string): Promise<string[]> {
+  if (names.length === 0) return [];
+  const { createJiti } = await import("jiti");
+  const jiti = createJiti(path.join(cwd, "lotse.js"));
+  return names.map((name) => {
+    try {
+      const found = jiti.esmResolve(name);
+      return found.startsWith("file:") ? fileURLToPath(found) : found;
+    } catch (cause) {
+      throw new Problem(
+        { what: `there is no package ${name}`, why: splitMessage(cause as Error).what, todo: `npm install ${name}` },
+        { exitCode: 2, cause },
+      );
+    }
+  });
 }
 
 function suggestFor(file: string, absolute: string): { why: string | undefined; todo: string } {

@@ -13,6 +13,8 @@ export interface LocalClusterOptions {
   readonly port?: number | undefined;
   readonly kubeconfig?: string | undefined;
   readonly plainHttp?: boolean | undefined;
+  /** The folder in which the cluster is kept; in memory without one. */
+  readonly data?: string | undefined;
 }
 
 /** A cluster and its kubeconfig. */
@@ -24,16 +26,24 @@ export interface LocalCluster {
 
 /** Starts a cluster and writes its kubeconfig, readable for its owner alone: it carries an admin's key. */
 export async function startLocalCluster(
-  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp }: LocalClusterOptions,
+  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp, data }: LocalClusterOptions,
   io: Io,
   load?: ImportPackage,
 ): Promise<LocalCluster> {
   const { Cluster } = await importCluster(load);
-  const cluster = await Cluster.start({ ...(port !== undefined && { port }), ...(plainHttp && { tls: false }) }).catch(
-    (error: unknown) => {
-      throw problemOf(error, port);
-    },
-  );
+  const cluster = await Cluster.start({
+    ...(port !== undefined && { port }),
+    ...(plainHttp && { tls: false }),
+    ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+  }).catch((error: unknown) => {
+    throw problemOf(error, port);
+  });
+  const cut = cluster.data?.cut;
+  if (cut) {
+    io.stderr.write(
+      `Warning: ${cut.bytes} bytes at the end of ${cut.file} were cut off at byte ${cut.offset}: a write that was never finished. They are in ${cut.kept}\n`,
+    );
+  }
   try {
     const file = path.resolve(io.cwd, kubeconfig);
     await writeKubeconfig(cluster, file);

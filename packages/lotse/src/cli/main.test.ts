@@ -49,6 +49,9 @@ describe("wrong usage", () => {
     ["too many files for dev", ["dev", "a.ts", "b.ts"]],
     ["too many arguments", ["cluster", "now"]],
     ["-n with -A", ["run", "operator.ts", "-A", "-n", "a"]],
+    ["a package that is not installed", ["run", "-m", "not-installed-anywhere"]],
+    ["a shell without completion", ["completion", "tcsh"]],
+    ["explain without a name", ["explain", "pods"]],
   ])("exits with 2 and at most three lines for %s", async (_what, argv) => {
     const { code, out, err } = await call(...argv);
     expect(code).toBe(2);
@@ -71,12 +74,28 @@ describe("wrong usage", () => {
 });
 
 describe("help", () => {
-  it.each([[[]], [["--help"]], [["run", "--help"]], [["dev", "-h"]], [["cluster", "--help"]], [["help", "run"]]])(
-    "exits with 0 and shows an example for %j",
-    async (argv) => {
-      const { code, out, err } = await call(...argv);
-      expect({ code, err }).toEqual({ code: 0, err: "" });
-      expect(out).toMatch(/Examples:\n {2}\$ lotse /);
+  it.each([
+    [[]],
+    [["--help"]],
+    [["run", "--help"]],
+    [["dev", "-h"]],
+    [["cluster", "--help"]],
+    [["explain", "-h"]],
+    [["uninstall", "-h"]],
+    [["completion", "-h"]],
+    [["help", "run"]],
+  ])("exits with 0 and shows an example for %j", async (argv) => {
+    const { code, out, err } = await call(...argv);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/Examples:\n {2}\$ lotse /);
+  });
+
+  it.each(["run", "dev", "cluster", "explain", "uninstall", "completion"])(
+    "of %s fits on a screen",
+    async (command) => {
+      const { out } = await call(command, "--help");
+      expect(lines(out).length).toBeLessThanOrEqual(40);
+      expect(Math.max(...lines(out).map((line) => line.length))).toBeLessThanOrEqual(160);
     },
   );
 

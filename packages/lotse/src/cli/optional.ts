@@ -10,7 +10,7 @@ import { Problem } from "./problem.ts";
 /** What the commands use of `@lotse/cluster`. */
 export interface ClusterPackage {
   readonly Cluster: {
-    start(options?: { port?: number; tls?: boolean; name?: string }): Promise<EmbeddedCluster>;
+    start(options?: { port?: number; tls?: boolean; name?: string; data?: string }): Promise<EmbeddedCluster>;
   };
 }
 
@@ -18,9 +18,19 @@ export interface ClusterPackage {
 export interface EmbeddedCluster {
   readonly url: string;
   readonly port: number;
+  /** What it found in its data folder. */
+  readonly data?: { readonly folder: string; readonly objects: number; readonly cut?: CutTail | undefined } | undefined;
   writeKubeconfig(path: string): unknown;
   connect(): Promise<Client>;
   stop(): Promise<void>;
+}
+
+/** The end of a log that was never finished, hence cut off. */
+export interface CutTail {
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly kept: string;
 }
 
 /** What the commands use of `@lotse/console`. */

@@ -1,15 +1,18 @@
 /** `lotse run`: operators against a cluster that is there. */
 import type { Client } from "@lotse/client";
-import type { Operator } from "../operator/index.ts";
-import { Logger, type LogSink } from "../report/index.ts";
+import type { Operator, RunningOperator } from "../operator/index.ts";
+import { type Endpoints, Logger, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import { type Connection, type ConnectOptions, connect } from "./connect.ts";
 import { kindNames } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
-import { type LoadedOperator, loadOperators, resolveFiles } from "./load.ts";
+import { serveLiveness } from "./liveness.ts";
+import { type LoadedOperator, loadOperators, resolveFiles, resolveModules } from "./load.ts";
+import { listenLocally } from "./local-socket.ts";
 import { type LogOptions, logFormatOf, logSinkOf } from "./output.ts";
 import { Problem } from "./problem.ts";
+import { confirmContext } from "./production.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 
 /** The flags of `lotse run`. */
@@ -17,12 +20,19 @@ export interface RunOptions extends ConnectOptions, LogOptions {
   readonly namespace?: readonly string[] | undefined;
   readonly allNamespaces?: boolean | undefined;
   readonly installCrds?: boolean | undefined;
+  /** Packages that export operators. */
+  readonly module?: readonly string[] | undefined;
+  /** The URL where health and metrics are served. */
+  readonly liveness?: string | undefined;
+  readonly yes?: boolean | undefined;
 }
 
 /** Runs the operators of `files` until somebody asks them to stop. */
 export async function run(files: readonly string[], options: RunOptions, io: Io): Promise<number> {
   const namespaces = namespacesOf(options);
-  const operators = await loadOperators(resolveFiles(files, io.cwd, "run"), io.cwd);
+  const modules = await resolveModules(options.module ?? [], io.cwd);
+  const named = files.length === 0 && modules.length > 0 ? [] : resolveFiles(files, io.cwd, "run");
+  const operators = await loadOperators([...named, ...modules], io.cwd);
   const log = logSinkOf(io, options);
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
@@ -32,13 +42,14 @@ export async function run(files: readonly string[], options: RunOptions, io: Io)
       logger.info("the operator brings its own credentials", {
         operator: own.map(({ operator }) => operator.name).join(", "),
       });
-      await work(operators, undefined, namespaces, options, log, stop);
+      await work(operators, undefined, namespaces, options, log, stop, io);
       return 0;
     }
     const connection = await connect(options, io, (text) => logger.warn("the cluster warns", { warning: text }));
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
-      await work(operators, connection.client, namespaces, options, log, stop);
+      await confirmContext(connection.context, options.yes, io, stop.signal);
+      await work(operators, connection.client, namespaces, options, log, stop, io);
     } finally {
       await connection.client.close();
     }
@@ -71,8 +82,31 @@ async function work(
   options: RunOptions,
   log: LogSink,
   stop: Stop,
+  io: Io,
 ): Promise<void> {
-  const running = operators.map(({ operator }) =>
+  let running: readonly RunningOperator[] = [];
+  // Before anything is done: a port that is taken shall be told at once.
+  const endpoints: (Endpoints | undefined)[] = [];
+  try {
+    if (options.liveness !== undefined) endpoints.push(await serveLiveness(options.liveness, () => running));
+    endpoints.push(await listenLocally(io, () => running));
+    running = begin(operators, client, namespaces, options, log, stop);
+    await Promise.all(running.map(({ stopped }) => stopped));
+  } finally {
+    await Promise.allSettled(running.map((one) => one.stop()));
+    await Promise.all(endpoints.map((one) => one?.close()));
+  }
+}
+
+function begin(
+  operators: readonly LoadedOperator[],
+  client: Client | undefined,
+  namespaces: readonly string[] | undefined,
+  options: RunOptions,
+  log: LogSink,
+  stop: Stop,
+): RunningOperator[] {
+  return operators.map(({ operator }) =>
     operator.start({
       // Login handlers are asked by an operator that connects by itself.
       ...(client && !bringsLogin(operator) && { client }),
@@ -82,11 +116,6 @@ async function work(
       ...(options.installCrds && { crds: "install" as const }),
     }),
   );
-  try {
-    await Promise.all(running.map(({ stopped }) => stopped));
-  } finally {
-    await Promise.allSettled(running.map((one) => one.stop()));
-  }
 }
 
 function announce(

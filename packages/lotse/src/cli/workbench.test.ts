@@ -17,6 +17,8 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
         idle: async () => {},
         probe: async () => ({}),
         metrics: () => "",
+        health: () => ({ operator: "fixture", phase: "ready" as const, streams: [], missing: [] }),
+        explain: () => undefined,
         stop: async () => {
           events.push(`${name} stops`);
         },

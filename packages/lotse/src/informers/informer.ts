@@ -47,6 +47,9 @@ export class Informer {
   readonly #options: InformerOptions;
   readonly #cache = new ObjectStore<KubeBody>();
   #synced = false;
+  #state: StreamState | undefined;
+  /** When something last came (monotonic). */
+  #lastEventAt: number | undefined;
 
   constructor(options: InformerOptions) {
     this.#options = options;
@@ -60,6 +63,16 @@ export class Informer {
   /** Number of known objects. */
   get size(): number {
     return this.#cache.size;
+  }
+
+  /** What the stream does; undefined before it begins. */
+  get stream(): StreamState | undefined {
+    return this.#state;
+  }
+
+  /** When the last event or bookmark came (monotonic). */
+  get lastEventAt(): number | undefined {
+    return this.#lastEventAt;
   }
 
   /** The newest known body, own writes included. */
@@ -89,16 +102,33 @@ export class Informer {
       kind,
       how,
       {
-        replace: (items, version) => this.#replace(items, version),
-        apply: (body, type) => this.#apply(body, type, false),
+        replace: (items, version) => {
+          this.#came();
+          this.#replace(items, version);
+        },
+        apply: (body, type) => {
+          this.#came();
+          this.#apply(body, type, false);
+        },
         remove: (body) => {
+          this.#came();
           if (this.#cache.removed(body)) listener.gone(body);
         },
-        bookmark: (version) => this.#cache.reached(version),
-        state: (state) => listener.state(state),
+        bookmark: (version) => {
+          this.#came();
+          this.#cache.reached(version);
+        },
+        state: (state) => {
+          this.#state = state;
+          listener.state(state);
+        },
       },
       signal,
     );
+  }
+
+  #came(): void {
+    this.#lastEventAt = this.#options.clock.monotonic();
   }
 
   #apply(body: KubeBody, type: "ADDED" | "MODIFIED", initial: boolean): void {

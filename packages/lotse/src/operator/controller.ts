@@ -29,7 +29,17 @@ import {
 } from "../declare/index.ts";
 import { Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import type { EventRecorder, Logger, Metrics } from "../report/index.ts";
+import {
+  type EventRecorder,
+  type Explanation,
+  Journal,
+  KindMeasures,
+  type Logger,
+  type Metrics,
+  type ObjectQuestion,
+  type StreamHealth,
+  type Wake,
+} from "../report/index.ts";
 import {
   annotationStorage,
   essenceOf,
@@ -37,6 +47,7 @@ import {
   isDeleting,
   moved,
   newMemory,
+  noteWake,
   type ObjectMemory,
   type RawEvent,
   type RecordStorage,
@@ -45,6 +56,7 @@ import {
   takeTurn,
 } from "../turn/index.ts";
 import type { OperatorIndexes } from "./indexes.ts";
+import { explainObject, isCalled, streamHealth } from "./inspect.ts";
 import type { Scope, Scopes } from "./scopes.ts";
 
 /** What all controllers of an operator share. */
@@ -99,6 +111,8 @@ export class Controller implements InformerListener {
   readonly #failure: Promise<never>;
   readonly #queue: WorkQueue;
   readonly #memories = new Map<string, ObjectMemory>();
+  readonly #journal = new Journal();
+  readonly #measures: KindMeasures;
   readonly #logger: Logger;
   #turnKind: TurnKind;
   readonly #background: Background | undefined;
@@ -119,13 +133,16 @@ export class Controller implements InformerListener {
     this.#indexes = handlersOf<IndexHandler>(usually, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
     this.#handlers = usually;
+    this.#measures = new KindMeasures(shared.metrics, facts.kind.kind);
     this.#turnKind = this.#describe(usually, shared.settings.persistence.storage ?? this.#usualStorage());
     this.#queue = new WorkQueue({
       clock: shared.clock,
       concurrency: shared.settings.queueing.concurrency,
       groupOf: (key) => key.slice(0, key.indexOf("/")),
       work: (key) => this.#work(key),
+      observer: this.#measures,
     });
+    this.#measures.watch(this.#queue, shared.settings.queueing.concurrency, () => this.#memories.size);
     this.#failure = new Promise<never>((_, reject) => {
       this.#fail = reject;
     });
@@ -234,6 +251,28 @@ export class Controller implements InformerListener {
     return this.#queue.idle();
   }
 
+  /** Its streams, one for each scope. */
+  health(): StreamHealth[] {
+    const now = this.#shared.clock.monotonic();
+    return [...this.#scopes].map(([scope, { informer }]) => streamHealth(this.kind, scope, informer, now));
+  }
+
+  /** What is known about one object; undefined when it is of another kind, or unknown. */
+  explain(question: ObjectQuestion): Explanation | undefined {
+    if (!isCalled(this.kind, question.kind)) return undefined;
+    const namespace = this.kind.namespaced ? (question.namespace ?? "default") : "";
+    const prefix = `${namespace}/${question.name}/`;
+    const memory = [...this.#memories.values()].findLast(({ key }) => key.startsWith(prefix));
+    const body = memory && (memory.gone ?? this.#newest(memory.key));
+    if (!memory || !body) return undefined;
+    const { operator, clock } = this.#shared;
+    return {
+      operator,
+      ...explainObject(this.kind, memory, body, this.#queue.stateOf(memory.key), clock),
+      turns: this.#journal.of(memory.key),
+    };
+  }
+
   /** A handler wrote an object of this kind: it is known at once, and its own handlers are woken. */
   handlerWrote(body: KubeBody): void {
     const informer = this.#informerOf(body);
@@ -241,7 +280,7 @@ export class Controller implements InformerListener {
     informer.wrote(body);
     this.#shared.indexes.update(this.#indexes, informer.get(storeKey(body)) ?? body, this.#logger);
     if (informer.get(storeKey(body))?.metadata?.resourceVersion !== body.metadata.resourceVersion) return;
-    this.#wake(body, PRIORITY.live);
+    this.#wake(body, PRIORITY.live, "own write");
   }
 
   changed(body: KubeBody, { type, initial }: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void {
@@ -249,12 +288,15 @@ export class Controller implements InformerListener {
     const memory = this.#memory(body);
     memory.foreign = true;
     if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
-    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live);
+    const by = initial ? "initial" : type === "ADDED" ? "added" : "modified";
+    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, by);
   }
 
   echoed(body: KubeBody): void {
     if (this.#turnKind.events.length === 0) return;
-    keep(this.#memory(body), { type: "MODIFIED", body });
+    const memory = this.#memory(body);
+    keep(memory, { type: "MODIFIED", body });
+    noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
     this.#queue.add(objectKey(body), PRIORITY.live);
   }
 
@@ -266,6 +308,7 @@ export class Controller implements InformerListener {
     memory.gone = body;
     if (this.#turnKind.events.length > 0) keep(memory, { type: "DELETED", body });
     memory.running?.stop(new Aborted("deletion", "the object is gone"));
+    noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
     this.#queue.add(key, PRIORITY.live);
   }
 
@@ -298,8 +341,10 @@ export class Controller implements InformerListener {
     if (end.type === "forget") {
       this.#memories.delete(key);
       this.#queue.forget(key);
-    } else if (end.type === "again") this.#queue.add(key, PRIORITY.live);
-    else if (end.type === "later") this.#queue.addAt(key, end.at);
+    } else if (end.type === "again") {
+      noteWake(memory, { by: "again" });
+      this.#queue.add(key, PRIORITY.live);
+    } else if (end.type === "later") this.#queue.addAt(key, end.at);
   }
 
   /** The operator stops: whatever runs is told. One listener for all objects, not one for each turn. */
@@ -307,8 +352,9 @@ export class Controller implements InformerListener {
     for (const { running } of this.#memories.values()) running?.stop(new Aborted("shutdown", "the operator stops"));
   }
 
-  #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"]): void {
+  #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"], by: Wake["by"]): void {
     const memory = this.#memory(body);
+    noteWake(memory, { by, what: body.metadata?.resourceVersion });
     if (isDeleting(body) && !memory.deletionSeen) {
       memory.deletionSeen = true;
       memory.running?.stop(new Aborted("deletion", "the object is being deleted"));
@@ -370,6 +416,8 @@ export class Controller implements InformerListener {
       random,
       logger: this.#logger,
       metrics: this.#shared.metrics,
+      measures: this.#measures,
+      journal: this.#journal,
       memoOf: (memory) => {
         memory.memo ??= memoFrom(this.#shared.memo);
         return memory.memo;

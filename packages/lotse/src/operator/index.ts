@@ -1,2 +1,3 @@
 export { isOperator, Operator } from "./operator.ts";
 export type { OperatorOptions, RunningOperator, StartOptions } from "./options.ts";
+export { type UninstallRequest, type Unmarked, uninstallOperator } from "./uninstall.ts";

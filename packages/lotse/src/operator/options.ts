@@ -9,7 +9,7 @@ import {
   type SettingsInput,
   settingsOf,
 } from "../declare/index.ts";
-import type { LogSink } from "../report/index.ts";
+import type { Explanation, LogSink, ObjectQuestion, OperatorHealth } from "../report/index.ts";
 
 /** How an operator works, wherever it runs. */
 export interface OperatorOptions {
@@ -82,6 +82,10 @@ export interface RunningOperator extends AsyncDisposable {
   probe(): Promise<Readonly<Record<string, unknown>>>;
   /** What has been counted so far, in the text form that Prometheus reads. */
   metrics(): string;
+  /** How the operator is: its phase, its streams, the kinds that it waits for. */
+  health(): OperatorHealth;
+  /** What is known about one object: what woke it, what ran, what was written, what it waits for. */
+  explain(question: ObjectQuestion): Explanation | undefined;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

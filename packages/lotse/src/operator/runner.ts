@@ -18,11 +18,14 @@ import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
 import {
   atLeast,
   EventRecorder,
+  type Explanation,
   isWanted,
   Logger,
   type LogRecord,
   type LogSink,
   Metrics,
+  type ObjectQuestion,
+  type OperatorHealth,
   prettySink,
 } from "../report/index.ts";
 import { Activities } from "./activities.ts";
@@ -66,6 +69,11 @@ export class Runner implements RunningOperator {
   readonly #controllers: Controller[] = [];
   #events: EventRecorder | undefined;
   #client: Client | undefined;
+  #phase: OperatorHealth["phase"] = "starting";
+  /** Why it failed. */
+  #error: string | undefined;
+  /** Kinds that the cluster does not have. */
+  readonly #missing = new Set<string>();
 
   constructor(declarations: Declarations, operator: OperatorOptions, options: StartOptions) {
     this.#declarations = declarations;
@@ -100,13 +108,24 @@ export class Runner implements RunningOperator {
     let begin: () => void = () => {};
     let fail: (error: unknown) => void = () => {};
     this.ready = new Promise((resolve, reject) => {
-      begin = resolve;
+      begin = () => {
+        if (this.#phase === "starting") this.#phase = "ready";
+        resolve();
+      };
       fail = reject;
+    });
+    this.#stopping.signal.addEventListener("abort", () => {
+      this.#phase = "stopping";
     });
     this.stopped = this.#run(begin).then(
       // Nobody shall wait for ever; means nothing to whoever is ready already.
-      () => fail(new Aborted("shutdown", "the operator was stopped before it was ready")),
+      () => {
+        this.#phase = "stopped";
+        fail(new Aborted("shutdown", "the operator was stopped before it was ready"));
+      },
       (error) => {
+        this.#phase = "failed";
+        this.#error = error instanceof Error ? error.message : String(error);
         fail(error);
         throw error;
       },
@@ -127,6 +146,24 @@ export class Runner implements RunningOperator {
 
   metrics(): string {
     return this.#metrics.render();
+  }
+
+  health(): OperatorHealth {
+    return {
+      operator: this.#operator.name,
+      phase: this.#phase,
+      ...(this.#error !== undefined && { error: this.#error }),
+      streams: this.#controllers.flatMap((controller) => controller.health()),
+      missing: [...this.#missing],
+    };
+  }
+
+  explain(question: ObjectQuestion): Explanation | undefined {
+    for (const controller of this.#controllers) {
+      const explanation = controller.explain(question);
+      if (explanation) return explanation;
+    }
+    return undefined;
   }
 
   async idle(): Promise<void> {
@@ -292,16 +329,19 @@ export class Runner implements RunningOperator {
     );
   }
 
-  #facts({ kind, kindClass }: KindPlan, client: Client): Promise<KindFacts> {
-    return awaitKindFacts(client, kind, kindClass, this.#clock, this.#stopping.signal, (error) =>
+  async #facts({ kind, kindClass }: KindPlan, client: Client): Promise<KindFacts> {
+    const facts = await awaitKindFacts(client, kind, kindClass, this.#clock, this.#stopping.signal, (error) => {
+      this.#missing.add(kindKey(kind));
       this.#logger.warn("waiting for a kind that the cluster does not have", {
         kind: kindKey(kind),
         error: error instanceof Error ? error.message : String(error),
         hint: isResourceClass(kindClass)
           ? 'install its CRD, or start the operator with crds: "install"'
           : "install it, or check its name and your permissions",
-      }),
-    );
+      });
+    });
+    this.#missing.delete(kindKey(kind));
+    return facts;
   }
 
   #namespaced(): Controller[] {

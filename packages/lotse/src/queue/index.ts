@@ -1,2 +1,2 @@
 export { PRIORITY, type Priority } from "./ready.ts";
-export { WorkQueue, type WorkQueueOptions } from "./workqueue.ts";
+export { type QueuedState, type QueueObserver, WorkQueue, type WorkQueueOptions } from "./workqueue.ts";

@@ -11,6 +11,20 @@ export interface WorkQueueOptions {
   readonly work: (key: string) => Promise<void>;
   /** Keys of one group (a namespace) take turns with those of others. */
   readonly groupOf: (key: string) => string;
+  /** Told what happens, with times in milliseconds. */
+  readonly observer?: QueueObserver | undefined;
+}
+
+/** Measures a queue. */
+export interface QueueObserver {
+  /** A key was given something to do. */
+  added(): void;
+  /** A key's time has come. */
+  due(): void;
+  /** A key gets its turn after so long. */
+  waited(ms: number): void;
+  /** A key's work took so long. */
+  worked(ms: number): void;
 }
 
 /**
@@ -31,7 +45,15 @@ interface Entry extends Delayed, Ready {
   again: Priority | undefined;
   /** Asked to be woken while it ran: when. */
   wakeAt: number | undefined;
+  /** Since when it waits, or is worked on (monotonic). */
+  since: number;
 }
+
+/** What a key does in the queue. */
+export type QueuedState =
+  | { readonly is: "running" | "ready" }
+  /** Waits until this time (monotonic milliseconds). */
+  | { readonly is: "delayed"; readonly dueAt: number };
 
 /**
  * One entry for each key, whatever arrives: a key that is added while it waits is not added again; a key that is added
@@ -66,6 +88,20 @@ export class WorkQueue {
   /** Keys that wait for a time. */
   get delayed(): number {
     return this.#delays.size;
+  }
+
+  /** For how long each of the keys that are worked on has been, in milliseconds. */
+  runningForMs(): number[] {
+    const now = this.#options.clock.monotonic();
+    return [...this.#entries.values()].filter(({ running }) => running).map(({ since }) => now - since);
+  }
+
+  /** What a key does: undefined when the queue does not know it. */
+  stateOf(key: string): QueuedState | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    if (entry.running) return { is: "running" };
+    return entry.level !== undefined ? { is: "ready" } : { is: "delayed", dueAt: entry.dueAt };
   }
 
   /** Everything that the queue remembers. */
@@ -110,6 +146,7 @@ export class WorkQueue {
       return;
     }
     this.#delays.delete(entry);
+    if (entry.level === undefined) this.#begins(entry);
     this.#ready.add(entry, priority);
     this.#pump();
   }
@@ -149,10 +186,17 @@ export class WorkQueue {
         running: false,
         again: undefined,
         wakeAt: undefined,
+        since: 0,
       };
       this.#entries.set(key, entry);
     }
     return entry;
+  }
+
+  /** An entry begins to wait for its turn. */
+  #begins(entry: Entry): void {
+    entry.since = this.#options.clock.monotonic();
+    this.#options.observer?.added();
   }
 
   #pump(): void {
@@ -161,6 +205,9 @@ export class WorkQueue {
       if (!entry) break;
       entry.running = true;
       this.#running++;
+      const now = this.#options.clock.monotonic();
+      this.#options.observer?.waited(now - entry.since);
+      entry.since = now;
       void this.#run(entry);
     }
     if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
@@ -180,9 +227,12 @@ export class WorkQueue {
     entry.again = undefined;
     entry.wakeAt = undefined;
     this.#running--;
+    this.#options.observer?.worked(this.#options.clock.monotonic() - entry.since);
     if (this.#state === "closed" || (again === undefined && wakeAt === undefined)) this.#entries.delete(entry.key);
-    else if (again !== undefined) this.#ready.add(entry, again);
-    else if (wakeAt !== undefined) this.#delays.set(entry, wakeAt);
+    else if (again !== undefined) {
+      this.#begins(entry);
+      this.#ready.add(entry, again);
+    } else if (wakeAt !== undefined) this.#delays.set(entry, wakeAt);
     this.#schedule();
     this.#pump();
   }
@@ -202,6 +252,8 @@ export class WorkQueue {
     const now = this.#options.clock.monotonic();
     for (let first = this.#delays.first; first && first.dueAt <= now; first = this.#delays.first) {
       this.#delays.delete(first);
+      this.#options.observer?.due();
+      first.since = now;
       this.#ready.add(first, PRIORITY.retry);
     }
     this.#schedule();

@@ -1,4 +1,8 @@
+export { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 export { type EventCounts, EventRecorder, type EventSettings } from "./events.ts";
+export type { Explanation, ObjectQuestion, OpenHandler } from "./explain.ts";
+export { isAlive, isReady, type OperatorHealth, type StreamHealth, type Verdict } from "./health.ts";
+export { Journal, type JournalRun, type JournalTurn, type JournalWrite, type TurnNotes, type Wake } from "./journal.ts";
 export {
   isWanted,
   type LogFields,
@@ -8,5 +12,6 @@ export {
   type LogSink,
   type ObjectReference,
 } from "./logger.ts";
+export { KindMeasures, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
 export { atLeast, jsonSink, prettySink, type TextOutput } from "./sinks.ts";

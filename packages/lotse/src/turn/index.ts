@@ -16,7 +16,7 @@ export {
   removeOwnerReference,
 } from "./hierarchies.ts";
 export { type BackgroundTurn, type BackgroundWork, resultPatch, type TurnKind } from "./kind.ts";
-export { newMemory, type ObjectMemory, type RawEvent } from "./memory.ts";
+export { newMemory, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { errorFields, named, type Runs } from "./runs.ts";
 export { Stop } from "./stop.ts";

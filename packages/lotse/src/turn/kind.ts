@@ -10,7 +10,7 @@ import type {
   Memo,
   SettingsPlan,
 } from "../declare/index.ts";
-import type { Logger, Metrics } from "../report/index.ts";
+import type { Journal, KindMeasures, Logger, Metrics } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
 import type { WriteTarget } from "./write.ts";
@@ -43,6 +43,8 @@ export interface TurnKind {
   /** Posts a Kubernetes Event about an object; never fails. */
   readonly post: (body: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
   readonly metrics: Metrics;
+  readonly measures: KindMeasures;
+  readonly journal: Journal;
   /** The notes of an object. */
   readonly memoOf: (memory: ObjectMemory) => Memo;
   /** The server dropped the record from the status: keep it elsewhere from now on. */

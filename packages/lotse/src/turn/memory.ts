@@ -1,5 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import type { Memo } from "../declare/index.ts";
+import type { TurnNotes, Wake } from "../report/index.ts";
 import { CALM, type LoopState } from "./hot-loop.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { Stop } from "./stop.ts";
@@ -48,6 +49,19 @@ export interface ObjectMemory {
   deletionSeen: boolean;
   /** Aborts what runs for the object now. */
   running: Stop | undefined;
+  /** What has woken it since its last turn, for the journal. */
+  woke: Wake[] | undefined;
+  /** What its present turn has done so far, for the journal. */
+  notes: TurnNotes | undefined;
+}
+
+/** More than this is not worth telling of one turn. */
+const MOST_WAKES = 8;
+
+/** Remembers why the object gets its next turn. */
+export function noteWake(memory: ObjectMemory, wake: Wake): void {
+  memory.woke ??= [];
+  if (memory.woke.length < MOST_WAKES) memory.woke.push(wake);
 }
 
 /** Nothing is known yet of the object with `uid`. */
@@ -73,6 +87,8 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     changedAt: now,
     deletionSeen: false,
     running: undefined,
+    woke: undefined,
+    notes: undefined,
   };
 }
 

@@ -11,7 +11,7 @@ import {
   type Reason,
   TemporaryError,
 } from "../declare/index.ts";
-import type { Logger } from "../report/index.ts";
+import type { JournalRun, Logger } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
@@ -26,6 +26,14 @@ import { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
 
 const NO_CHANGES: ConditionChanges = { set: [], remove: [] };
+
+/** What became of an attempt, in the words of the journal. */
+const OUTCOMES: Readonly<Record<AttemptResult["outcome"]["type"], JournalRun["outcome"]>> = {
+  done: "succeeded",
+  temporary: "failed",
+  failed: "failed for good",
+  aborted: "stopped",
+};
 
 /** A handler in the middle of its work. */
 export interface UnderWay {
@@ -47,6 +55,8 @@ export class Runs {
   readonly transforms: Transform[] = [];
   /** And as conditions. */
   conditions: ConditionChanges | undefined;
+  /** What the handlers of changes are called for. */
+  #reason: Reason | undefined;
 
   constructor(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
     this.#kind = kind;
@@ -91,6 +101,7 @@ export class Runs {
     remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
   ): Promise<Attempt[]> {
     const { cycle, current } = decision;
+    this.#reason = cycle.reason;
     const attempts: Attempt[] = [];
     for (const handler of this.#ordered(decision)) {
       if (this.#kind.stopping.aborted || this.#memory.running?.reason) break;
@@ -163,6 +174,7 @@ export class Runs {
     const { kind, kindClass, client, clock, handlerWrote, plan, settings } = this.#kind;
     const draft = new PatchDraft();
     let conditions: ConditionsDraft | undefined;
+    const begunAt = clock.monotonic();
     const result = await attempt(
       (stop) =>
         call({
@@ -204,6 +216,7 @@ export class Runs {
           }),
       },
     );
+    this.#note(handler, result, clock.monotonic() - begunAt);
     if (result.abandoned) {
       this.#logger.error("handler ignores its signal and was abandoned", {
         ...named(handler),
@@ -233,6 +246,18 @@ export class Runs {
     }
     this.changes = combinePatches(this.changes, changes);
     this.transforms.push(...draft.transforms);
+  }
+
+  #note(handler: Exclude<Handler, IndexHandler>, { outcome, error }: AttemptResult, tookMs: number): void {
+    const told = OUTCOMES[outcome.type];
+    this.#kind.measures.ran(handler.id, told, tookMs);
+    this.#memory.notes?.ran.push({
+      handler: handler.id,
+      reason: handler.type === "change" ? this.#reason : handler.type,
+      outcome: "waitsForStep" in outcome && outcome.waitsForStep ? "waits for a step" : told,
+      message: error === undefined ? undefined : error instanceof Error ? error.message : String(error),
+      tookMs,
+    });
   }
 
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, before: number, tookMs: number): void {

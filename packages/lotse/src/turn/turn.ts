@@ -5,7 +5,7 @@
 import { apiVersionOf, type KubeBody } from "@lotse/client";
 import { deepEqual, formatDuration } from "@lotse/client/meta";
 import { Aborted, backoffMs, matchesFilters } from "../declare/index.ts";
-import type { Logger } from "../report/index.ts";
+import type { Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
 import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { fittingPlan } from "./fit.ts";
@@ -43,6 +43,13 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     uid: memory.uid,
   });
   memory.lastBody = body;
+  const woke = memory.woke ?? DUE;
+  const notes: TurnNotes = { ran: [], wrote: [] };
+  memory.woke = undefined;
+  memory.notes = notes;
+  const begunAt = kind.clock.now();
+  let result: TurnEnd | undefined;
+  let problem: string | undefined;
   memory.running = new Stop();
   if (kind.stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
   try {
@@ -50,6 +57,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       ? await afterTheFact(kind, memory, body, logger)
       : await look(kind, key, memory, body, logger);
     memory.errors = 0;
+    result = end;
     return end;
   } catch (error) {
     // Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time.
@@ -60,11 +68,36 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       hint: (error as { hint?: string } | undefined)?.hint,
     });
     kind.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
-    return { type: "later", at: kind.clock.monotonic() + pause };
+    problem = messageOf(error);
+    result = { type: "later", at: kind.clock.monotonic() + pause };
+    return result;
   } finally {
     memory.running = undefined;
+    memory.notes = undefined;
+    const tookMs = kind.clock.now() - begunAt;
+    const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
+    kind.measures.turn(problem === undefined ? RESULTS[result?.type ?? "quiet"] : "error", tookMs);
+    kind.journal.add(key, {
+      at: begunAt,
+      tookMs,
+      woke,
+      version: body.metadata?.resourceVersion,
+      ...notes,
+      problem,
+      nextAt: next,
+    });
   }
 }
+
+/** An object that nobody woke is one whose time has come. */
+const DUE: readonly Wake[] = [{ by: "due" }];
+
+const RESULTS: Readonly<Record<TurnEnd["type"], TurnResult>> = {
+  quiet: "success",
+  forget: "success",
+  again: "requeue",
+  later: "requeue_after",
+};
 
 async function look(
   kind: TurnKind,
@@ -85,6 +118,8 @@ async function look(
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") {
       wrote = true;
+      kind.measures.wrote();
+      memory.notes?.wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
       body = result.body;
       if (result.dropped) reportDropped(kind, result.dropped, logger);
       if (plan.finalizer === "drop" && isDeleting(body)) memory.released = true;
@@ -140,6 +175,17 @@ async function look(
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
   return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt);
+}
+
+/** A write in words. */
+function whatIsWritten({ changes, transforms, conditions, record, finalizer }: WritePlan): string {
+  const parts: string[] = [];
+  if (changes) parts.push(...Object.keys(changes));
+  if (transforms?.length) parts.push("transformations");
+  if (conditions) parts.push("conditions");
+  if (record) parts.push("record");
+  if (finalizer !== "keep") parts.push(finalizer === "add" ? "finalizer on" : "finalizer off");
+  return parts.join(", ");
 }
 
 /** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */

@@ -1,0 +1,88 @@
+/** What the definitions of all commands share: their manners, and the flags that several of them have. */
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Io } from "./io.ts";
+
+/** A command with the manners of the whole program. */
+export function subcommand(program: Command, name: string): Command {
+  return new Command(name).copyInheritedSettings(program).helpOption("-h, --help", "print this help");
+}
+
+export function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
+}
+
+export function logFormatOption(byDefault: string): Option {
+  return new Option("--log-format <format>", `how to log (default: ${byDefault})`).choices(["pretty", "json"]);
+}
+
+export function outputOption(): Option {
+  return new Option("-o, --output <format>", "print what a program needs instead of what people read").choices([
+    "json",
+  ]);
+}
+
+/** The two flags that choose a cluster. */
+export function clusterOptions(command: Command): Command {
+  return command
+    .option("--kubeconfig <path>", "the kubeconfig (default: $KUBECONFIG, ~/.kube/config, or the pod's account)")
+    .option("--context <name>", "the context in it (default: the current one)");
+}
+
+/** `-n a -n b` and `-n a,b`: names never have commas. Globs and negations are allowed: `team-*`, `!team-x`. */
+export function collectNames(value: string, before: readonly string[] = []): readonly string[] {
+  const names = value.split(",").map((name) => name.trim());
+  const wrong = names.find((name) => !/^!?[a-z0-9*?[\]-]{1,63}$/.test(name) || /^!?-|-$/.test(name));
+  if (wrong !== undefined) throw new InvalidArgumentError(`${JSON.stringify(wrong)} is not a namespace's name.`);
+  return [...before, ...names];
+}
+
+/** A flag that may be repeated. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+export function portNumber(value: string): number {
+  const port = Number(value);
+  if (!/^\d+$/.test(value) || port > 65_535) throw new InvalidArgumentError("A port is a number from 0 to 65535.");
+  return port;
+}
+
+/** The environment variable of a flag: `LOTSE_RUN_LOG_FORMAT`. */
+export function variableOf(command: string, option: Pick<Option, "long">): string {
+  return `LOTSE_${command}_${option.long?.replace(/^--(no-)?/, "") ?? ""}`.toUpperCase().replaceAll("-", "_");
+}
+
+/**
+ * Every flag that was not given is looked up in the environment, so that a Deployment can set it. Lists are separated by
+ * commas or blanks; a switch is on for `1`, `true`, `yes`, and off for `0`, `false`, `no` and the empty text.
+ */
+export function readEnvironment(command: Command, { env }: Pick<Io, "env">): void {
+  for (const option of command.options) {
+    const key = option.attributeName();
+    const source = command.getOptionValueSource(key);
+    const variable = variableOf(command.name(), option);
+    const text = env[variable];
+    if (text === undefined || (source !== undefined && source !== "default")) continue;
+    command.setOptionValueWithSource(key, fromText(option, text, variable), "env");
+  }
+}
+
+function fromText(option: Option, text: string, variable: string): unknown {
+  // Of `--no-console` the variable is about the console: yes means with it.
+  if (option.isBoolean() || option.negate) {
+    if (/^(1|true|yes|on)$/i.test(text)) return true;
+    if (/^(0|false|no|off|)$/i.test(text)) return false;
+    throw new InvalidArgumentError(`${variable} is ${JSON.stringify(text)}, which is neither yes nor no.`);
+  }
+  if (option.argChoices && !option.argChoices.includes(text)) {
+    throw new InvalidArgumentError(
+      `${variable} is ${JSON.stringify(text)}; it can be ${option.argChoices.join(" or ")}.`,
+    );
+  }
+  const words = option.parseArg === collect || option.parseArg === collectNames ? text.split(/[\s,]+/) : [text];
+  let value: unknown;
+  for (const word of words.filter((one) => one !== "")) {
+    value = option.parseArg ? option.parseArg(word, value as undefined) : word;
+  }
+  return value;
+}

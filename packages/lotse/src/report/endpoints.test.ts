@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import os from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
+import type { Explanation } from "./explain.ts";
+import type { OperatorHealth } from "./health.ts";
+
+const open: Endpoints[] = [];
+
+afterEach(async () => {
+  for (const endpoints of open.splice(0)) await endpoints.close();
+});
+
+const WELL: OperatorHealth = { operator: "shop", phase: "ready", streams: [], missing: [] };
+const KNOWN: Explanation = {
+  operator: "shop",
+  object: { apiVersion: "v1", kind: "Pod", namespace: "a", name: "p", deleting: false },
+  state: "waits",
+  open: [],
+  turns: [],
+};
+
+function observed(parts: Partial<Observed> & { phase?: OperatorHealth["phase"] } = {}): Observed {
+  return {
+    health: () => ({ ...WELL, phase: parts.phase ?? "ready" }),
+    metrics: () => "a_total 1\n",
+    probe: async () => ({ pool: 3 }),
+    explain: ({ kind, namespace, name }) => (kind === "pods" && namespace === "a" && name === "p" ? KNOWN : undefined),
+    ...parts,
+  };
+}
+
+async function serve(operators: readonly Observed[], address: EndpointsAddress = { host: "127.0.0.1", port: 0 }) {
+  const endpoints = await openEndpoints(address, () => operators);
+  open.push(endpoints);
+  return async (where: string, init?: RequestInit) => {
+    const response = await fetch(`http://127.0.0.1:${endpoints.port}${where}`, init);
+    return { status: response.status, text: await response.text() };
+  };
+}
+
+describe("the endpoints", () => {
+  it("say that an operator is alive, with what its probes say", async () => {
+    const get = await serve([observed()]);
+    expect(await get("/healthz")).toEqual({ status: 200, text: '{"pool":3}\n' });
+    expect(await get("/livez")).toMatchObject({ status: 200 });
+    expect(JSON.parse((await get("/healthz?verbose")).text)).toEqual({ pool: 3, operators: [WELL] });
+  });
+
+  it("serve the liveness path that was asked for", async () => {
+    const get = await serve([observed()], { host: "127.0.0.1", port: 0, path: "/alive" });
+    expect(await get("/alive")).toMatchObject({ status: 200 });
+  });
+
+  it("say why an operator is not alive: it failed, or a probe did", async () => {
+    expect(await (await serve([observed(), observed({ phase: "failed" })]))("/healthz")).toEqual({
+      status: 503,
+      text: "not alive\nshop has failed: for an unknown reason\n",
+    });
+    const failing = observed({ probe: () => Promise.reject(new Error("the pool is empty")) });
+    expect(await (await serve([failing]))("/healthz")).toEqual({
+      status: 500,
+      text: "a probe failed: the pool is empty\n",
+    });
+  });
+
+  it("ask no probes of an operator that is starting, because they would wait", async () => {
+    const starting = observed({ phase: "starting", probe: () => new Promise(() => {}) });
+    expect(await (await serve([starting]))("/healthz")).toEqual({ status: 200, text: "{}\n" });
+    expect(await (await serve([starting]))("/readyz")).toEqual({ status: 503, text: "not ready\nshop is starting\n" });
+  });
+
+  it("serve the metrics of all operators", async () => {
+    const get = await serve([observed(), observed({ metrics: () => "b_total 2\n" })]);
+    expect(await get("/metrics")).toEqual({ status: 200, text: "a_total 1\nb_total 2\n" });
+  });
+
+  it("explain an object, or say what to ask for", async () => {
+    const get = await serve([observed()]);
+    const { status, text } = await get("/explain?kind=pods&namespace=a&name=p");
+    expect({ status, answer: JSON.parse(text) }).toEqual({ status: 200, answer: { explanations: [KNOWN] } });
+    expect(await get("/explain?kind=pods&name=q")).toEqual({ status: 404, text: '{"explanations":[]}\n' });
+    expect(await get("/explain")).toMatchObject({ status: 400, text: expect.stringContaining("kind=KIND") });
+  });
+
+  it("answer nothing else, and nobody who wants to change something", async () => {
+    const get = await serve([observed()]);
+    expect(await get("/")).toMatchObject({ status: 404, text: expect.stringContaining("/readyz") });
+    expect(await get("/healthz", { method: "POST" })).toMatchObject({ status: 405 });
+  });
+
+  it("reject when the port is taken", async () => {
+    const first = await openEndpoints({ host: "127.0.0.1", port: 0 }, () => []);
+    open.push(first);
+    await expect(openEndpoints({ host: "127.0.0.1", port: first.port }, () => [])).rejects.toThrow("EADDRINUSE");
+  });
+
+  it("listen on a socket too", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-socket-"));
+    try {
+      const socket = path.join(folder, "a.sock");
+      open.push(await openEndpoints({ socket }, () => [observed()]));
+      const status = await new Promise((resolve, reject) => {
+        request({ socketPath: socket, path: "/readyz" }, (response) => resolve(response.resume().statusCode))
+          .on("error", reject)
+          .end();
+      });
+      expect(status).toBe(200);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

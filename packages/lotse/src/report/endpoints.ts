@@ -1,0 +1,148 @@
+/** The small HTTP server beside an operator: health for the kubelet, metrics for Prometheus, answers for `lotse explain`. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Explanation, ObjectQuestion } from "./explain.ts";
+import { isAlive, isReady, type OperatorHealth, type Verdict } from "./health.ts";
+
+/** What the endpoints need of an operator. */
+export interface Observed {
+  health(): OperatorHealth;
+  metrics(): string;
+  probe(): Promise<Readonly<Record<string, unknown>>>;
+  explain(question: ObjectQuestion): Explanation | undefined;
+}
+
+/** Where the endpoints listen. */
+export type EndpointsAddress =
+  | {
+      /** Default: all addresses, because the kubelet comes from outside of the pod. */
+      readonly host?: string | undefined;
+      /** 0: any free one. */
+      readonly port: number;
+      /** The path of the liveness probe. Default `/healthz`. */
+      readonly path?: string | undefined;
+    }
+  /** A Unix socket. */
+  | { readonly socket: string };
+
+/** The endpoints at work. */
+export interface Endpoints extends AsyncDisposable {
+  /** 0 for a socket. */
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: "text/plain; charset=utf-8" | "text/plain; version=0.0.4; charset=utf-8" | "application/json";
+  readonly body: string;
+}
+
+/** Opens the endpoints; rejects when the address is taken. `operators` is asked anew for each request. */
+export async function openEndpoints(
+  address: EndpointsAddress,
+  operators: () => readonly Observed[],
+): Promise<Endpoints> {
+  const liveness = ("path" in address && address.path) || "/healthz";
+  const server = createServer((request, response) => {
+    answer(request, liveness, operators()).then(
+      (given) => send(request, response, given),
+      (error: unknown) => send(request, response, plain(500, String(error))),
+    );
+  });
+  // A probe that hangs must not keep a program from ending.
+  server.keepAliveTimeout = 5_000;
+  await listen(server, address);
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const bound = server.address() as AddressInfo | string;
+  return { port: typeof bound === "string" ? 0 : bound.port, close, [Symbol.asyncDispose]: close };
+}
+
+function listen(server: Server, address: EndpointsAddress): Promise<void> {
+  const where =
+    "socket" in address
+      ? { path: address.socket }
+      : { port: address.port, ...(address.host !== undefined && { host: address.host }) };
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(where, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function answer(
+  { method = "GET", url = "/" }: IncomingMessage,
+  liveness: string,
+  operators: readonly Observed[],
+): Promise<Answer> {
+  const { pathname, searchParams } = new URL(url, "http://localhost");
+  if (method !== "GET" && method !== "HEAD") return plain(405, "only GET is answered here\n");
+  if (pathname === liveness || pathname === "/healthz" || pathname === "/livez") {
+    return alive(operators, searchParams.has("verbose"));
+  }
+  if (pathname === "/readyz") {
+    return verdict(
+      operators.map((one) => isReady(one.health())),
+      "ready",
+    );
+  }
+  if (pathname === "/metrics") {
+    const body = operators.map((one) => one.metrics()).join("");
+    return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body };
+  }
+  if (pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });
+  if (pathname === "/explain") return explain(operators, searchParams);
+  const known = [...new Set([liveness, "/healthz", "/readyz", "/metrics", "/status", "/explain"])];
+  return plain(404, `there is nothing at ${pathname}; there is ${known.join(", ")}\n`);
+}
+
+/** Alive, and all probe handlers agree. What they say is the answer's body, as in Kopf. */
+async function alive(operators: readonly Observed[], verbose: boolean): Promise<Answer> {
+  const verdicts = operators.map((one) => isAlive(one.health()));
+  if (verdicts.some(({ ok }) => !ok)) return verdict(verdicts, "alive");
+  try {
+    const values = await Promise.all(operators.map((one) => (isStarting(one) ? {} : one.probe())));
+    const told = Object.assign({}, ...values) as Record<string, unknown>;
+    return json(200, verbose ? { ...told, operators: operators.map((one) => one.health()) } : told);
+  } catch (error) {
+    return plain(500, `a probe failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+}
+
+/** Probes need a client, and a start may take long: that is no reason to be restarted. */
+function isStarting(one: Observed): boolean {
+  return one.health().phase === "starting";
+}
+
+function verdict(verdicts: readonly Verdict[], word: string): Answer {
+  const reasons = verdicts.flatMap((one) => one.reasons);
+  return reasons.length > 0 ? plain(503, `not ${word}\n${reasons.join("\n")}\n`) : plain(200, `${word}\n`);
+}
+
+function explain(operators: readonly Observed[], query: URLSearchParams): Answer {
+  const kind = query.get("kind");
+  const name = query.get("name");
+  if (!kind || !name) return plain(400, "ask for /explain?kind=KIND&name=NAME&namespace=NAMESPACE\n");
+  const question: ObjectQuestion = { kind, name, namespace: query.get("namespace") ?? undefined };
+  const answers = operators.flatMap((one) => one.explain(question) ?? []);
+  return json(answers.length > 0 ? 200 : 404, { explanations: answers });
+}
+
+function plain(status: number, body: string): Answer {
+  return { status, type: "text/plain; charset=utf-8", body };
+}
+
+function json(status: number, value: unknown): Answer {
+  return { status, type: "application/json", body: `${JSON.stringify(value)}\n` };
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
+  response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
+  response.end(request.method === "HEAD" ? undefined : body);
+}

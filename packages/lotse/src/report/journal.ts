@@ -1,0 +1,103 @@
+/**
+ * What happened to each object lately, for whoever asks: what woke it, what ran, what was written, what it waits for.
+ * Bounded in both directions: so many turns of one object, so many of all; the objects that were quiet for longest are
+ * forgotten first. A journal is for people, so nothing depends on what is in it.
+ */
+
+/** Why an object got its turn. */
+export interface Wake {
+  /**
+   * `initial`: it was there when the operator began · `added`, `modified`, `deleted`: the stream said so · `own write`: a
+   * handler wrote it · `due`: its time had come · `again`: its last turn left something to do · `read`: something that it
+   * had read has changed.
+   */
+  readonly by: "initial" | "added" | "modified" | "deleted" | "own write" | "due" | "again" | "read";
+  /** The resource version that was seen, or what was read. */
+  readonly what?: string | undefined;
+}
+
+/** One attempt of one handler. */
+export interface JournalRun {
+  readonly handler: string;
+  readonly reason?: string | undefined;
+  /** `stopped`: by deletion, a timeout or the end of the operator. */
+  readonly outcome: "succeeded" | "failed" | "failed for good" | "waits for a step" | "stopped";
+  readonly message?: string | undefined;
+  readonly tookMs: number;
+}
+
+/** One write of the framework. */
+export interface JournalWrite {
+  readonly what: string;
+  /** The resource version after it. */
+  readonly version?: string | undefined;
+}
+
+/** One turn of one object. */
+export interface JournalTurn {
+  /** Wall-clock milliseconds. */
+  readonly at: number;
+  readonly tookMs: number;
+  readonly woke: readonly Wake[];
+  /** The resource version that the turn looked at. */
+  readonly version: string | undefined;
+  readonly ran: readonly JournalRun[];
+  readonly wrote: readonly JournalWrite[];
+  /** What the turn could not do. */
+  readonly problem?: string | undefined;
+  /** When it wants to be woken, as wall-clock milliseconds; absent: when something changes. */
+  readonly nextAt?: number | undefined;
+}
+
+/** What a turn notes down while it is under way. */
+export interface TurnNotes {
+  readonly ran: JournalRun[];
+  readonly wrote: JournalWrite[];
+}
+
+/** How much is kept. */
+export interface JournalLimits {
+  readonly turnsOfOne: number;
+  readonly turnsOfAll: number;
+}
+
+const USUAL: JournalLimits = { turnsOfOne: 20, turnsOfAll: 10_000 };
+
+/** See the module comment. */
+export class Journal {
+  readonly #limits: JournalLimits;
+  /** In order of their last turn. */
+  readonly #turns = new Map<string, JournalTurn[]>();
+  #size = 0;
+
+  constructor(limits: Partial<JournalLimits> = {}) {
+    this.#limits = { ...USUAL, ...limits };
+  }
+
+  /** Number of turns that are kept. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(key: string, turn: JournalTurn): void {
+    const turns = this.#turns.get(key) ?? [];
+    turns.push(turn);
+    this.#size++;
+    if (turns.length > this.#limits.turnsOfOne) {
+      turns.shift();
+      this.#size--;
+    }
+    this.#turns.delete(key);
+    this.#turns.set(key, turns);
+    for (const [other, forgotten] of this.#turns) {
+      if (this.#size <= this.#limits.turnsOfAll || other === key) break;
+      this.#turns.delete(other);
+      this.#size -= forgotten.length;
+    }
+  }
+
+  /** The turns of an object, oldest first. */
+  of(key: string): readonly JournalTurn[] {
+    return this.#turns.get(key) ?? [];
+  }
+}

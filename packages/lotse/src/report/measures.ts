@@ -1,0 +1,155 @@
+/**
+ * The measures of one kind's work, under the names that controller-runtime uses where the meaning is the same, so that
+ * dashboards and alerts that people have go on working.
+ */
+import type { Counter, Histogram, Metrics, Reading } from "./metrics.ts";
+
+/** How a turn ended, in controller-runtime's words. */
+export type TurnResult = "success" | "error" | "requeue" | "requeue_after";
+
+/** What a queue says of itself when it is asked. */
+export interface QueueState {
+  /** Keys that wait for their turn now. */
+  readonly depth: number;
+  /** Keys that wait for a time. */
+  readonly delayed: number;
+  /** Keys that are worked on. */
+  readonly running: number;
+  /** For how long each of them has been, in milliseconds. */
+  runningForMs(): number[];
+}
+
+/** What is measured of one kind. */
+export class KindMeasures {
+  readonly #metrics: Metrics;
+  readonly #kind: string;
+  readonly #results = new Map<TurnResult, Counter>();
+  readonly #handlers = new Map<string, { readonly seconds: Histogram; readonly outcomes: Map<string, Counter> }>();
+  readonly #turnSeconds: Histogram;
+  readonly #errors: Counter;
+  readonly #adds: Counter;
+  readonly #retries: Counter;
+  readonly #waitSeconds: Histogram;
+  readonly #workSeconds: Histogram;
+  readonly #writes: Counter;
+
+  /** @param kind its name as people write it: `Machine` */
+  constructor(metrics: Metrics, kind: string) {
+    this.#metrics = metrics;
+    this.#kind = kind;
+    const controller = { controller: kind.toLowerCase() };
+    const queue = { name: kind.toLowerCase(), ...controller };
+    this.#turnSeconds = metrics.histogram(
+      "controller_runtime_reconcile_time_seconds",
+      "How long the turns of objects take.",
+      controller,
+    );
+    this.#errors = metrics.counter(
+      "controller_runtime_reconcile_errors_total",
+      "Turns that ended with an error.",
+      controller,
+    );
+    this.#adds = metrics.counter("workqueue_adds_total", "Objects that were given something to do.", queue);
+    this.#retries = metrics.counter("workqueue_retries_total", "Objects whose time had come.", queue);
+    this.#waitSeconds = metrics.histogram(
+      "workqueue_queue_duration_seconds",
+      "How long objects wait for their turn.",
+      queue,
+    );
+    this.#workSeconds = metrics.histogram("workqueue_work_duration_seconds", "How long objects are worked on.", queue);
+    this.#writes = metrics.counter("lotse_writes_total", "Writes of the framework to its objects.", { kind });
+  }
+
+  /** The gauges of the kind's queue and store. */
+  watch(queue: QueueState, concurrency: number, objects: () => number): void {
+    const kind = this.#kind;
+    const controller = { controller: kind.toLowerCase() };
+    const labels = { name: kind.toLowerCase(), ...controller };
+    const one = (value: () => number, of: Reading[0]) => (): Reading[] => [[of, value()]];
+    const ages = () => queue.runningForMs().map((ms) => ms / 1_000);
+    const gauge = (name: string, help: string, value: () => number, of: Reading[0]) =>
+      this.#metrics.gauge(name, help, one(value, of));
+    gauge("workqueue_depth", "Objects that wait for their turn.", () => queue.depth, labels);
+    gauge("lotse_queue_delayed", "Objects that wait for a time.", () => queue.delayed, { kind });
+    gauge("controller_runtime_active_workers", "Objects that are worked on.", () => queue.running, controller);
+    gauge(
+      "controller_runtime_max_concurrent_reconciles",
+      "How many objects may be worked on at the same time.",
+      () => concurrency,
+      controller,
+    );
+    gauge(
+      "workqueue_unfinished_work_seconds",
+      "For how long the objects that are worked on have been, in sum.",
+      () => ages().reduce((sum, age) => sum + age, 0),
+      labels,
+    );
+    gauge(
+      "workqueue_longest_running_processor_seconds",
+      "For how long the longest of them has been.",
+      () => Math.max(0, ...ages()),
+      labels,
+    );
+    gauge("lotse_objects", "Objects in the store.", objects, { kind });
+  }
+
+  added(): void {
+    this.#adds.add();
+  }
+
+  due(): void {
+    this.#retries.add();
+  }
+
+  waited(ms: number): void {
+    this.#waitSeconds.observe(ms / 1_000);
+  }
+
+  worked(ms: number): void {
+    this.#workSeconds.observe(ms / 1_000);
+  }
+
+  wrote(): void {
+    this.#writes.add();
+  }
+
+  turn(result: TurnResult, ms: number): void {
+    let counter = this.#results.get(result);
+    if (!counter) {
+      counter = this.#metrics.counter("controller_runtime_reconcile_total", "Turns of objects.", {
+        controller: this.#kind.toLowerCase(),
+        result,
+      });
+      this.#results.set(result, counter);
+    }
+    counter.add();
+    if (result === "error") this.#errors.add();
+    this.#turnSeconds.observe(ms / 1_000);
+  }
+
+  /** One attempt of a handler. */
+  ran(handler: string, outcome: string, ms: number): void {
+    let known = this.#handlers.get(handler);
+    if (!known) {
+      known = {
+        seconds: this.#metrics.histogram("lotse_handler_seconds", "How long handlers take.", {
+          kind: this.#kind,
+          handler,
+        }),
+        outcomes: new Map(),
+      };
+      this.#handlers.set(handler, known);
+    }
+    let counter = known.outcomes.get(outcome);
+    if (!counter) {
+      counter = this.#metrics.counter("lotse_handler_runs_total", "Attempts of handlers.", {
+        kind: this.#kind,
+        handler,
+        outcome,
+      });
+      known.outcomes.set(outcome, counter);
+    }
+    counter.add();
+    known.seconds.observe(ms / 1_000);
+  }
+}
