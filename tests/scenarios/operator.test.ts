@@ -495,6 +495,60 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     });
   });
 
+  it("is told again of a state that its own handler had changed into one where no handler matches", async () => {
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    operator.on(["create", "update"], Thing, { when: ({ spec }) => spec.size !== 0 }, function shrink(context) {
+      const before = (context.old as { spec?: { size?: number } } | undefined)?.spec?.size;
+      seen.push(`${context.reason} ${before} ${context.spec.size}`);
+      context.patch.spec.size = 0;
+    });
+    await start(operator);
+    const one = await thing("one", { size: 7 });
+    await eventually(async () => expect((await one.refresh()).spec.size).toBe(0));
+    await quiet();
+    await one.patch({ spec: { size: 7 } });
+    await eventually(async () => expect((await one.refresh()).spec.size).toBe(0));
+    await quiet();
+    expect(seen).toEqual(["create undefined 7", "update 0 7"]);
+
+    // Over a restart too: what was written is on the object.
+    await running.pop()?.stop();
+    await one.patch({ spec: { size: 7 } });
+    await start(operator);
+    await eventually(async () => expect((await one.refresh()).spec.size).toBe(0));
+    await quiet();
+    expect(seen.slice(2)).toEqual(["update 0 7"]);
+  });
+
+  it("is told of a return from where no handler matches, and writes nothing while it is there", async () => {
+    const operator = new Operator({ name: "op" });
+    const seen: unknown[] = [];
+    operator.on(
+      ["create", "update"],
+      Thing,
+      { when: ({ spec }) => spec.size !== 0 },
+      function look({ reason, old, spec }) {
+        seen.push([reason, (old as { spec?: { size?: number } } | undefined)?.spec?.size, spec.size]);
+      },
+    );
+    await start(operator);
+    const one = await thing("one", { size: 7 });
+    await eventually(() => expect(seen).toHaveLength(1));
+    await quiet();
+    const writes = (await patchesOf("things")).length;
+    await one.patch({ spec: { size: 0 } });
+    await quiet();
+    expect((await patchesOf("things")).length - writes).toBe(1);
+    await one.patch({ spec: { size: 7 } });
+    await eventually(() => expect(seen).toHaveLength(2));
+    await quiet();
+    expect(seen).toEqual([
+      ["create", undefined, 7],
+      ["update", 0, 7],
+    ]);
+  });
+
   it("refuses a name that cannot be part of its marks", () => {
     expect(() => new Operator({ name: "Exchange Rates" })).toThrow(/is not an operator's name/);
   });

@@ -61,7 +61,7 @@ export interface JournalLimits {
   readonly turnsOfAll: number;
 }
 
-const USUAL: JournalLimits = { turnsOfOne: 20, turnsOfAll: 10_000 };
+const USUAL: JournalLimits = { turnsOfOne: 20, turnsOfAll: 5_000 };
 
 /** See the module comment. */
 export class Journal {

@@ -111,6 +111,11 @@ describe("the cause, first match wins", () => {
       },
     ],
     [
+      "back to what was handled, from where no handler matched: an update",
+      situation({ body: held, record: handledRecord(held), away: { spec: { size: 9 } } }),
+      { finalizer: "keep", reason: "update", due: ["update"] },
+    ],
+    [
       "something changed: an update",
       situation({ body: moved, record: handledRecord(held) }),
       {

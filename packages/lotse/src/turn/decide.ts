@@ -7,7 +7,8 @@
  *  no handler matches ──▶ nothing (stealth)
  *  no record ──▶ create
  *  a cycle is open ──▶ go on with it
- *  digest = handled ─┬─ first sight in this process ──▶ resume
+ *  digest = handled ─┬─ has been where no handler matched since ──▶ update
+ *                    ├─ first sight in this process ──▶ resume
  *                    └─ otherwise ──▶ nothing
  *  else ──▶ update (with resume at first sight)
  * ```
@@ -36,6 +37,11 @@ export interface Situation {
   readonly finalizer: string;
   /** Names that it had before. */
   readonly formerFinalizers?: readonly string[];
+  /**
+   * The last essence in which no handler matched, if the object has been in one since the last change was handled. A
+   * return from there is a change, even if it leads to what was handled before.
+   */
+  readonly away?: Essence | undefined;
   /** In-memory notes, for filters. */
   readonly memo?: Memo;
   /** Wall-clock milliseconds. */
@@ -156,11 +162,17 @@ function revived(
 }
 
 /** Why handlers would be called now; filters may ask for it before it is certain. */
-function likelyReason({ body, record, unreadable }: Situation, digest: string): Reason {
+function likelyReason(situation: Situation, digest: string): Reason {
+  const { body, record, unreadable } = situation;
   if (isDeleting(body)) return "delete";
   if (!record && !unreadable) return "create";
   if (record?.open && record.open.reason !== "delete") return record.open.reason;
-  return unreadable || record?.handled === digest ? "resume" : "update";
+  return unreadable || (record?.handled === digest && !isBack(situation, digest)) ? "resume" : "update";
+}
+
+/** Whether the object has come back to what was handled, from where no handler matched. */
+function isBack({ record, away }: Situation, digest: string): boolean {
+  return away !== undefined && record?.handled === digest && record.open === undefined;
 }
 
 function cycleOf(
@@ -169,7 +181,8 @@ function cycleOf(
   current: Decision["current"],
 ): Cycle | undefined {
   const { record, firstSight, unreadable } = situation;
-  const old = unpackEssence(record?.base);
+  const back = isBack(situation, current.digest);
+  const old = back ? situation.away : unpackEssence(record?.base);
   const select = (reason: Reason, runs: Readonly<Record<string, RunRecord>> = {}) =>
     matching.filter(
       (handler) =>
@@ -192,7 +205,7 @@ function cycleOf(
     const opened = { digest, essence: digest === current.digest ? current.essence : unpackEssence(essence) };
     return { reason, opened, old: reason === "create" ? undefined : old, selected, runs };
   }
-  if (unreadable || record?.handled === current.digest) {
+  if (unreadable || (record?.handled === current.digest && !back)) {
     const selected = firstSight ? select("resume") : [];
     if (selected.length === 0 && !unreadable) return undefined;
     return { reason: "resume", opened: current, old: current.essence, selected, runs: {} };

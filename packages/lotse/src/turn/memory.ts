@@ -1,5 +1,5 @@
 import type { KubeBody } from "@lotse/client";
-import type { Memo } from "../declare/index.ts";
+import type { Essence, Memo } from "../declare/index.ts";
 import type { TurnNotes, Wake } from "../report/index.ts";
 import { CALM, type LoopState } from "./hot-loop.ts";
 import type { ObjectRecord } from "./record.ts";
@@ -42,6 +42,8 @@ export interface ObjectMemory {
   events: RawEvent[] | undefined;
   /** The body that its last turn looked at; the store's own, not a copy. */
   lastBody: KubeBody | undefined;
+  /** The last essence in which no handler matched, since the last change was handled. */
+  away: Essence | undefined;
   /** Digest of the last essence seen, and when it was first seen (monotonic): what `idle` counts from. */
   digest: string | undefined;
   changedAt: number;
@@ -57,6 +59,12 @@ export interface ObjectMemory {
 
 /** More than this is not worth telling of one turn. */
 const MOST_WAKES = 8;
+
+/** What the present turn has noted down so far. */
+export function notesOf(memory: ObjectMemory): TurnNotes {
+  memory.notes ??= { ran: [], wrote: [] };
+  return memory.notes;
+}
 
 /** Remembers why the object gets its next turn. */
 export function noteWake(memory: ObjectMemory, wake: Wake): void {
@@ -83,6 +91,7 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     deletionHandled: false,
     events: undefined,
     lastBody: undefined,
+    away: undefined,
     digest: undefined,
     changedAt: now,
     deletionSeen: false,

@@ -17,7 +17,7 @@ import { type ConditionChanges, ConditionsDraft, combineConditionChanges, condit
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
 import type { Cycle, Decision } from "./decide.ts";
 import { resultPatch, type TurnKind } from "./kind.ts";
-import type { ObjectMemory, RawEvent } from "./memory.ts";
+import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
 import type { Attempt } from "./settle.ts";
@@ -251,7 +251,7 @@ export class Runs {
   #note(handler: Exclude<Handler, IndexHandler>, { outcome, error }: AttemptResult, tookMs: number): void {
     const told = OUTCOMES[outcome.type];
     this.#kind.measures.ran(handler.id, told, tookMs);
-    this.#memory.notes?.ran.push({
+    notesOf(this.#memory).ran.push({
       handler: handler.id,
       reason: handler.type === "change" ? this.#reason : handler.type,
       outcome: "waitsForStep" in outcome && outcome.waitsForStep ? "waits for a step" : told,

@@ -3,15 +3,15 @@
  * `decide` and `settle`; this is the I/O around them.
  */
 import { apiVersionOf, type KubeBody } from "@lotse/client";
-import { deepEqual, formatDuration } from "@lotse/client/meta";
+import { applyMergePatch, deepEqual, formatDuration, type JsonObject } from "@lotse/client/meta";
 import { Aborted, backoffMs, matchesFilters } from "../declare/index.ts";
 import type { Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
 import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { fittingPlan } from "./fit.ts";
 import type { TurnKind } from "./kind.ts";
-import type { ObjectMemory, RawEvent } from "./memory.ts";
-import type { ObjectRecord } from "./record.ts";
+import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
+import { type ObjectRecord, packEssence } from "./record.ts";
 import { messageOf, reportClosed, reportDropped, reportFailure, reportSuperseded } from "./reports.ts";
 import { errorFields, Runs } from "./runs.ts";
 import { recordInProgress, type Settlement, settle } from "./settle.ts";
@@ -44,9 +44,8 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
   });
   memory.lastBody = body;
   const woke = memory.woke ?? DUE;
-  const notes: TurnNotes = { ran: [], wrote: [] };
   memory.woke = undefined;
-  memory.notes = notes;
+  memory.notes = undefined;
   const begunAt = kind.clock.now();
   let result: TurnEnd | undefined;
   let problem: string | undefined;
@@ -73,6 +72,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     return result;
   } finally {
     memory.running = undefined;
+    const { ran, wrote }: TurnNotes = memory.notes ?? NOTHING;
     memory.notes = undefined;
     const tookMs = kind.clock.now() - begunAt;
     const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
@@ -82,12 +82,16 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       tookMs,
       woke,
       version: body.metadata?.resourceVersion,
-      ...notes,
+      ran,
+      wrote,
       problem,
       nextAt: next,
     });
   }
 }
+
+/** Shared by all turns in which nothing happened: with many quiet objects that is most of them. */
+const NOTHING: TurnNotes = { ran: [], wrote: [] };
 
 /** An object that nobody woke is one whose time has come. */
 const DUE: readonly Wake[] = [{ by: "due" }];
@@ -119,7 +123,7 @@ async function look(
     if (result.type === "written") {
       wrote = true;
       kind.measures.wrote();
-      memory.notes?.wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
+      notesOf(memory).wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
       body = result.body;
       if (result.dropped) reportDropped(kind, result.dropped, logger);
       if (plan.finalizer === "drop" && isDeleting(body)) memory.released = true;
@@ -143,6 +147,7 @@ async function look(
     decision = decide(situation);
   }
   noteEssence(memory, decision.current.digest, kind.clock.monotonic());
+  noteAway(memory, situation, decision);
   reportSuperseded(memory, situation, logger);
 
   const working = new Runs(kind, memory, body, logger);
@@ -159,7 +164,13 @@ async function look(
   const release = decision.finalizer === "drop" || settlement?.release === true;
   if (settlement?.release) memory.deletionHandled = true;
   const record = settlement?.record ?? (situation.restore && !isDeleting(body) ? situation.record : undefined);
-  await send({ ...working.take(), record, finalizer: release ? "drop" : "keep" });
+  const taken = working.take();
+  await send({
+    ...taken,
+    record: settlement?.closed ? handledAsWritten(kind, memory, record, taken.changes, body, decision) : record,
+    finalizer: release ? "drop" : "keep",
+  });
+  if (settlement?.closed) memory.away = undefined;
 
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
@@ -255,6 +266,7 @@ function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logge
     restore: reading.type !== "found" && memory.record !== undefined,
     unreadable: reading.type === "unreadable" && memory.record === undefined,
     firstSight: memory.firstSight,
+    away: memory.away,
     essence,
     handlers: kind.changes,
     memo: memory.memo ?? {},
@@ -268,6 +280,36 @@ function takeEvents(memory: ObjectMemory): readonly RawEvent[] {
   const events = memory.events ?? [];
   memory.events = undefined;
   return events;
+}
+
+/** An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered. */
+function noteAway(memory: ObjectMemory, { record }: { readonly record: ObjectRecord | undefined }, decision: Decision) {
+  const { matching, current } = decision;
+  if (!record || record.open || matching.length > 0 || current.digest === record.handled) return;
+  memory.away = current.essence;
+}
+
+/**
+ * A handler may change its object so that no handler matches it any more: a switch that is flipped back. Then that state
+ * is the handled one, in the same write. Otherwise the next flip would lead to what was handled before, and be no change.
+ */
+function handledAsWritten(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  record: ObjectRecord | undefined,
+  changes: JsonObject | undefined,
+  body: KubeBody,
+  { current }: Decision,
+): ObjectRecord | undefined {
+  if (!record || record.open || !changes || Object.keys(changes).every((key) => key === "status")) return record;
+  const next = applyMergePatch(body, changes) as KubeBody;
+  const essence = kind.essenceOf(next);
+  const matches = kind.changes.some(({ filters, param }) => {
+    const cause = { reason: "update", old: current.essence, new: essence, memo: memory.memo ?? {}, param } as const;
+    return matchesFilters(filters, next, [essence, current.essence], filters.when && cause);
+  });
+  if (matches) return record;
+  return { ...record, handled: digestOf(essence), ...(record.base !== undefined && { base: packEssence(essence) }) };
 }
 
 function noteEssence(memory: ObjectMemory, digest: string, now: number): void {
