@@ -36,7 +36,7 @@ it("rests for five seconds between two flips, and nobody else waits for that", a
 
 it("leaves a machine alone whose switch is down", async () => {
   await using harness = await startHarness(operator);
-  await harness.client.create(new Machine({ metadata: { name: "still" }, spec: {} }));
+  await harness.client.create(flip("still", "down"));
   await harness.settle();
   expect(harness.writes()).toEqual([]);
 });

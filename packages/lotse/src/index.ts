@@ -64,6 +64,7 @@ export {
   none,
   not,
   type ObjectHandlerOptions,
+  type ObjectOf,
   type On,
   type OrderFunction,
   PermanentError,

@@ -7,12 +7,13 @@ import { kindNames, kindsOf, kubectlName } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { loadOperators, resolveFiles, shownPath } from "./load.ts";
-import { type LocalCluster, shellWord, startLocalCluster } from "./local-cluster.ts";
+import { type KubeletChoice, type LocalCluster, shellWord, startLocalCluster } from "./local-cluster.ts";
 import { listenLocally } from "./local-socket.ts";
 import { ModuleLoader } from "./module-loader.ts";
 import { type ConsoleServer, importConsole } from "./optional.ts";
 import { type LogOptions, logSinkOf } from "./output.ts";
 import { formatProblem } from "./problem.ts";
+import { projectSettings } from "./project.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 import { watchFolder } from "./watch-folder.ts";
 import { Workbench } from "./workbench.ts";
@@ -22,6 +23,7 @@ export interface DevOptions extends LogOptions {
   readonly port?: number | undefined;
   readonly console?: boolean | undefined;
   readonly output?: "json" | undefined;
+  readonly kubelet?: KubeletChoice | undefined;
 }
 
 const KEYS = "r reload, q quit, h help";
@@ -32,7 +34,8 @@ export async function dev(file: string | undefined, options: DevOptions, io: Io)
   const [absolute = ""] = resolveFiles(file === undefined ? [] : [file], io.cwd, "dev");
   const stop = stopOnSignal(io);
   try {
-    const local = await startLocalCluster({ port: options.port }, io);
+    const kubelet = options.kubelet ?? projectSettings(absolute).kubelet;
+    const local = await startLocalCluster({ port: options.port, kubelet }, io);
     try {
       const client = await local.cluster.connect();
       try {

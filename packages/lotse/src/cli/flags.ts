@@ -21,6 +21,13 @@ export function outputOption(): Option {
   ]);
 }
 
+export function kubeletOption(): Option {
+  return new Option(
+    "--kubelet <mode>",
+    "how pods run; process: their commands, on this machine (default: simulate)",
+  ).choices(["off", "simulate", "process"]);
+}
+
 /** The two flags that choose a cluster. */
 export function clusterOptions(command: Command): Command {
   return command

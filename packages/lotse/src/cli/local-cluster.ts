@@ -8,6 +8,12 @@ import { Problem } from "./problem.ts";
 /** Where the kubeconfig lies unless somebody says otherwise, below the working directory. */
 export const DEFAULT_KUBECONFIG = path.join(".lotse", "kubeconfig");
 
+/** How pods run: not at all, pretended, or as processes of this machine. */
+export const KUBELETS = ["off", "simulate", "process"] as const;
+
+/** One of {@link KUBELETS}. */
+export type KubeletChoice = (typeof KUBELETS)[number];
+
 /** How to start it. */
 export interface LocalClusterOptions {
   readonly port?: number | undefined;
@@ -15,6 +21,8 @@ export interface LocalClusterOptions {
   readonly plainHttp?: boolean | undefined;
   /** The folder in which the cluster is kept; in memory without one. */
   readonly data?: string | undefined;
+  /** Default `simulate`: pods that only pretend still become ready, which is what most operators wait for. */
+  readonly kubelet?: KubeletChoice | undefined;
 }
 
 /** A cluster and its kubeconfig. */
@@ -26,7 +34,7 @@ export interface LocalCluster {
 
 /** Starts a cluster and writes its kubeconfig, readable for its owner alone: it carries an admin's key. */
 export async function startLocalCluster(
-  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp, data }: LocalClusterOptions,
+  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp, data, kubelet = "simulate" }: LocalClusterOptions,
   io: Io,
   load?: ImportPackage,
 ): Promise<LocalCluster> {
@@ -35,6 +43,7 @@ export async function startLocalCluster(
     ...(port !== undefined && { port }),
     ...(plainHttp && { tls: false }),
     ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+    kubelet: kubelet === "off" ? false : kubelet,
   }).catch((error: unknown) => {
     throw problemOf(error, port);
   });

@@ -10,7 +10,13 @@ import { Problem } from "./problem.ts";
 /** What the commands use of `@lotse/cluster`. */
 export interface ClusterPackage {
   readonly Cluster: {
-    start(options?: { port?: number; tls?: boolean; name?: string; data?: string }): Promise<EmbeddedCluster>;
+    start(options?: {
+      port?: number;
+      tls?: boolean;
+      name?: string;
+      data?: string;
+      kubelet?: "simulate" | "process" | false;
+    }): Promise<EmbeddedCluster>;
   };
 }
 

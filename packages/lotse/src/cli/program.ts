@@ -11,6 +11,7 @@ import {
   collect,
   collectNames,
   examples,
+  kubeletOption,
   logFormatOption,
   outputOption,
   portNumber,
@@ -108,6 +109,7 @@ function devCommand(program: Command, io: Io, done: Done): Command {
     )
     .argument("[file]", "TypeScript or JavaScript file that exports an operator")
     .option("--port <number>", "the cluster's port (default: a free one)", portNumber)
+    .addOption(kubeletOption())
     .option("--no-console", "do without the console in the browser")
     .addOption(outputOption())
     .addOption(logFormatOption("pretty"))
@@ -126,6 +128,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     .description("Starts a Kubernetes API server in this process and writes a kubeconfig for kubectl.")
     .option("--port <number>", "the port to listen on (default: a free one)", portNumber)
     .option("--kubeconfig <path>", "where to write the kubeconfig (default: .lotse/kubeconfig)")
+    .addOption(kubeletOption())
     .option("--plain-http", "without TLS, for tools that cannot trust its certificate")
     .option("--data <folder>", "keep the cluster in a folder, to go on with it later (default: in memory)")
     .addOption(outputOption())

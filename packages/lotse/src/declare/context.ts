@@ -74,9 +74,9 @@ export interface Conditions {
 }
 
 /** What every handler of an object gets. */
-export interface ObjectContext<B extends KubeBody> {
-  /** The object with its verbs: `object.label({...})`, `object.delete()`. */
-  readonly object: KubeObject<B>;
+export interface ObjectContext<B extends KubeBody, O = KubeObject<B>> {
+  /** The object with its verbs: `object.label({...})`, `object.delete()`, and those of its class: `object.exec([...])`. */
+  readonly object: O;
   /** The object as the API server gave it. */
   readonly body: DeepReadonly<B>;
   readonly spec: DeepReadonly<Part<B, "spec">>;
@@ -126,7 +126,7 @@ export interface AttemptContext {
 }
 
 /** What `on.create`, `on.update`, `on.delete` and `on.resume` handlers get. */
-export interface ChangeContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {
+export interface ChangeContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O>, AttemptContext {
   readonly reason: Reason;
   /** What somebody wanted of the object before; undefined at creation. */
   readonly old: DeepReadonly<Partial<B>> | undefined;
@@ -155,7 +155,8 @@ type ValueAt<B, Path extends string> = string extends Path
 type Member<B, Key extends string> = Key extends keyof NonNullable<B> ? NonNullable<B>[Key] : unknown;
 
 /** What handlers of changes get when they name a `field`: the change is reduced to it. */
-export interface FieldContext<B extends KubeBody, F extends FieldPath> extends Omit<ChangeContext<B>, "old" | "new"> {
+export interface FieldContext<B extends KubeBody, F extends FieldPath, O = KubeObject<B>>
+  extends Omit<ChangeContext<B, O>, "old" | "new"> {
   /** What the field was before; undefined when it was not there. */
   readonly old: DeepReadonly<FieldValue<B, F>> | undefined;
   /** What the field is now; undefined when it is not there. */
@@ -163,20 +164,20 @@ export interface FieldContext<B extends KubeBody, F extends FieldPath> extends O
 }
 
 /** What `on.event` handlers get: the raw stream. */
-export interface EventContext<B extends KubeBody> extends ObjectContext<B> {
+export interface EventContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O> {
   /** The event's type; undefined for objects that were there when the operator started. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined;
   readonly event: { readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined; readonly object: DeepReadonly<B> };
 }
 
 /** What timers get. */
-export interface TimerContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {}
+export interface TimerContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O>, AttemptContext {}
 
 /**
  * What daemons get. `body`, `spec`, `status`, `meta`, `labels` and `annotations` are live: they always show the newest
  * state, also when they were taken out of the context long ago.
  */
-export interface DaemonContext<B extends KubeBody> extends ObjectContext<B>, AttemptContext {}
+export interface DaemonContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O>, AttemptContext {}
 
 /** What `on.login` handlers get. */
 export interface LoginContext extends AttemptContext {

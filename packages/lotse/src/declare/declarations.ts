@@ -23,7 +23,7 @@ import {
   type TimerOptions,
 } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
-import type { BodyOf, LifecycleOptions, On } from "./on.ts";
+import type { BodyOf, LifecycleOptions, ObjectOf, On } from "./on.ts";
 import { callerPlace } from "./place.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
 
@@ -93,7 +93,7 @@ export class Declarations {
   timer<R extends ResourceInput>(
     resource: R,
     options: TimerOptions<BodyOf<R>>,
-    handler: (context: TimerContext<BodyOf<R>>) => unknown,
+    handler: (context: TimerContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void {
     const fn = functionOf("timer", [handler]);
     if (typeof options !== "object" || options === null) {
@@ -126,11 +126,14 @@ export class Declarations {
    * });
    * ```
    */
-  daemon<R extends ResourceInput>(resource: R, handler: (context: DaemonContext<BodyOf<R>>) => unknown): void;
+  daemon<R extends ResourceInput>(
+    resource: R,
+    handler: (context: DaemonContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
   daemon<R extends ResourceInput>(
     resource: R,
     options: DaemonOptions<BodyOf<R>>,
-    handler: (context: DaemonContext<BodyOf<R>>) => unknown,
+    handler: (context: DaemonContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
   daemon(resource: ResourceInput, ...rest: unknown[]): void {
     const fn = functionOf("daemon", rest);

@@ -73,6 +73,7 @@ export type {
   DeclareLifecycle,
   LifecycleOptions,
   LooseBody,
+  ObjectOf,
   On,
 } from "./on.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";

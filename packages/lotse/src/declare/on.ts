@@ -1,5 +1,5 @@
 /** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
-import type { KindClass, KubeBody, Login } from "@lotse/client";
+import type { KindClass, KubeBody, KubeObject, Login } from "@lotse/client";
 import type { ChangeContext, EventContext, FieldContext, LifecycleContext, LoginContext } from "./context.ts";
 import type { FieldPath } from "./filters.ts";
 import type {
@@ -14,6 +14,9 @@ import type {
 /** The body type of a resource: exact for classes, loose for names. */
 export type BodyOf<R> = R extends KindClass<infer T> ? (T["body"] extends KubeBody ? T["body"] : KubeBody) : LooseBody;
 
+/** The objects of a resource: those of its class, with all its verbs, or of any kind for names. */
+export type ObjectOf<R> = R extends KindClass<infer T> ? T : KubeObject<LooseBody>;
+
 /** The body of an object whose kind is only known by name. */
 export interface LooseBody extends KubeBody {
   spec?: Record<string, unknown>;
@@ -26,26 +29,26 @@ type PartOptions<B, F extends FieldPath> = ChangeOptions<B> & { readonly field: 
 
 /** `(resource, handler)` or `(resource, options, handler)`. */
 export interface DeclareChange {
-  <R extends ResourceInput>(resource: R, handler: (context: ChangeContext<BodyOf<R>>) => unknown): void;
+  <R extends ResourceInput>(resource: R, handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
   <R extends ResourceInput>(
     resource: R,
     options: WholeOptions<BodyOf<R>>,
-    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+    handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
   <R extends ResourceInput, const F extends FieldPath>(
     resource: R,
     options: PartOptions<BodyOf<R>, F>,
-    handler: (context: FieldContext<BodyOf<R>, F>) => unknown,
+    handler: (context: FieldContext<BodyOf<R>, F, ObjectOf<R>>) => unknown,
   ): void;
 }
 
 /** `(resource, handler)` or `(resource, options, handler)`. */
 export interface DeclareEvent {
-  <R extends ResourceInput>(resource: R, handler: (context: EventContext<BodyOf<R>>) => unknown): void;
+  <R extends ResourceInput>(resource: R, handler: (context: EventContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
   <R extends ResourceInput>(
     resource: R,
     options: ObjectHandlerOptions<BodyOf<R>>,
-    handler: (context: EventContext<BodyOf<R>>) => unknown,
+    handler: (context: EventContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
 }
 
@@ -79,19 +82,19 @@ export interface On {
   <R extends ResourceInput>(
     reasons: readonly Reason[],
     resource: R,
-    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+    handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
   <R extends ResourceInput>(
     reasons: readonly Reason[],
     resource: R,
     options: WholeOptions<BodyOf<R>>,
-    handler: (context: ChangeContext<BodyOf<R>>) => unknown,
+    handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
   <R extends ResourceInput, const F extends FieldPath>(
     reasons: readonly Reason[],
     resource: R,
     options: PartOptions<BodyOf<R>, F>,
-    handler: (context: FieldContext<BodyOf<R>, F>) => unknown,
+    handler: (context: FieldContext<BodyOf<R>, F, ObjectOf<R>>) => unknown,
   ): void;
   /** The object is new to the operator. Runs to its end once in the object's life. */
   readonly create: DeclareChange;
@@ -105,7 +108,7 @@ export interface On {
   readonly field: <R extends ResourceInput, const F extends FieldPath>(
     resource: R,
     options: FieldOptions<BodyOf<R>> & { readonly field: F },
-    handler: (context: FieldContext<BodyOf<R>, F>) => unknown,
+    handler: (context: FieldContext<BodyOf<R>, F, ObjectOf<R>>) => unknown,
   ) => void;
   /** Every event of the raw stream, in order; never tried again. */
   readonly event: DeclareEvent;

@@ -31,6 +31,17 @@ describe("the types of a handler's context", () => {
     });
   });
 
+  it("give the object with the verbs of its class", () => {
+    operator.on.create(Pod, function created({ object }) {
+      expectTypeOf(object).toEqualTypeOf<Pod>();
+    });
+    operator.timer(Machine, { interval: "1h" }, function tick({ object }) {
+      expectTypeOf(object).toEqualTypeOf<InstanceType<typeof Machine>>();
+      // @ts-expect-error machines have no containers
+      object.exec;
+    });
+  });
+
   it("know the built-in kinds", () => {
     operator.on.update(Pod, function updated({ spec, old }) {
       expectTypeOf(spec.nodeName).toEqualTypeOf<string | undefined>();
