@@ -86,7 +86,7 @@ export {
   type ValueFilter,
   type WhenContext,
 } from "./declare/index.ts";
-export type { Column } from "./generate/index.ts";
+export { type Column, type RecordedRequest, recorder } from "./generate/index.ts";
 // Running
 export {
   isOperator,

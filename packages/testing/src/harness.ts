@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   Client,
@@ -10,7 +11,7 @@ import {
 } from "@lotse/client";
 import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta";
 import { Cluster, type RequestEntry } from "@lotse/cluster";
-import type { Operator, RunningOperator, StartOptions } from "lotse";
+import { type Operator, type RunningOperator, recorder, type StartOptions } from "lotse";
 import { DueClock } from "./due-clock.ts";
 import { CapturedLogs } from "./logs.ts";
 import { Relay } from "./relay.ts";
@@ -90,6 +91,11 @@ export async function startHarness(operator: Operator, options: HarnessOptions =
   }
 }
 
+/** What handlers ask for is written down while tests run, for `lotse generate rbac --from`. */
+function recordTo(file: string): StartOptions["record"] & {} {
+  return recorder((line) => appendFileSync(file, line));
+}
+
 /** The operator's requests carry this, so that they can be told from the test's. */
 const USER_AGENT = "lotse-harness-operator";
 const WRITES = new Set(["create", "update", "patch", "delete", "deletecollection"]);
@@ -154,6 +160,7 @@ class Bench implements Harness {
       },
       ...(this.#clock && { clock: this.#clock }),
       ...(namespaces && { namespaces }),
+      ...(process.env.LOTSE_RECORD && { record: recordTo(process.env.LOTSE_RECORD) }),
     });
     this.#atWork = { running, relay };
     await running.ready;

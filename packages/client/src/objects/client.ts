@@ -84,6 +84,7 @@ export class Client extends ClientReads {
       fieldManager: o.fieldManager ?? view.fieldManager,
       signals: o.signal ? [...view.signals, o.signal] : view.signals,
       listeners: o.onWrite ? [...view.listeners, o.onWrite] : view.listeners,
+      requestListeners: o.onRequest ? [...(view.requestListeners ?? []), o.onRequest] : view.requestListeners,
       timeout: o.timeout ?? view.timeout,
       kinds: o.kinds ? [...o.kinds, ...view.kinds] : view.kinds,
     });

@@ -37,6 +37,7 @@ export class Session {
   }
 
   async raw(request: RawRequest): Promise<RawResponse> {
+    this.#announce(request, false);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const timeout = request.timeout ?? (request.stream ? undefined : this.view.timeout);
     const headers = { ...this.view.headers, ...request.headers };
@@ -64,6 +65,7 @@ export class Session {
         hint: "exec, attach and port-forward need the client's own transport over HTTP",
       });
     }
+    this.#announce({ method: "GET", path: request.path }, true);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const { headers } = this.view;
     try {
@@ -78,6 +80,15 @@ export class Session {
       unlink();
       throw error;
     }
+  }
+
+  #announce(
+    { method, path, query }: Pick<RawRequest, "path" | "query"> & { readonly method: string },
+    websocket: boolean,
+  ): void {
+    if (!this.view.requestListeners) return;
+    const watch = query?.watch !== undefined && query.watch !== false;
+    for (const listener of this.view.requestListeners) listener({ method, path, watch, websocket });
   }
 
   async json(request: RawRequest): Promise<KubeBody> {

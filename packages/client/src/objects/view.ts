@@ -17,6 +17,14 @@ export type WriteVerb = "create" | "patch" | "apply" | "replace" | "delete";
 /** Hears the body that the server answered a successful write with. */
 export type WriteListener = (body: KubeBody, verb: WriteVerb, description: KindDescription) => void;
 
+/** Hears of each request before it is sent; `websocket` for those that open one, such as exec. */
+export type RequestListener = (request: {
+  readonly method: string;
+  readonly path: string;
+  readonly watch: boolean;
+  readonly websocket: boolean;
+}) => void;
+
 /** What a view of a client may do differently. */
 export interface ViewOptions {
   readonly namespace?: string | undefined;
@@ -24,6 +32,7 @@ export interface ViewOptions {
   readonly signal?: AbortSignal | undefined;
   readonly fieldManager?: string | undefined;
   readonly onWrite?: WriteListener | undefined;
+  readonly onRequest?: RequestListener | undefined;
   /** For each call that does not say. */
   readonly timeout?: Duration | undefined;
   /** Classes for `client.object()` and `client.classFor()`: own kinds, and own classes for built-in ones. */
@@ -38,6 +47,8 @@ export interface ClientCore {
   readonly clock: Clock;
   readonly random: () => number;
   readonly credentials: Credentials;
+  /** Hears what is doubtful; the same text once. */
+  readonly warnOnce: (message: string) => void;
   /** Sent with each request: impersonation by the kubeconfig. */
   readonly headers: RequestHeaders;
 }
@@ -48,6 +59,7 @@ export interface View {
   readonly fieldManager: string;
   readonly signals: readonly AbortSignal[];
   readonly listeners: readonly WriteListener[];
+  readonly requestListeners?: readonly RequestListener[] | undefined;
   readonly timeout?: Duration | undefined;
   readonly headers?: RequestHeaders | undefined;
   readonly kinds: readonly KindClass<AnyObject>[];

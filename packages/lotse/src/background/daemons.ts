@@ -16,6 +16,7 @@ import {
   conditionsOf,
   daemonContext,
   errorFields,
+  handlerClient,
   type ObjectMemory,
   PatchDraft,
   resultPatch,
@@ -156,12 +157,7 @@ async function once(
         kind: kind.kind,
         kindClass: kind.kindClass,
         stop: own,
-        client: () =>
-          kind.client.with({
-            ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
-            signal: own.signal,
-            onWrite: (written, _verb, description) => kind.handlerWrote(written as KubeBody, description),
-          }),
+        client: () => handlerClient(kind, handler.id, body, own.signal),
         logger: () => logger,
         memo: () => kind.memoOf(memory),
         param: handler.param,

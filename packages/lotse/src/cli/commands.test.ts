@@ -1,5 +1,5 @@
 /** The commands on an embedded cluster, in this process. */
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { Client } from "@lotse/client";
@@ -68,6 +68,40 @@ describe("lotse cluster", () => {
     expect(told).toMatchObject({ url: `http://127.0.0.1:${told.port}`, kubeconfig: path.join(cwd, "here.yaml") });
     io.send("SIGINT");
     expect(await code).toBe(0);
+  });
+
+  it("keeps the cluster in a folder, tells what it had to cut off, and what is damaged", async () => {
+    const run = async (work: (client: Client) => Promise<void>) => {
+      const io = testIo({ cwd });
+      const { code } = begin(io, "cluster", "--data", "data");
+      await seen(io.out, "export KUBECONFIG=");
+      const client = await Client.connect({ kubeconfig: path.join(cwd, ".lotse", "kubeconfig") });
+      await work(client);
+      await client.close();
+      io.send("SIGTERM");
+      expect(await code).toBe(0);
+      return io;
+    };
+    const first = await run(async (client) => {
+      await client.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "kept" } });
+    });
+    expect(first.out()).toContain(`its data stays in ${path.join(cwd, "data")}`);
+    const log = path.join(cwd, "data", "log-0000000000000001");
+    const size = statSync(log).size;
+    writeFileSync(log, "half a record", { flag: "a" });
+    const second = await run(async (client) => {
+      expect((await client.get("namespaces", "kept")).name).toBe("kept");
+    });
+    expect(second.err()).toMatch(`Warning: 13 bytes at the end of ${log} were cut off at byte ${size}`);
+    const bytes = readFileSync(log);
+    bytes[100] = (bytes[100] as number) ^ 1;
+    writeFileSync(log, bytes);
+    const third = testIo({ cwd });
+    expect(await main(["cluster", "--data", "data"], third)).toBe(1);
+    expect(third.err()).toMatch(
+      /^Error: the data in .* is damaged at byte \d+.*\n(Why: .*\n)?Do: +nothing was changed: .*\n$/,
+    );
+    expect(readFileSync(log).equals(bytes)).toBe(true);
   });
 
   it("says that a port is taken", async () => {

@@ -35,6 +35,23 @@ export function clusterOptions(command: Command): Command {
     .option("--context <name>", "the context in it (default: the current one)");
 }
 
+/** How operators run, wherever they come from. */
+export function runOptions(command: Command): Command {
+  return clusterOptions(command)
+    .option(
+      "-n, --namespace <name>",
+      "only objects of this namespace, or of these: 'team-*'; may be repeated",
+      collectNames,
+    )
+    .option("-A, --all-namespaces", "objects of all namespaces (the default)")
+    .option("--install-crds", "install the operators' custom resource definitions first")
+    .option("-L, --liveness <url>", "serve health and metrics: http://0.0.0.0:8080/healthz")
+    .option("-y, --yes", "do not ask, even if the context looks like production")
+    .addOption(logFormatOption("pretty in a terminal, json elsewhere"))
+    .option("-v, --verbose", "add debug lines, and stacks to errors")
+    .option("-q, --quiet", "only warnings and errors");
+}
+
 /** `-n a -n b` and `-n a,b`: names never have commas. Globs and negations are allowed: `team-*`, `!team-x`. */
 export function collectNames(value: string, before: readonly string[] = []): readonly string[] {
   const names = value.split(",").map((name) => name.trim());

@@ -16,8 +16,10 @@ import {
   outputOption,
   portNumber,
   readEnvironment,
+  runOptions,
   subcommand,
 } from "./flags.ts";
+import type { GenerateOptions } from "./generate.ts";
 import type { Io } from "./io.ts";
 import type { RunOptions } from "./run.ts";
 import type { UninstallOptions } from "./uninstall.ts";
@@ -34,6 +36,7 @@ const COMMANDS: readonly Define[] = [
   devCommand,
   runCommand,
   clusterCommand,
+  generateCommand,
   explainCommand,
   uninstallCommand,
   completionCommand,
@@ -62,27 +65,14 @@ export function programOf(io: Io, done: Done): Command {
 }
 
 function runCommand(program: Command, io: Io, done: Done): Command {
-  return clusterOptions(
-    subcommand(program, "run")
-      .summary("run operators against a cluster")
-      .description(
-        "Runs the operators that the files export, against the current kubectl context or, in a pod, its own cluster.",
-      )
-      .argument("[files...]", "TypeScript or JavaScript files that export an operator"),
-  )
-    .option("-m, --module <name>", "also an installed package that exports an operator; may be repeated", collect)
-    .option(
-      "-n, --namespace <name>",
-      "only objects of this namespace, or of these: 'team-*'; may be repeated",
-      collectNames,
+  const command = subcommand(program, "run")
+    .summary("run operators against a cluster")
+    .description(
+      "Runs the operators that the files export, against the current kubectl context or, in a pod, its own cluster.",
     )
-    .option("-A, --all-namespaces", "objects of all namespaces (the default)")
-    .option("--install-crds", "install the operators' custom resource definitions first")
-    .option("-L, --liveness <url>", "serve health and metrics: http://0.0.0.0:8080/healthz")
-    .option("-y, --yes", "do not ask, even if the context looks like production")
-    .addOption(logFormatOption("pretty in a terminal, json elsewhere"))
-    .option("-v, --verbose", "add debug lines, and stacks to errors")
-    .option("-q, --quiet", "only warnings and errors")
+    .argument("[files...]", "TypeScript or JavaScript files that export an operator")
+    .option("-m, --module <name>", "also an installed package that exports an operator; may be repeated", collect);
+  return runOptions(command)
     .addHelpText(
       "after",
       "\nEvery option can be set by the environment too: LOTSE_RUN_NAMESPACE, LOTSE_RUN_LIVENESS, …",
@@ -145,6 +135,34 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     .action(async (options: ClusterOptions) => {
       const { cluster } = await import("./cluster.ts");
       done(await cluster(options, io));
+    });
+}
+
+function generateCommand(program: Command, io: Io, done: Done): Command {
+  return subcommand(program, "generate")
+    .summary("make what an operator needs to be deployed")
+    .description(
+      "Makes definitions (crd), rights (rbac), everything for a cluster (deploy), or a dockerfile, from what operators declare.",
+    )
+    .argument("<product>", "crd, rbac, deploy or dockerfile")
+    .argument("[files...]", "TypeScript or JavaScript files that export an operator")
+    .option("-o, --output <folder>", "write files there instead of to standard output")
+    .option("-n, --namespace <name>", "where the operator will run (default: default)")
+    .option("--serve <name>", "only these namespaces are its own (default: all); may be repeated", collectNames)
+    .option("--image <image>", "the operator's image (default: its name)")
+    .option("--from <recording>", "what its handlers did while LOTSE_RECORD was set; may be repeated", collect)
+    .option("-v, --verbose", "add stacks to errors")
+    .addHelpText(
+      "after",
+      examples([
+        "lotse generate crd operator.ts | kubectl apply -f -",
+        "LOTSE_RECORD=.lotse/requests.jsonl npm test && lotse generate rbac operator.ts --from .lotse/requests.jsonl",
+        "lotse generate deploy operator.ts --image example.com/rates:1 --namespace rates -o deploy",
+      ]),
+    )
+    .action(async (product: string, files: string[], options: GenerateOptions) => {
+      const { generate } = await import("./generate.ts");
+      done(await generate(product, files, options, io));
     });
 }
 

@@ -13,6 +13,7 @@ import { listenLocally } from "./local-socket.ts";
 import { type LogOptions, logFormatOf, logSinkOf } from "./output.ts";
 import { Problem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
+import { recordTo } from "./record.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 
 /** The flags of `lotse run`. */
@@ -29,10 +30,15 @@ export interface RunOptions extends ConnectOptions, LogOptions {
 
 /** Runs the operators of `files` until somebody asks them to stop. */
 export async function run(files: readonly string[], options: RunOptions, io: Io): Promise<number> {
-  const namespaces = namespacesOf(options);
+  namespacesOf(options);
   const modules = await resolveModules(options.module ?? [], io.cwd);
   const named = files.length === 0 && modules.length > 0 ? [] : resolveFiles(files, io.cwd, "run");
-  const operators = await loadOperators([...named, ...modules], io.cwd);
+  return runOperators(await loadOperators([...named, ...modules], io.cwd), options, io);
+}
+
+/** Runs operators that are loaded already. */
+export async function runOperators(operators: readonly LoadedOperator[], options: RunOptions, io: Io): Promise<number> {
+  const namespaces = namespacesOf(options);
   const log = logSinkOf(io, options);
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
@@ -90,7 +96,7 @@ async function work(
   try {
     if (options.liveness !== undefined) endpoints.push(await serveLiveness(options.liveness, () => running));
     endpoints.push(await listenLocally(io, () => running));
-    running = begin(operators, client, namespaces, options, log, stop);
+    running = begin(operators, client, namespaces, options, log, stop, io);
     await Promise.all(running.map(({ stopped }) => stopped));
   } finally {
     await Promise.allSettled(running.map((one) => one.stop()));
@@ -105,7 +111,9 @@ function begin(
   options: RunOptions,
   log: LogSink,
   stop: Stop,
+  io: Io,
 ): RunningOperator[] {
+  const record = recordTo(io);
   return operators.map(({ operator }) =>
     operator.start({
       // Login handlers are asked by an operator that connects by itself.
@@ -114,6 +122,7 @@ function begin(
       signal: stop.signal,
       ...(namespaces && { namespaces }),
       ...(options.installCrds && { crds: "install" as const }),
+      ...(record && { record }),
     }),
   );
 }

@@ -27,6 +27,7 @@ import {
   type TimerHandler,
   withUsualBackoff,
 } from "../declare/index.ts";
+import type { RecordedRequest } from "../generate/index.ts";
 import { Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
 import {
@@ -77,6 +78,8 @@ export interface ControllerShared {
   readonly events: EventRecorder;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+  /** Hears of every request of a handler. */
+  readonly record: ((request: RecordedRequest) => void) | undefined;
 }
 
 /** A scope that is being watched. */
@@ -429,6 +432,7 @@ export class Controller implements InformerListener {
         this.#shared.indexes.update(this.#indexes, informer?.get(storeKey(body)) ?? body, this.#logger);
       },
       handlerWrote,
+      record: this.#shared.record,
       post: (body, type, reason, message) =>
         this.#shared.events.post({
           type,

@@ -1,3 +1,4 @@
 export { isOperator, Operator } from "./operator.ts";
 export type { OperatorOptions, RunningOperator, StartOptions } from "./options.ts";
+export { type PermissionScope, permissionsOf } from "./permissions.ts";
 export { type UninstallRequest, type Unmarked, uninstallOperator } from "./uninstall.ts";

@@ -9,6 +9,7 @@ import {
   type SettingsInput,
   settingsOf,
 } from "../declare/index.ts";
+import type { RecordedRequest } from "../generate/index.ts";
 import type { Explanation, LogSink, ObjectQuestion, OperatorHealth } from "../report/index.ts";
 
 /** How an operator works, wherever it runs. */
@@ -61,6 +62,8 @@ export interface StartOptions {
   readonly memo?: Memo;
   /** Takes the log. Default: lines for people on standard error, from `info` up. */
   readonly log?: LogSink;
+  /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */
+  readonly record?: (request: RecordedRequest) => void;
   /** Time, for tests. */
   readonly clock?: Clock;
   /** Randomness in [0, 1), for tests. */

@@ -283,6 +283,7 @@ export class Runner implements RunningOperator {
       indexes: this.#indexes,
       events: this.#eventRecorder(client),
       handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
+      record: this.#options.record,
     };
     const scanner = new KindScanner({
       client,

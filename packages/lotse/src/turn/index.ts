@@ -15,7 +15,7 @@ export {
   type Owner,
   removeOwnerReference,
 } from "./hierarchies.ts";
-export { type BackgroundTurn, type BackgroundWork, resultPatch, type TurnKind } from "./kind.ts";
+export { type BackgroundTurn, type BackgroundWork, handlerClient, resultPatch, type TurnKind } from "./kind.ts";
 export { newMemory, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { errorFields, named, type Runs } from "./runs.ts";

@@ -10,6 +10,7 @@ import type {
   Memo,
   SettingsPlan,
 } from "../declare/index.ts";
+import type { RecordedRequest } from "../generate/index.ts";
 import type { Journal, KindMeasures, Logger, Metrics } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
@@ -40,6 +41,8 @@ export interface TurnKind {
   readonly wrote: (body: KubeBody) => void;
   /** Lays the answer to a handler's write, of whatever kind, over the store, and wakes that object. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+  /** Hears of every request of a handler. */
+  readonly record: ((request: RecordedRequest) => void) | undefined;
   /** Posts a Kubernetes Event about an object; never fails. */
   readonly post: (body: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
   readonly metrics: Metrics;
@@ -77,6 +80,17 @@ export interface BackgroundWork {
   stop(memory: ObjectMemory, why: Aborted["why"], message: string): Promise<void>;
   /** Whether a filter may look at more than the essence. */
   readonly looksAnywhere: boolean;
+}
+
+/** The client of a handler: in the namespace of its object, for as long as its attempt lasts, and its writes are known at once. */
+export function handlerClient(kind: TurnKind, handler: string, body: KubeBody, signal: AbortSignal): Client {
+  const { record, handlerWrote } = kind;
+  return kind.client.with({
+    ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
+    signal,
+    onWrite: (written, _verb, description) => handlerWrote(written, description),
+    ...(record && { onRequest: (request) => record({ handler, ...request }) }),
+  });
 }
 
 /** A merge patch that sets `status.<id>`. */

@@ -16,7 +16,7 @@ import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
 import type { Cycle, Decision } from "./decide.ts";
-import { resultPatch, type TurnKind } from "./kind.ts";
+import { handlerClient, resultPatch, type TurnKind } from "./kind.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
@@ -171,7 +171,7 @@ export class Runs {
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
   ): Promise<AttemptResult> {
-    const { kind, kindClass, client, clock, handlerWrote, plan, settings } = this.#kind;
+    const { kind, kindClass, clock, plan, settings } = this.#kind;
     const draft = new PatchDraft();
     let conditions: ConditionsDraft | undefined;
     const begunAt = clock.monotonic();
@@ -182,12 +182,7 @@ export class Runs {
           kind,
           kindClass,
           stop,
-          client: () =>
-            client.with({
-              ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
-              signal: stop.signal,
-              onWrite: (written, _verb, description) => handlerWrote(written, description),
-            }),
+          client: () => handlerClient(this.#kind, handler.id, body, stop.signal),
           logger: () => this.#logger.with({ handler: handler.id }),
           memo: () => this.#kind.memoOf(this.#memory),
           param: handler.param,

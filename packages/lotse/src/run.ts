@@ -1,0 +1,24 @@
+/**
+ * `lotse/run`: the entry of a bundled operator. `lotse generate dockerfile` writes a file that calls it.
+ *
+ * @module
+ */
+import { mainBundled } from "./cli/bundled.ts";
+import { processIo } from "./cli/io.ts";
+
+/**
+ * Runs the operators that a module exports, as `lotse run` would: against the cluster that the process is in, with the
+ * flags of `lotse run` and its environment variables.
+ *
+ * @example
+ * ```ts
+ * import * as exported from "./operator.ts";
+ * import { runBundled } from "lotse/run";
+ * await runBundled(exported);
+ * ```
+ */
+export async function runBundled(exports: Readonly<Record<string, unknown>>): Promise<void> {
+  process.exitCode = await mainBundled(exports, process.argv.slice(2), processIo());
+  // What the operator left open must not hold back a program whose work is done.
+  setTimeout(() => process.exit(), 1_000).unref();
+}
