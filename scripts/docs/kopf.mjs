@@ -1,6 +1,5 @@
-// docs/kopf.md has one row for each feature of Kopf, and each row names the tests that prove it. A row rots when its test
-// is renamed or removed, so every row is looked up in the sources of the tests.
-import ts from "@typescript/typescript6";
+// docs/kopf.md has one row for each feature of Kopf, and each row names the tests that prove it.
+import { checklistProblems } from "./checklist.mjs";
 
 /** How many features each area of Kopf has; the ids are numbered from 01. */
 const AREAS = {
@@ -43,77 +42,6 @@ const LATER = {
 };
 
 /**
- * @typedef {object} Row
- * @property {string} id
- * @property {number} line where it is, from 1
- * @property {string[]} cells feature, how it is written in Lotse, proof
- */
-
-/** @returns {Row[]} the rows of the page's checklist: those that begin with something like an id */
-export function featureRows(text) {
-  return text.split("\n").flatMap((line, i) => {
-    const [, id, rest] = /^\| ?([A-Z]{1,2}\d\d) ?\|(.*)\|\s*$/.exec(line) ?? [];
-    if (id === undefined) return [];
-    return [{ id, line: i + 1, cells: rest.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")) }];
-  });
-}
-
-/** @returns {{ file: string, title: string }[] | undefined} undefined when the cell has another form */
-export function proofsIn(cell) {
-  const proofs = cell.split("<br>").map((one) => /^`([^`]+)` › (.+)$/.exec(one.trim()));
-  return proofs.includes(null) ? undefined : proofs.map(([, file, title]) => ({ file, title: title.trim() }));
-}
-
-/**
- * The titles of a file's tests. Tests that are skipped prove nothing and are left out.
- *
- * @returns {{ titles: string[], literals: ReadonlySet<string> }} `literals`: the texts of the file that may fill the
- *   placeholders of a title
- */
-export function testsIn(source) {
-  const titles = [];
-  const literals = new Set();
-  const visit = (node) => {
-    if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) literals.add(node.text);
-    if (ts.isCallExpression(node)) {
-      const words = calledName(node.expression);
-      if (words.includes("skip") || words.includes("todo")) return;
-      const [title] = node.arguments;
-      if ((words[0] === "it" || words[0] === "test") && title && ts.isStringLiteralLike(title)) titles.push(title.text);
-    }
-    ts.forEachChild(node, visit);
-  };
-  visit(ts.createSourceFile("test.ts", source, ts.ScriptTarget.Latest));
-  return { titles, literals };
-}
-
-/** `it.each([...])` is called `it each`. */
-function calledName(expression) {
-  if (ts.isIdentifier(expression)) return [expression.text];
-  if (ts.isPropertyAccessExpression(expression)) return [...calledName(expression.expression), expression.name.text];
-  if (ts.isCallExpression(expression)) return calledName(expression.expression);
-  if (ts.isTaggedTemplateExpression(expression)) return calledName(expression.tag);
-  return [];
-}
-
-const PLACEHOLDER = /%[sdifjoO]|\$[\w.]+/;
-
-/** Whether a file has a test of this title: literally, or one of a table whose row fills the placeholders. */
-export function hasTest({ titles, literals }, title) {
-  if (titles.includes(title)) return true;
-  return titles.some((template) => {
-    const parts = template.split(PLACEHOLDER);
-    if (parts.length === 1) return false;
-    const filled = new RegExp(`^${parts.map(escaped).join("(.+)")}$`, "s").exec(title);
-    return filled?.slice(1).every((text) => literals.has(text)) ?? false;
-  });
-}
-
-function escaped(text) {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/**
  * What is wrong with the page, each with what to do about it.
  *
  * @param {string} text the page
@@ -122,75 +50,12 @@ function escaped(text) {
  * @returns {string[]}
  */
 export function problemsOf(text, read, features = FEATURES) {
-  const rows = featureRows(text);
-  const files = new Map();
-  const tests = (file) => {
-    if (!files.has(file)) {
-      const source = read(file);
-      files.set(file, source === undefined ? undefined : testsIn(source));
-    }
-    return files.get(file);
-  };
-  return [...misplaced(rows, features), ...rows.flatMap((row) => problemsOfRow(row, tests))];
-}
-
-function misplaced(rows, features) {
-  const problems = [];
-  const lines = new Map();
-  for (const { id, line } of rows) {
-    if (!features.includes(id)) problems.push(`${id} (line ${line}): there is no such feature → remove the row`);
-    else if (lines.has(id))
-      problems.push(`${id} (line ${line}): is there twice → merge it with the row in line ${lines.get(id)}`);
-    else lines.set(id, line);
-  }
-  for (const [i, id] of features.entries()) {
-    if (!lines.has(id)) {
-      problems.push(`${id}: has no row → add one after ${features[i - 1] ?? "the head of the first table"}`);
-      continue;
-    }
-    const before = features.slice(0, i).findLast((other) => lines.has(other));
-    if (before !== undefined && lines.get(before) > lines.get(id))
-      problems.push(`${id} (line ${lines.get(id)}): stands before ${before} → move it behind that row`);
-  }
-  return problems;
-}
-
-function problemsOfRow({ id, line, cells }, tests) {
-  const at = `${id} (line ${line})`;
-  if (cells.length !== 3 || cells.includes(""))
-    return [`${at}: needs three cells with text → write feature, how it is written in Lotse, and proof`];
-  const [feature, lotse, proof] = cells;
-  const until = Object.keys(LATER).find((name) => LATER[name].test(id));
-  if (proof.startsWith("later:")) {
-    if (until === undefined) return [`${at}: may not be put off → build it, and name the test that proves it`];
-    return proof === `later: ${until}` ? [] : [`${at}: is put off for something else → write "later: ${until}"`];
-  }
-  const problems = [];
-  if (/\blater\b/i.test(`${feature} ${lotse}`))
-    problems.push(`${at}: says "later", which only rows that are put off may → say what there is today`);
-  const proofs = proofsIn(proof);
-  if (proofs === undefined)
-    return [...problems, `${at}: has no proof but "${proof}" → write \`path/of.test.ts\` › the name of its test`];
-  for (const { file, title } of proofs) {
-    const found = tests(file);
-    if (found === undefined) problems.push(`${at}: there is no file ${file} → name the file that has the test now`);
-    else if (!hasTest(found, title)) {
-      problems.push(
-        `${at}: ${file} has no test "${title}" → if it was renamed, write its new name${nearest(title, found.titles)}; ` +
-          "if it was removed, name another test that proves the row, or write one",
-      );
-    }
-  }
-  return problems;
-}
-
-/** The title that shares most words, where it shares any that are worth it. */
-function nearest(title, titles) {
-  const words = (text) => new Set(text.toLowerCase().match(/\w{3,}/g));
-  const wanted = words(title);
-  const scored = titles.map((other) => ({ other, score: [...words(other)].filter((word) => wanted.has(word)).length }));
-  const [best] = scored.sort((a, b) => b.score - a.score);
-  return best && best.score > 1 ? ` (perhaps "${best.other}")` : "";
+  return checklistProblems(text, read, {
+    ids: features,
+    row: /[A-Z]{1,2}\d\d/,
+    cells: ["feature", "how it is written in Lotse", "proof"],
+    until: (id) => Object.keys(LATER).find((name) => LATER[name].test(id)),
+  });
 }
 
 /** Every setting of Kopf 1.45. */

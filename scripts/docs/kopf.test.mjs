@@ -4,7 +4,8 @@ import { Client } from "@lotse/client";
 import { Operator, PermanentError } from "lotse";
 import { describe, expect, it } from "vitest";
 import { root } from "../workspace.mjs";
-import { FEATURES, hasTest, problemsOf, settingProblems, testsIn } from "./kopf.mjs";
+import { hasTest, testsIn } from "./checklist.mjs";
+import { FEATURES, problemsOf, settingProblems } from "./kopf.mjs";
 
 const PAGE = "docs/kopf.md";
 

@@ -1,10 +1,14 @@
 // Just enough of Markdown: fenced code blocks and relative links.
 
-/** Fenced code blocks. A first line such as `// operator.ts` or `# rate.yaml` names the file that a block shows. */
+/**
+ * Fenced code blocks. A first line such as `// operator.ts` or `# rate.yaml` names the file that a block shows; after
+ * `# program.ts prints` comes what that program writes.
+ */
 export function codeBlocks(text) {
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, code]) => {
     const [, file] = /^(?:\/\/|#) ([\w.-]+\.\w+)\n/.exec(code) ?? [];
-    return { language, code, file };
+    const [head, printedBy] = /^# ([\w.-]+\.ts) prints\n/.exec(code) ?? [];
+    return printedBy === undefined ? { language, code, file } : { language, code: code.slice(head.length), printedBy };
   });
 }
 

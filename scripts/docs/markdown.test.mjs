@@ -12,6 +12,12 @@ describe("the Markdown reader", () => {
     ]);
   });
 
+  it("finds what a program prints", () => {
+    expect(codeBlocks(`${fence}text\n# hello.ts prints\nmoin\n${fence}\n`)).toEqual([
+      { language: "text", code: "moin\n", printedBy: "hello.ts" },
+    ]);
+  });
+
   it("finds links to files, without anchors, addresses and code", () => {
     const text = `[a](docs/a.md#b) ![p](p.svg) [web](https://example.com) [here](#top) \`[x](no.md)\`\n${fence}ts\n[y](no.md)\n${fence}\n`;
     expect(links(text)).toEqual(["docs/a.md", "p.svg"]);

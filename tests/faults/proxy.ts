@@ -97,6 +97,11 @@ export class FaultProxy {
     return this.#forwarded > 0 ? 0 : performance.now() - this.#activeAt;
   }
 
+  /** How many connections clients hold open. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
   /** Whether nothing is on its way any more of what an operator sent that is dead now. */
   get isDrained(): boolean {
     return this.#connections.size === 0 && this.#forwarded === 0;

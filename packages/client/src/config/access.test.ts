@@ -211,6 +211,35 @@ describe("the kubeconfig", () => {
   });
 });
 
+describe("the namespace", () => {
+  const account = async () => {
+    await write("sa/token", "t");
+    await write("sa/namespace", "of-the-account");
+    return join(folder, "sa");
+  };
+
+  it.each<[string, () => AccessOptions | Promise<AccessOptions>, string]>([
+    ["the one that is passed", () => ({ kubeconfig: kubeconfig({}, {}, "of-the-context"), namespace: "mine" }), "mine"],
+    ["the one of the context", () => ({ kubeconfig: kubeconfig({}, {}, "of-the-context") }), "of-the-context"],
+    ["default where the context has none", () => ({ kubeconfig: kubeconfig() }), "default"],
+    ["the one of the service account", async () => ({ serviceAccount: await account() }), "of-the-account"],
+    [
+      "the one that is passed, in a pod too",
+      async () => ({ serviceAccount: await account(), namespace: "mine" }),
+      "mine",
+    ],
+    ["the one that is passed with a url", () => ({ url: "https://x", namespace: "mine" }), "mine"],
+    ["default with a url alone", () => ({ url: "https://x" }), "default"],
+    [
+      "the one of the login",
+      () => ({ login: () => ({ server: "https://x", namespace: "of-the-login" }) }),
+      "of-the-login",
+    ],
+  ])("is %s", async (_, options, namespace) => {
+    expect((await open(await options())).namespace).toBe(namespace);
+  });
+});
+
 describe("a url alone", () => {
   it("is never given the credentials of a kubeconfig", async () => {
     await write(".kube/config", kubeconfig({}, { token: "secret" }));

@@ -202,7 +202,13 @@ function partsOf(
     token: userFile("tokenFile", "token file") ?? (user.token || undefined),
     servername: cluster["tls-server-name"],
     issuer: exec
-      ? new ExecPlugin(exec, { cluster: clusterInfo(server, cluster), folder: userFolder, env, clock })
+      ? new ExecPlugin(exec, {
+          cluster: clusterInfo(server, cluster),
+          folder: userFolder,
+          place: `of the user "${place.user}" in ${place.files}`,
+          env,
+          clock,
+        })
       : provider
         ? oidcIssuer(provider.config ?? {}, { user: place.user, folder: userFolder, env, clock, onWarning })
         : undefined,

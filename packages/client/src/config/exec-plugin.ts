@@ -31,6 +31,8 @@ export type RunProgram = (
 interface ExecPluginContext {
   readonly cluster: ExecClusterInfo;
   readonly folder: string | undefined;
+  /** Where it is written that it shall be run: `of the user "jane" in /home/jane/.kube/config`. */
+  readonly place?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly run?: RunProgram | undefined;
@@ -49,7 +51,7 @@ export class ExecPlugin implements CredentialIssuer {
   constructor(config: ExecConfig, context: ExecPluginContext) {
     const version = config.apiVersion?.startsWith(PREFIX) ? config.apiVersion.slice(PREFIX.length) : config.apiVersion;
     if (version !== "v1" && version !== "v1beta1") {
-      throw new AuthError(`the credential plugin ${config.command} speaks ${config.apiVersion}, which is too old`, {
+      throw new AuthError(`${nameOf(config, context)} speaks ${config.apiVersion}, which is too old`, {
         hint: `update it, and set apiVersion: ${PREFIX}v1 for it in the kubeconfig`,
       });
     }
@@ -76,10 +78,11 @@ export class ExecPlugin implements CredentialIssuer {
   async #run(): Promise<ExecCredential> {
     const { command, args, installHint, interactiveMode } = this.#config;
     const { env, folder, run = await loadRunner() } = this.#context;
+    const name = nameOf(this.#config, this.#context);
     const { isatty } = await import("node:tty");
     const interactive = interactiveMode !== "Never" && isatty(0);
     if (interactiveMode === "Always" && !interactive) {
-      throw new AuthError(`the credential plugin ${command} needs a terminal`, {
+      throw new AuthError(`${name} needs a terminal`, {
         hint: "run this in a terminal, or use credentials that need no questions",
       });
     }
@@ -89,20 +92,17 @@ export class ExecPlugin implements CredentialIssuer {
       interactive,
     }).catch((cause: NodeJS.ErrnoException) => {
       const missing = cause.code === "ENOENT";
-      throw new AuthError(
-        missing ? `the credential plugin ${command} is not installed` : `cannot run ${command}: ${cause.message}`,
-        { cause, hint: installHint?.trim() || "install it, and see that it is in the PATH" },
-      );
+      throw new AuthError(missing ? `${name} is not installed` : `${name} cannot be run: ${cause.message}`, {
+        cause,
+        hint: installHint?.trim() || "install it, and see that it is in the PATH",
+      });
     });
     if (result.exitCode !== 0) {
-      throw new AuthError(
-        `the credential plugin ${command} failed (exit code ${result.exitCode}): ${lastOf(result.stderr)}`,
-        {
-          hint: `run it by hand to see what it needs: ${[command, ...(args ?? [])].join(" ")}`,
-        },
-      );
+      throw new AuthError(`${name} failed (exit code ${result.exitCode}): ${lastOf(result.stderr)}`, {
+        hint: `run it by hand to see what it needs: ${[command, ...(args ?? [])].join(" ")}`,
+      });
     }
-    this.#cached = readCredential(result.stdout, command);
+    this.#cached = readCredential(result.stdout, name);
     return this.#cached;
   }
 
@@ -113,13 +113,17 @@ export class ExecPlugin implements CredentialIssuer {
   }
 }
 
+function nameOf({ command }: ExecConfig, { place }: ExecPluginContext): string {
+  return `the credential plugin ${command}${place === undefined ? "" : ` ${place}`}`;
+}
+
 /** Reads what a plugin printed. */
-export function readCredential(stdout: string, command: string): ExecCredential {
+export function readCredential(stdout: string, name: string): ExecCredential {
   let answer: unknown;
   try {
     answer = JSON.parse(stdout);
   } catch (cause) {
-    throw new AuthError(`the credential plugin ${command} did not print JSON`, {
+    throw new AuthError(`${name} did not print JSON`, {
       cause,
       hint: "it should print an ExecCredential; run it by hand to see what it prints",
     });
@@ -128,7 +132,7 @@ export function readCredential(stdout: string, command: string): ExecCredential 
   const text = (key: string) => (typeof status[key] === "string" && status[key] !== "" ? status[key] : undefined);
   const [token, cert, key] = [text("token"), text("clientCertificateData"), text("clientKeyData")];
   if (token === undefined && (cert === undefined || key === undefined)) {
-    throw new AuthError(`the credential plugin ${command} printed neither a token nor a certificate with its key`, {
+    throw new AuthError(`${name} printed neither a token nor a certificate with its key`, {
       hint: "log in with it again",
     });
   }

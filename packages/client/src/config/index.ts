@@ -23,7 +23,7 @@ export {
 export type { ExecConfig, Kubeconfig, KubeconfigCluster, KubeconfigContext, KubeconfigUser } from "./kubeconfig.ts";
 export { openTunnel } from "./proxy.ts";
 export { explainRefusal, tokenOf } from "./refusal.ts";
-export { printWarningsOnce } from "./warnings.ts";
+export { printWarningsOnce, tellOnce } from "./warnings.ts";
 
 /** Finds the server and the credentials. Loaded when the first client connects: a program may import it and not need it. */
 export const openAccess: typeof OpenAccess = async (o) => (await import("./access.ts")).openAccess(o);

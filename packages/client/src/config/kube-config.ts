@@ -278,6 +278,7 @@ export class KubeConfig {
   /**
    * Writes the files that have changed, each at once or not at all, readable by its owner only. A file that somebody else
    * has changed meanwhile is left alone, with an error. With `path` the merged configuration goes there instead.
+   * Comments in a file that is written are lost.
    */
   save(path?: string): Promise<void> {
     const saving = this.#saving.catch(() => undefined).then(() => this.#write(path));

@@ -131,6 +131,15 @@ describe("KindRegistry", () => {
     expect(server.asked).toEqual(["/api", "/apis"]);
   });
 
+  it.each([
+    ["aggregates", aggregated],
+    ["does not", legacy],
+  ])("finds the kinds of the other groups while one is broken, where the server %s", async (_, table) => {
+    const registry = new KindRegistry(serving(table).ask, new VirtualClock());
+    expect((await registry.discover()).failures).toHaveLength(1);
+    expect(await registry.resolve("po")).toMatchObject({ kind: "Pod" });
+  });
+
   it("asks again for a name that it does not know, and finds a kind that is new", async () => {
     const server = serving({ ...aggregated });
     const registry = new KindRegistry(server.ask, new VirtualClock());

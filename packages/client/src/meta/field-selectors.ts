@@ -33,7 +33,11 @@ export function parseFieldSelector(input: FieldSelectorInput | undefined): Field
     .map((term) => {
       // Fields know no escapes, so the first operator is the one that counts.
       const match = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
-      if (!match) throw new SelectorError(`invalid selector: '${input}'; can't understand '${term}'`);
+      if (!match) {
+        throw new SelectorError(`invalid selector: '${input}'; can't understand '${term}'`, {
+          hint: "the terms of a field selector are field=value and field!=value, joined by commas",
+        });
+      }
       const [, field = "", operator, value = ""] = match;
       return { field, operator: operator === "!=" ? ("!=" as const) : ("=" as const), value: unescapeValue(value) };
     });

@@ -126,8 +126,9 @@ function applyOne(root: Root, operation: JsonPatchOperation, index: number): voi
       return;
     }
     case "move": {
-      if (operation.path.startsWith(`${operation.from}/`)) throw fail("a value cannot move into itself");
       const value = read(operation.from);
+      locate(operation.path);
+      if (operation.path.startsWith(`${operation.from}/`)) throw fail("a value cannot move into itself");
       if (operation.path === operation.from) return;
       remove(operation.from);
       add(operation.path, value);

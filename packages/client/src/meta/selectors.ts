@@ -49,8 +49,7 @@ export class SelectorError extends ConfigError {
  */
 export function parseLabelSelector(input: LabelSelectorInput | undefined): LabelSelector {
   if (input === undefined) return [];
-  const requirements =
-    typeof input === "string" ? parseText(input) : isParsed(input) ? [...input] : fromObject(input as object);
+  const requirements = isParsed(input) ? [...input] : readRequirements(input);
   return requirements.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
@@ -105,7 +104,20 @@ function integer(text: string): bigint | undefined {
   return value >= -INT64 && value < INT64 ? value : undefined;
 }
 
-function isParsed(input: object): input is LabelSelector {
+const TERMS = "key=value, key!=value, key in (a,b), key notin (a,b), key and !key, joined by commas";
+
+/** The server's words say what is wrong; which selector it is, and how one looks, is added as the hint. */
+function readRequirements(input: string | object): LabelRequirement[] {
+  try {
+    return typeof input === "string" ? parseText(input) : fromObject(input);
+  } catch (error) {
+    if (!(error instanceof SelectorError) || error.hint !== undefined) throw error;
+    const shown = typeof input === "string" ? `"${input}"` : JSON.stringify(input);
+    throw new SelectorError(error.message, { hint: `the label selector is ${shown}; its terms are ${TERMS}` });
+  }
+}
+
+function isParsed(input: string | object): input is LabelSelector {
   return Array.isArray(input);
 }
 

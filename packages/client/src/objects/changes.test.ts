@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import type { RawRequest } from "../transport/index.ts";
 import { ConfigMap, Deployment } from "./builtin/index.ts";
+import { defineKind } from "./define-kind.ts";
 import { type Reply, testClient } from "./test-cluster.ts";
 
 interface Stored {
@@ -103,6 +104,31 @@ describe("createOrPatch", () => {
 });
 
 describe("scale", () => {
+  it("goes to the subresource where the kind has one, else to the place that the class names", async () => {
+    const Tower = defineKind({
+      group: "example.com",
+      version: "v1",
+      kind: "Tower",
+      scale: { specReplicasPath: ".spec.size.floors" },
+    });
+    const { client, transport } = await testClient(({ path, body }) => ({
+      body: path.endsWith("/scale") ? { kind: "Scale" } : (body ?? {}),
+    }));
+    await Deployment.ref("web", { client }).scale(3);
+    await Tower.ref("high", { client }).scale(4);
+    const [first, , last] = transport.requests;
+    expect(first).toMatchObject({
+      method: "PATCH",
+      path: "/apis/apps/v1/namespaces/default/deployments/web/scale",
+      body: { spec: { replicas: 3 } },
+    });
+    expect(last).toMatchObject({
+      method: "PATCH",
+      path: "/apis/example.com/v1/namespaces/default/towers/high",
+      body: { spec: { size: { floors: 4 } } },
+    });
+  });
+
   it("refuses what is no number of replicas", async () => {
     const { client } = await server();
     const web = Deployment.ref("web", { client });

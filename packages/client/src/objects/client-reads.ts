@@ -15,6 +15,7 @@ import {
   type RawRequest,
   type RawResponse,
   type RequestOptions,
+  supportWarning,
   type WebSocketConnection,
   type WebSocketRequest,
 } from "../transport/index.ts";
@@ -267,9 +268,15 @@ export abstract class ClientReads {
     return identify({ send: (request) => this.raw(request), credentials, headers: view.headers ?? headers }, o);
   }
 
-  /** The server's version: `(await client.version()).atLeast(1, 31)`. */
+  /**
+   * The server's version: `(await client.version()).atLeast(1, 31)`. A server that this client is not made for is worth
+   * a warning, once.
+   */
   async version(o: RequestOptions = {}): Promise<ServerVersion> {
-    return readServerVersion(await this.#session.json({ ...requestPart(o), method: "GET", path: "/version" }));
+    const version = readServerVersion(await this.#session.json({ ...requestPart(o), method: "GET", path: "/version" }));
+    const warning = supportWarning(version.gitVersion);
+    if (warning !== undefined) this.#session.core.warnOnce(warning);
+    return version;
   }
 
   /** Reads the credentials anew. A refused request does that by itself; this is for those who know better. */

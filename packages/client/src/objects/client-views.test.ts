@@ -71,6 +71,25 @@ describe("a view of a client", () => {
   });
 });
 
+describe("client.version", () => {
+  it("warns once of a server that this client is not made for, whichever view asks", async () => {
+    const heard = async (gitVersion: string) => {
+      const warnings: string[] = [];
+      const onWarning = (message: string) => warnings.push(message);
+      const { client } = await testClient(() => ({ body: { gitVersion } }), { onWarning });
+      await client.version();
+      await client.inNamespace("other").version();
+      return warnings;
+    };
+    expect(await heard("v1.33.1")).toEqual([]);
+    expect(await heard("v1.24.3-gke.1")).toEqual([
+      "the server is Kubernetes 1.24; this client is made for 1.31 and newer",
+    ]);
+    expect(await heard("v1.99.0")).toHaveLength(1);
+    expect(await heard("dev")).toEqual(['the server calls its version "dev", which cannot be read']);
+  });
+});
+
 describe("client.get", () => {
   it("takes kubectl's kind/name, and says what is missing in it", async () => {
     const { client } = await testClient(echo);

@@ -1,8 +1,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { allNamespaces } from "../kinds/index.ts";
 import { ConfigError, VirtualClock } from "../meta/index.ts";
 import { ConflictError, NotFoundError } from "../transport/index.ts";
-import { ConfigMap, CustomResourceDefinition, Namespace, Pod } from "./builtin/index.ts";
+import { ConfigMap, CustomResourceDefinition, Deployment, Namespace, Node, Pod, Service } from "./builtin/index.ts";
 import { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
 import { KubeObject } from "./object.ts";
@@ -32,6 +33,13 @@ const core = {
   ],
 };
 const none = { kind: "APIGroupDiscoveryList", items: [] };
+const widget = {
+  resource: "widgets",
+  responseKind: { kind: "Widget" },
+  scope: "Namespaced",
+  singularResource: "widget",
+};
+const widgets = [{ metadata: { name: "example.com" }, versions: [{ version: "v1", resources: [widget] }] }];
 
 /** Answers discovery; the rest goes on to `handler`. */
 const discovering = (handler: (request: Parameters<typeof echo>[0]) => Reply | Promise<Reply>) => {
@@ -93,8 +101,7 @@ describe("get", () => {
     const { client } = await testClient(() => ({ status }));
     const web = new Pod(pod("web"), client);
     expect(await web.exists()).toBe(false);
-    status = 403;
-    await expect(web.exists()).rejects.toMatchObject({ status: 403 });
+    for (status of [403, 500]) await expect(web.exists()).rejects.toMatchObject({ status });
   });
 });
 
@@ -145,6 +152,23 @@ describe("list", () => {
     expect(bodies[2]).toEqual({ apiVersion: "v1", kind: "Pod", ...pod("c") });
     expect((await list.first())?.name).toBe("a");
     expect(transport.log.at(-1)).toContain("limit=1");
+  });
+
+  it("makes no object for a raw body", async () => {
+    let made = 0;
+    class Counted extends Pod {
+      constructor(...args: ConstructorParameters<typeof Pod>) {
+        super(...args);
+        made++;
+      }
+    }
+    const { client } = await testClient(paged);
+    const names: unknown[] = [];
+    for await (const { metadata } of client.list(Counted).raw()) names.push(metadata?.name);
+    expect(names).toEqual(["a", "b", "c"]);
+    expect(made).toBe(0);
+    await client.list(Counted).toArray();
+    expect(made).toBe(3);
   });
 
   it("starts anew when the continue token expires, and repeats nothing", async () => {
@@ -406,6 +430,81 @@ describe("views", () => {
     await view.create(ConfigMap.gen({ name: "b" })).catch(() => undefined);
     const verbs = ["create", "patch", "apply", "replace", "delete"];
     expect(heard).toEqual(verbs.map((verb) => `${verb} configmaps @5`));
+  });
+});
+
+describe("every verb", () => {
+  const verbs: Record<string, (client: Client, o: { signal: AbortSignal; timeout: string }) => Promise<unknown>> = {
+    get: (client, o) => client.get(Pod, "web", o),
+    find: (client, o) => client.find(Pod, { ...o, labelSelector: "app" }),
+    list: (client, o) => client.list(Pod, o).toArray(),
+    table: (client, o) => client.table(Pod, o),
+    create: (client, o) => client.create(Pod.ref("web"), o),
+    apply: (client, o) => client.apply(Pod.ref("web"), o),
+    patch: (client, o) => client.patch(Pod, "web", {}, o),
+    replace: (client, o) => client.replace(Pod.ref("web"), o),
+    delete: (client, o) => client.delete(Pod, "web", o),
+    scale: (client, o) => client.scale(Deployment, "web", 2, o),
+    version: (client, o) => client.version(o),
+    whoami: (client, o) => client.whoami(o),
+    raw: (client, o) => client.raw({ ...o, method: "GET", path: "/readyz" }),
+    refresh: (client, o) => Pod.ref("web", { client }).refresh(o),
+    exists: (client, o) => Pod.ref("web", { client }).exists(o),
+    label: (client, o) => Pod.ref("web", { client }).label({ a: "b" }, o),
+    update: (client, o) => ConfigMap.ref("web", { client }).update(() => undefined, o),
+    evict: (client, o) => Pod.ref("web", { client }).evict(o),
+    readyPods: (client, o) => new Service({ spec: { selector: { a: "b" } } }, client).readyPods(o),
+    cordon: (client, o) => Node.ref("n", { client }).cordon(o),
+  };
+
+  it.each(Object.keys(verbs))("hands the signal and the time limit of %s on to its request", async (verb) => {
+    const { client, transport } = await testClient((request) => {
+      const { body } = echo(request) as { body: object };
+      return { body: { kind: "Table", items: [pod("web")], status: { userInfo: {} }, ...body } };
+    });
+    const { signal } = new AbortController();
+    await verbs[verb]?.(client, { signal, timeout: "7s" });
+    expect(transport.requests.length).toBeGreaterThan(0);
+    for (const request of transport.requests) expect(request).toMatchObject({ signal, timeout: "7s" });
+  });
+
+  it.each(Object.keys(verbs))("ends %s when its signal aborts", async (verb) => {
+    const stop = new AbortController();
+    const { client } = await testClient(({ signal }) => {
+      return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+    });
+    const running = verbs[verb]?.(client, { signal: stop.signal, timeout: "7s" });
+    await new Promise((resolve) => setImmediate(resolve));
+    stop.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+  });
+});
+
+describe("all namespaces", () => {
+  it("are what lists, watches, tables and informers look into with allNamespaces", async () => {
+    const { client, transport } = await testClient(({ query }) =>
+      query?.watch ? { events: new PassThrough() } : { body: { kind: "Table", metadata: {}, items: [pod("a")] } },
+    );
+    const o = { namespace: allNamespaces };
+    await client.list(Pod, o).toArray();
+    await client.table(Pod, o);
+    for await (const _ of client.watch(Pod, o)) break;
+    await using informer = client.informer(Pod, o);
+    await informer.synced;
+    expect(transport.requests.map(({ path }) => path).every((path) => path === "/api/v1/pods")).toBe(true);
+    expect(transport.requests.length).toBeGreaterThan(3);
+  });
+});
+
+describe("two clients", () => {
+  it("remember the kinds of their servers apart", async () => {
+    const first = await testClient(discovering(echo));
+    const second = await testClient(({ path }) => ({ body: path === "/api" ? none : { ...none, items: widgets } }));
+    expect(await first.client.resolve("po")).toMatchObject({ kind: "Pod" });
+    expect(await second.client.resolve("widget")).toMatchObject({ kind: "Widget" });
+    await first.client.resolve("nodes");
+    await second.client.resolve("widgets");
+    expect([first.transport.requests.length, second.transport.requests.length]).toEqual([2, 2]);
   });
 });
 

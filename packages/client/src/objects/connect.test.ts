@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import * as https from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Kubeconfig } from "../config/index.ts";
 import {
   answer,
@@ -55,6 +55,81 @@ describe("a client over the network", () => {
     const cluster = { "certificate-authority-data": base64(TEST_CA), "tls-server-name": "kubernetes.example" };
     const client = await connect({ kubeconfig: kubeconfig(`https://127.0.0.1:${port}`, user, cluster) });
     expect(await client.version()).toMatchObject({ gitVersion: "jane" });
+  });
+
+  it("reaches the server by a kubeconfig, as a pod's service account, and by its url", async () => {
+    const secured = await serve(
+      ({ headers }, response) => answer(response, 200, { gitVersion: headers.authorization }),
+      (listener) => https.createServer({ cert: TEST_SERVER_CERT, key: TEST_SERVER_KEY }, listener),
+    );
+    const plain = await serve((_, response) => answer(response, 200, { gitVersion: "v1.36.0" }));
+    const account = await mkdtemp(join(tmpdir(), "lotse-account-"));
+    onTestFinished(() => rm(account, { recursive: true, force: true }));
+    await Promise.all([writeFile(join(account, "token"), "pod"), writeFile(join(account, "ca.crt"), TEST_CA)]);
+    const config = kubeconfig(
+      `https://localhost:${secured.port}`,
+      { token: "me" },
+      { "certificate-authority-data": base64(TEST_CA) },
+    );
+    const env = { KUBERNETES_SERVICE_HOST: "localhost", KUBERNETES_SERVICE_PORT: String(secured.port) };
+    const versions = [];
+    for (const o of [{ kubeconfig: config }, { serviceAccount: account, env }, { url: plain.url }]) {
+      versions.push((await (await connect(o)).version()).gitVersion);
+    }
+    expect(versions).toEqual(["Bearer me", "Bearer pod", "v1.36.0"]);
+  });
+
+  it("asks for credentials once, and for nothing that it was not asked for", async () => {
+    const server = await serve((_, response) => answer(response, 200, { metadata: { name: "web" }, items: [] }));
+    let logins = 0;
+    const login = () => {
+      logins++;
+      return { server: server.url, token: "t" };
+    };
+    const client = await connect({ login });
+    for (let i = 0; i < 3; i++) await client.list(Pod).toArray();
+    await client.inNamespace("other").get(Pod, "web");
+    expect(server.seen.map(({ url }) => url.replace(/\?.*/, ""))).toEqual([
+      ...Array(3).fill("/api/v1/namespaces/default/pods"),
+      "/api/v1/namespaces/other/pods/web",
+    ]);
+    expect(logins).toBe(1);
+  });
+
+  it("by default is one for the whole process", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    const folder = await mkdtemp(join(tmpdir(), "lotse-default-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, "config");
+    await writeFile(file, JSON.stringify(kubeconfig(server.url, {})));
+    vi.stubEnv("KUBECONFIG", file);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      Client.setDefault(undefined);
+    });
+    const [one, other] = await Promise.all([Client.default(), Client.default()]);
+    onTestFinished(() => one.close());
+    expect(one).toBe(other);
+    expect(server.seen).toEqual([]);
+  });
+
+  it("keeps the keys of a kubeconfig in memory, and writes no file", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lotse-empty-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    vi.stubEnv("TMPDIR", folder);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
+    const { port } = await serve(
+      (_, response) => answer(response, 200, {}),
+      (listener) =>
+        https.createServer({ cert: TEST_SERVER_CERT, key: TEST_SERVER_KEY, ca: TEST_CA, requestCert: true }, listener),
+    );
+    const user = { "client-certificate-data": base64(TEST_CLIENT_CERT), "client-key-data": base64(TEST_CLIENT_KEY) };
+    const cluster = { "certificate-authority-data": base64(TEST_CA) };
+    await (await connect({ kubeconfig: kubeconfig(`https://localhost:${port}`, user, cluster) })).version();
+    expect(tmpdir()).toBe(folder);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it("reads a renewed token file once when many requests are refused at the same time", async () => {

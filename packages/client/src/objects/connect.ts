@@ -1,4 +1,4 @@
-import { type AccessOptions, openAccess } from "../config/index.ts";
+import { type AccessOptions, openAccess, printWarningsOnce, tellOnce } from "../config/index.ts";
 import { KindRegistry } from "../kinds/index.ts";
 import { type Duration, durationMs, systemClock } from "../meta/index.ts";
 import { HttpTransport, type Transport } from "../transport/index.ts";
@@ -26,7 +26,8 @@ const DEFAULT_TIMEOUT = "30s";
 export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; fieldManager: string }> {
   const clock = o.clock ?? systemClock;
   const random = o.random ?? Math.random;
-  const { credentials, headers, ...access } = await openAccess(o);
+  const onWarning = o.onWarning ?? printWarningsOnce();
+  const { credentials, headers, ...access } = await openAccess({ ...o, onWarning });
   const transport =
     o.transport ??
     new HttpTransport(
@@ -36,10 +37,11 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
         random,
         timeoutMs: durationMs(o.timeout ?? DEFAULT_TIMEOUT),
         userAgent: o.userAgent,
-        onWarning: o.onWarning,
+        onWarning,
       },
     );
   const registry = new KindRegistry((request) => transport.request(request), clock);
-  const core = { access, credentials, headers, transport, registry, clock, random };
+  const warnOnce = tellOnce(onWarning);
+  const core = { access, credentials, headers, transport, registry, clock, random, warnOnce };
   return { core, fieldManager: o.fieldManager ?? "lotse-client" };
 }

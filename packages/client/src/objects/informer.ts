@@ -58,7 +58,8 @@ interface FirstList {
 
 /**
  * The objects of a kind, as the cluster has them. Made by `client.informer()`; begins at once. Objects that it hands out
- * share their `body` with the copy: change them by the verbs, never in place.
+ * share their `body` with the copy: change them by the verbs, never in place. Parts of it may be frozen, because versions
+ * of an object share what did not change.
  */
 export class Informer<T extends AnyObject> {
   /** Resolves when the first list is complete; rejects when the informer ends before. */
@@ -185,6 +186,7 @@ export class Informer<T extends AnyObject> {
           apply: (body) => this.#apply(body),
           remove: (body) => this.#remove(body),
           bookmark: (version) => this.#store.reached(version),
+          known: (object) => this.#store.shown.get(storeKey(object)),
           state: (state) => {
             this.#state = state;
             for (const listener of this.#listeners.state) listener(state);
@@ -214,14 +216,14 @@ export class Informer<T extends AnyObject> {
   #apply(body: T["body"]): void {
     const change = this.#store.streamed(body);
     if (change.type === "known") return;
-    const { replaced } = change;
     const object = this.#wrap(body);
-    if (replaced !== undefined) this.#index(this.#wrap(replaced), "out");
+    const before = change.replaced && this.#wrap(change.replaced);
+    if (before !== undefined) this.#index(before, "out");
     this.#index(object, "in");
     // Deleted and created again between two looks: the old one is gone, whatever its name.
-    const same = replaced !== undefined && replaced.metadata?.uid === body.metadata?.uid;
-    if (replaced !== undefined && !same) this.#tellDeleted(this.#wrap(replaced));
-    if (same) for (const listener of this.#listeners.updated) listener(object, this.#wrap(replaced));
+    const same = before !== undefined && before.body.metadata?.uid === body.metadata?.uid;
+    if (before !== undefined && !same) this.#tellDeleted(before);
+    if (same) for (const listener of this.#listeners.updated) listener(object, before);
     else for (const listener of this.#listeners.added) listener(object);
   }
 
@@ -238,6 +240,7 @@ export class Informer<T extends AnyObject> {
   }
 
   #index(object: T, direction: "in" | "out"): void {
+    if (this.#indexes.size === 0) return;
     const at = storeKey(object.body);
     for (const [name, keysOf] of Object.entries(this.#o.indexes ?? {})) {
       const entries = this.#indexes.get(name) as Map<string, Set<string>>;

@@ -51,6 +51,21 @@ describe("an object", () => {
     expect(pod.is(new ConfigMap({ metadata: { name: "web", namespace: "a" } }))).toBe(false);
   });
 
+  it("is found in a Map or a Set: by its key whoever read it, by itself as what it is", () => {
+    const pod = () => new Pod({ metadata: { name: "web", namespace: "a" } });
+    const seen = new Map([[pod().key, "seen"]]);
+    expect(seen.get(pod().key)).toBe("seen");
+    const one = pod();
+    expect(new Set([one, one, pod()]).size).toBe(2);
+  });
+
+  it("loses no label that somebody writes where there are none: that is an error", () => {
+    const pod = new Pod({ metadata: { name: "web" } });
+    expect(() => Object.assign(pod.labels, { app: "web" })).toThrow(TypeError);
+    expect(() => Object.assign(pod.annotations, { note: "x" })).toThrow(TypeError);
+    expect([pod.labels, pod.annotations]).toEqual([{}, {}]);
+  });
+
   it("prints itself in one line", () => {
     const metadata = { name: "web", namespace: "default" };
     expect(inspect(new Pod({ metadata, status: { phase: "Running" } }))).toBe("Pod default/web (Running)");

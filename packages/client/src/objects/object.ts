@@ -27,6 +27,9 @@ import type { WaitCondition, WaitOptions } from "./wait.ts";
 import type { Watch } from "./watch.ts";
 import { type Marks, readMarks } from "./words.ts";
 
+/** Frozen, so that a label that somebody puts here is an error and not lost. */
+const NONE: Readonly<Record<string, string>> = Object.freeze({});
+
 /** Options of an object's `watch`. */
 export type ObjectWatchOptions = Pick<WatchOptions, "signal" | "initial" | "inactivity" | "onState">;
 
@@ -148,12 +151,12 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
 
   /** Change them with `label()`. */
   get labels(): Readonly<Record<string, string>> {
-    return this.metadata.labels ?? {};
+    return this.metadata.labels ?? NONE;
   }
 
   /** Change them with `annotate()`. */
   get annotations(): Readonly<Record<string, string>> {
-    return this.metadata.annotations ?? {};
+    return this.metadata.annotations ?? NONE;
   }
 
   /** One text for one object of the cluster: `apps/v1/Deployment/default/web`. For the keys of a Map. */

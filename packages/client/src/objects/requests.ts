@@ -20,8 +20,8 @@ export interface ServerVersion {
 /** Reads what `/version` answers. */
 export function readServerVersion(answer: KubeBody): ServerVersion {
   const said = answer as unknown as Omit<ServerVersion, "atLeast">;
-  const { atLeast } = parseServerVersion(said.gitVersion ?? `${said.major}.${said.minor}`);
-  return { ...said, atLeast };
+  const gitVersion = said.gitVersion ?? `${said.major ?? "?"}.${said.minor ?? "?"}`;
+  return { ...said, gitVersion, atLeast: parseServerVersion(gitVersion).atLeast };
 }
 
 /** The query of a write. */

@@ -35,8 +35,16 @@ export class TestTransport implements Transport {
       request.signal?.addEventListener("abort", () => reply.events.destroy(), { once: true });
       return respond(undefined, reply.events);
     }
-    if ("status" in reply) throw apiErrorFrom(reply.status, reply.body, request);
-    return respond(structuredClone(reply.body), new PassThrough());
+    if (!("status" in reply)) return respond(structuredClone(reply.body), new PassThrough());
+    if (!request.anyStatus) throw apiErrorFrom(reply.status, reply.body, request);
+    const text = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
+    const headers = { "content-type": typeof reply.body === "string" ? "text/plain" : "application/json" };
+    return {
+      ...respond(reply.body, new PassThrough().end(text)),
+      status: reply.status,
+      headers,
+      text: async () => text,
+    };
   }
 
   async close(): Promise<void> {

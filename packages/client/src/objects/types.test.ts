@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { corev1, KubeBody } from "../kinds/index.ts";
+import type { LogEntry, WorkloadLogEntry } from "../pods/index.ts";
 import { ClusterRole, ConfigMap, CronJob, Deployment, Pod, Role } from "./builtin/index.ts";
 import type { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
@@ -40,6 +41,20 @@ describe("the types", () => {
     expectTypeOf<Calls["pods"]>().resolves.toEqualTypeOf<Pod[]>();
   });
 
+  it("know of a log whether its lines come with their times", () => {
+    const read = (pod: Pod, web: Deployment) => ({
+      lines: pod.logs().toArray(),
+      stamped: pod.logs({ timestamps: true }).toArray(),
+      entries: pod.logs({ timestamps: "parse" }).toArray(),
+      all: web.logs({ timestamps: "parse", follow: true }).toArray(),
+    });
+    type Logs = ReturnType<typeof read>;
+    expectTypeOf<Logs["lines"]>().resolves.toEqualTypeOf<string[]>();
+    expectTypeOf<Logs["stamped"]>().resolves.toEqualTypeOf<string[]>();
+    expectTypeOf<Logs["entries"]>().resolves.toEqualTypeOf<LogEntry[]>();
+    expectTypeOf<Logs["all"]>().resolves.toEqualTypeOf<WorkloadLogEntry[]>();
+  });
+
   it("refuse what the kind does not have", () => {
     // @ts-expect-error: a pod needs an image
     const withoutImage = () => Pod.gen({ name: "web" });
@@ -47,10 +62,15 @@ describe("the types", () => {
     const number = (pod: Pod) => pod.label({ a: 1 });
     // @ts-expect-error: there is no such field
     const unknownField = (pod: Pod) => pod.patch({ spec: { nodeNam: "a" } });
+    const write = (pod: Pod) => {
+      // @ts-expect-error: labels are changed by label()
+      pod.labels.app = "web";
+    };
     const removal = (pod: Pod) => pod.patch({ spec: { nodeName: null } });
     expectTypeOf(withoutImage).toBeFunction();
     expectTypeOf(number).toBeFunction();
     expectTypeOf(unknownField).toBeFunction();
+    expectTypeOf(write).toBeFunction();
     expectTypeOf(removal).toBeFunction();
   });
 });

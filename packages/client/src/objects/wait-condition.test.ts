@@ -45,12 +45,16 @@ describe("a condition to wait for", () => {
     ["jsonpath={.status.absent}=x", false],
     ['jsonpath={.status.conditions[?(@.type=="Ready")].status}=True', true],
     ["jsonpath={.status.conditions[*].type}=Ready", false],
+    [`jsonpath='{.status.conditions[?(@.type=="Ready")].status}'=True`, true],
+    ["jsonpath='{.status.loadBalancer.ingress}'", true],
+    ["jsonpath='{.status.loadBalancer.nobody}'", false],
   ])("reads %s (%s)", (condition, expected) => {
     const status = {
       phase: "Running",
       replicas: 3,
       ready: false,
       ip: "10.0.0.1",
+      loadBalancer: { ingress: [{ ip: "192.0.2.1" }] },
       conditions: [
         { type: "Ready", status: "True" },
         { type: "Other", status: "False" },

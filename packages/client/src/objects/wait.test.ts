@@ -63,6 +63,15 @@ describe("wait", () => {
     await waiting;
   });
 
+  it("waits for a path that leads nowhere yet, or to several values", async () => {
+    const { client, clock, send } = await cluster([web()]);
+    const address = client.wait(Pod, "web", "jsonpath={.status.hostIPs[*].ip}=10.0.0.1");
+    await clock.advance(0);
+    await send("MODIFIED", web({ hostIPs: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }] }));
+    await send("MODIFIED", web({ hostIPs: [{ ip: "10.0.0.1" }] }));
+    expect((await address).status?.hostIPs).toHaveLength(1);
+  });
+
   it("waits for creation and for deletion", async () => {
     const empty = await cluster([]);
     const created = empty.client.wait(Pod, "web", "create");

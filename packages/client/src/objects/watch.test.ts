@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import type { StreamState } from "../streams/index.ts";
 import { Pod } from "./builtin/index.ts";
+import { defineKind } from "./define-kind.ts";
 import { type Reply, testClient } from "./test-cluster.ts";
 import type { WatchEvent } from "./watch.ts";
 
@@ -65,6 +66,27 @@ describe("watch", () => {
       "DELETED gone@3",
     ]);
     await events.return?.();
+  });
+
+  it("tells of every deletion when the new list is empty", async () => {
+    const first = new PassThrough();
+    const { client } = await cluster(list("10", pod("a", "1"), pod("b", "2")), { events: first }, list("20"));
+    first.write(line("ERROR", { code: 410, reason: "Expired" }));
+    const events = client.watch(Pod)[Symbol.asyncIterator]();
+    expect(await take(events, 4)).toEqual(["ADDED a@1", "ADDED b@2", "DELETED a@1", "DELETED b@2"]);
+    await events.return?.();
+  });
+
+  it("of one object asks for its group, also where another group has the same plural", async () => {
+    const Metrics = defineKind({ group: "metrics.k8s.io", version: "v1beta1", kind: "PodMetrics", plural: "pods" });
+    const { client, transport } = await cluster(list("10", pod("web", "1")));
+    for await (const { object } of Metrics.ref("web", { client }).watch()) {
+      expect(object).toBeInstanceOf(Metrics);
+      break;
+    }
+    expect(transport.log[0]).toBe(
+      "GET /apis/metrics.k8s.io/v1beta1/namespaces/default/pods?fieldSelector=metadata.name=web&limit=500",
+    );
   });
 
   it("tells nothing twice when the server repeats an event", async () => {

@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { appsv1, corev1, ObjectMeta } from "../kinds/index.ts";
 import {
+  ConfigMap,
   ControllerRevision,
   CronJob,
   DaemonSet,
@@ -12,6 +13,7 @@ import {
   Node,
   NoReadyPodError,
   Pod,
+  PodDisruptionBudget,
   ReplicaSet,
   Service,
   StatefulSet,
@@ -230,6 +232,42 @@ export function workloadsContract(connect: () => Promise<Client>): void {
       expect((await node.pods()).map(({ name }) => name)).toEqual(["daemon-1"]);
       await node.uncordon();
       expect(node.unschedulable).toBe(false);
+    });
+
+    it("on a node are let go as far as their disruption budget allows", async () => {
+      const node = await client.create(new Node({ metadata: { generateName: "node-" } }));
+      // Somebody who would bring the pods back, and does not where this suite runs.
+      const owner = await client.create(ConfigMap.gen({ name: "budgeted" }));
+      const meta = { ownerReferences: [referenceTo(owner)] };
+      await Promise.all(
+        ["budgeted-1", "budgeted-2"].map((name) => pod(name, "budgeted", { nodeName: node.name, meta })),
+      );
+      const selector = { matchLabels: { app: "budgeted" } };
+      const budget = await client.create(
+        new PodDisruptionBudget({ metadata: { name: "budgeted" }, spec: { minAvailable: 1, selector } }),
+      );
+      // What the disruption controller counts where one runs.
+      const count = (currentHealthy: number, desiredHealthy: number) =>
+        budget.patchStatus({
+          observedGeneration: budget.metadata.generation as number,
+          disruptionsAllowed: currentHealthy - desiredHealthy,
+          currentHealthy,
+          desiredHealthy,
+          expectedPods: currentHealthy,
+        });
+      await count(2, 1);
+      // Less than the time after which a budget is asked again: whoever is refused has lost.
+      const drain = () => node.drain({ gracePeriodSeconds: 0, concurrency: 1, timeout: "4s" });
+      const refused = await drain().catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(DrainError);
+      const [[stuck, why] = []] = (refused as DrainError).pods;
+      expect(why).toBe("may not be evicted: Cannot evict pod as it would violate the pod's disruption budget.");
+      expect((await node.pods()).map(({ namespace, name }) => `${namespace}/${name}`)).toEqual([stuck]);
+      expect((await budget.refresh()).status).toMatchObject({ disruptionsAllowed: 0 });
+      await budget.patch({ spec: { minAvailable: 0 } });
+      await count(1, 0);
+      expect(await drain()).toHaveLength(1);
+      expect(await node.pods()).toEqual([]);
     });
 
     it("keep away from a node by its taints", async () => {

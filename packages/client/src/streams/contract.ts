@@ -25,6 +25,11 @@ export interface StreamSink<B extends ObjectBody = ObjectBody> {
   state?(state: StreamState): void;
   /** A promise here holds reading back until it resolves, so that a slow consumer does not fill the memory. */
   drained?(): Promise<void> | undefined;
+  /**
+   * What was delivered last of an object, for a sink that keeps it: while the text of a `spec` stays the same it is not
+   * parsed again, and the next version gets the very same object. It is frozen then, because it belongs to both.
+   */
+  known?(object: ObjectBody): B | undefined;
 }
 
 /** What to stream, and how patiently. */

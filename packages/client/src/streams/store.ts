@@ -23,7 +23,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   readonly #streamed = new Map<StoreKey, B>();
   readonly #overlay = new Map<StoreKey, B>();
   /** The newest version that the stream has shown, over all objects; undefined where versions are not integers. */
-  #streamVersion: bigint | undefined;
+  #streamVersion: string | undefined;
 
   /** Number of objects that the stream has shown. */
   get size(): number {
@@ -44,7 +44,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   streamed(body: B): StoreChange<B> {
     const key = storeKey(body);
     const shown = this.#streamed.get(key);
-    const own = this.#overlay.get(key);
+    const own = this.#overlay.size === 0 ? undefined : this.#overlay.get(key);
     this.#streamed.set(key, body);
     if (own && !isOlder(body, own)) this.#overlay.delete(key);
     this.reached(body.metadata?.resourceVersion);
@@ -68,9 +68,10 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   wrote(body: B): boolean {
     const key = storeKey(body);
     const version = versionOf(body);
+    const streamed = this.#streamVersion;
     // The stream is past this version: what it showed, or did not show, is newer. This also keeps a late answer from
     // bringing a deleted object back.
-    if (version !== undefined && this.#streamVersion !== undefined && version <= this.#streamVersion) return false;
+    if (version !== undefined && streamed !== undefined && !isBelow(streamed, version)) return false;
     const known = this.get(key);
     if (known && known.metadata?.uid === body.metadata?.uid && !isOlder(known, body)) return false;
     this.#overlay.set(key, body);
@@ -79,12 +80,12 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
 
   /** The stream is at `version`: own writes up to there have been shown, or undone by somebody. */
   reached(version: string | undefined): void {
-    const reached = parseVersion(version);
-    if (reached === undefined || (this.#streamVersion !== undefined && reached <= this.#streamVersion)) return;
-    this.#streamVersion = reached;
+    if (!isComparable(version)) return;
+    if (this.#streamVersion !== undefined && !isBelow(this.#streamVersion, version)) return;
+    this.#streamVersion = version;
     for (const [key, body] of this.#overlay) {
       const own = versionOf(body);
-      if (own !== undefined && own <= reached) this.#overlay.delete(key);
+      if (own !== undefined && !isBelow(version, own)) this.#overlay.delete(key);
     }
   }
 
@@ -102,13 +103,20 @@ function sameVersion(a: ObjectBody, b: ObjectBody): boolean {
 function isOlder(a: ObjectBody, b: ObjectBody): boolean {
   const first = versionOf(a);
   const second = versionOf(b);
-  return first !== undefined && second !== undefined && first < second;
+  return first !== undefined && second !== undefined && isBelow(first, second);
 }
 
-function versionOf(body: ObjectBody): bigint | undefined {
-  return parseVersion(body.metadata?.resourceVersion);
+function versionOf(body: ObjectBody): string | undefined {
+  const version = body.metadata?.resourceVersion;
+  return isComparable(version) ? version : undefined;
 }
 
-function parseVersion(version: string | undefined): bigint | undefined {
-  return version !== undefined && /^\d+$/.test(version) ? BigInt(version) : undefined;
+/** An integer as servers write it: without leading zeros, so that the longer one is the larger one. */
+function isComparable(version: string | undefined): version is string {
+  return version !== undefined && /^(?:0|[1-9]\d*)$/.test(version);
+}
+
+/** Compared as texts: they are too large for numbers, and a BigInt for each event costs more than the rest of the store. */
+function isBelow(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
 }

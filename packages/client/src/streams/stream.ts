@@ -3,6 +3,7 @@ import { apiVersionOf, type KindDescription, type ObjectBody, pathOf } from "../
 import { type Clock, formatFieldSelector, formatLabelSelector, sleep, systemClock } from "../meta/index.ts";
 import { LineSplitter, linkSignals, type Query, type RawResponse } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
+import { EventParser } from "./event.ts";
 import { begin, type Delivery, type Input, next, type State, type Task } from "./machine.ts";
 
 const INACTIVITY_MS = 90_000;
@@ -33,6 +34,9 @@ export async function openStream<B extends ObjectBody>(
   await new Stream(client, kind, o, sink, signal).run();
 }
 
+/** Loaded when needed: it is no small module, and it is there anyway once a connection is encrypted. */
+const digest = (bytes: Buffer): string => process.getBuiltinModule("node:crypto").hash("sha256", bytes);
+
 /** A break of the connection that the stream itself made. */
 const SILENT = new Error("the watch was silent for too long");
 
@@ -46,6 +50,8 @@ class Stream<B extends ObjectBody> {
   readonly #random: () => number;
   readonly #path: string;
   readonly #selectors: Query;
+  /** Undefined: lines are parsed as they are. */
+  readonly #parser: EventParser | undefined;
   #state: State<B>;
   #version: string | undefined;
   #lastEventAt: number | undefined;
@@ -64,6 +70,8 @@ class Stream<B extends ObjectBody> {
       fieldSelector: formatFieldSelector(o.fieldSelector) || undefined,
     };
     this.#state = begin<B>().state;
+    const known = sink.known?.bind(sink);
+    this.#parser = o.keepManagedFields ? undefined : new EventParser(known && { known, digest });
   }
 
   async run(): Promise<void> {
@@ -215,15 +223,15 @@ class Stream<B extends ObjectBody> {
     });
   }
 
-  #parse(line: string): Input<B> {
+  #parse(line: Buffer): Input<B> {
     try {
-      const { type, object } = JSON.parse(line) as { type: string; object: B };
+      const { type, object } = this.#parser?.parse(line) ?? JSON.parse(line.toString("utf8"));
       if (typeof type !== "string" || typeof object !== "object" || object === null) throw new Error("no event");
-      return { is: "event", type, object: this.#tidy(object) };
+      return { is: "event", type, object: this.#tidy(object as B) };
     } catch (cause) {
       return {
         is: "failed",
-        error: new Error(`the watch sent a line that is no event: ${line.slice(0, 80)}`, { cause }),
+        error: new Error(`the watch sent a line that is no event: ${line.toString("utf8", 0, 80)}`, { cause }),
       };
     }
   }

@@ -1,7 +1,9 @@
 /** Answers of the server as callers see them. */
 import type * as http from "node:http";
 import { Readable } from "node:stream";
+import { isObject } from "../meta/index.ts";
 import { type RequestIdentity, UnexpectedAnswerError } from "./errors.ts";
+import { LARGE_BYTES, parseLargeList } from "./large-list.ts";
 import { gistOf, NO_API_SERVER } from "./page.ts";
 import type { RawResponse } from "./request.ts";
 
@@ -15,6 +17,11 @@ export function parseAnswer(bytes: Buffer): unknown {
   }
 }
 
+/** Whether an answer is what an API server says when it says no. */
+export function isStatus(answer: unknown): answer is Record<string, unknown> {
+  return isObject(answer) && answer.kind === "Status" && answer.apiVersion === "v1";
+}
+
 /** An answer that has been read. Nothing of the connection is kept: answers may live long, and there are many of them. */
 export function bufferedAnswer(
   { statusCode: status = 0, headers }: http.IncomingMessage,
@@ -24,7 +31,10 @@ export function bufferedAnswer(
   return {
     status,
     headers,
-    json: async <T>() => readJson<T>(bytes.toString("utf8"), { status, headers, request }),
+    json: async <T>() => {
+      const list = bytes.length < LARGE_BYTES ? undefined : await parseLargeList(bytes);
+      return list === undefined ? readJson<T>(bytes.toString("utf8"), { status, headers, request }) : (list as T);
+    },
     text: async () => bytes.toString("utf8"),
     get body() {
       return Readable.from([bytes]);

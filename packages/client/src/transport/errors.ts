@@ -173,7 +173,7 @@ export function apiErrorFrom(
   const answer = isObject(body) ? body : {};
   const details = (isObject(answer.details) ? answer.details : {}) as StatusDetails;
   const reason = typeof answer.reason === "string" && answer.reason !== "" ? answer.reason : reasonOf(status);
-  const hint = o.hint ?? hintFor(status, body);
+  const hint = o.hint ?? hintFor(status, reason, body);
   const seconds = details.retryAfterSeconds;
   const init: ApiErrorInit = {
     status,
@@ -236,12 +236,19 @@ function reasonOf(status: number): string {
   return reasons[status] ?? "Unknown";
 }
 
-function hintFor(status: number, body: unknown): string | undefined {
+function hintFor(status: number, reason: string, body: unknown): string | undefined {
   if (typeof body === "string" && isPage(body)) return NO_API_SERVER;
   if (typeof body === "string" && body.includes("HTTP request to an HTTPS server")) {
     return "the server speaks HTTPS: write https:// in its address";
   }
   if (status === 401) return "the credentials are missing or expired: log in again, or check the user of the context";
   if (status === 403) return "ask for a Role or ClusterRole that allows this verb, or use another context";
-  return undefined;
+  if (reason === "AlreadyExists") return "choose another name, set generateName, or use apply()";
+  if (status !== 409) return undefined;
+  const causes = isObject(body) && isObject(body.details) ? body.details.causes : undefined;
+  // An apply is refused field by field.
+  if (Array.isArray(causes) && causes.some((cause) => isObject(cause) && cause.reason === "FieldManagerConflict")) {
+    return "leave these fields to their managers, or take them over with `force: true`";
+  }
+  return "read the object again and repeat the change: update(fn) does both";
 }

@@ -220,6 +220,21 @@ describe("HttpTransport", () => {
     expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer old", "Bearer new"]);
   });
 
+  it("neither renews the credentials nor asks again after a 403", async () => {
+    const server = await serve((_, response) => answer(response, 403, status("Forbidden", "not for you")));
+    let renewals = 0;
+    const credentials: Credentials = {
+      current: async () => anonymous,
+      renew: async () => {
+        renewals++;
+        return true;
+      },
+    };
+    const request = connect(server.url, { credentials }).request({ method: "GET", path: "/" });
+    await expect(request).rejects.toThrow("not for you");
+    expect([server.seen.length, renewals]).toEqual([1, 0]);
+  });
+
   it("gives up when the renewed credentials are refused too", async () => {
     const server = await serve((_, response) => answer(response, 401, status("Unauthorized", "Unauthorized")));
     const credentials: Credentials = { current: async () => anonymous, renew: async () => true };
@@ -448,6 +463,33 @@ describe("HttpTransport", () => {
     await refuse({});
     expect(await atOnce(16)).toBeLessThan(24);
     expect(server.seen).toHaveLength(length + 65);
+  });
+
+  it("hands on whatever status there is where that is asked for, and sends nothing twice", async () => {
+    const server = await serve(({ url }, response) => {
+      if (url === "/own") return answer(response, 401, { apiVersion: "v1", ...status("Unauthorized", "who are you?") });
+      response.writeHead(Number(url.slice(1)), { "retry-after": "0" }).end("said so");
+    });
+    const renewed: unknown[] = [];
+    const credentials = {
+      current: async () => anonymous,
+      renew: async () => {
+        renewed.push(anonymous);
+        return false;
+      },
+    };
+    const transport = connect(server.url, { credentials });
+    for (const stream of [true, false]) {
+      for (const code of [401, 404, 429, 500, 503]) {
+        const response = await transport.request({ method: "GET", path: `/${code}`, stream, anyStatus: true });
+        expect([response.status, await response.text()]).toEqual([code, "said so"]);
+      }
+    }
+    expect(server.seen).toHaveLength(10);
+    expect(renewed).toEqual([]);
+    const refused = transport.request({ method: "GET", path: "/own", stream: true, anyStatus: true });
+    await expect(refused).rejects.toBeInstanceOf(UnauthorizedError);
+    expect(renewed).toHaveLength(1);
   });
 
   it("says that an answer is a web page or empty, who may have sent it, and where it points", async () => {

@@ -21,7 +21,7 @@ import {
 } from "../config/index.ts";
 import { type Clock, ConfigError, sleep } from "../meta/index.ts";
 import { type Agents, openAgents, retireAgents } from "./agents.ts";
-import { bufferedAnswer, parseAnswer, streamedAnswer } from "./answers.ts";
+import { bufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
 import { ApiError, apiErrorFrom, ConnectionError, TimeoutError } from "./errors.ts";
 import { deadlineOf, Exchange, identityOf, type Limit, timeoutError } from "./exchange.ts";
 import { RequestGate, type TurnOutcome } from "./gate.ts";
@@ -174,11 +174,15 @@ export class HttpTransport implements Transport {
     if (warning !== undefined) for (const text of readWarnings(warning)) this.#onWarning(text);
     const about = identityOf(request);
     const status = response.statusCode ?? 0;
-    if (request.stream && status < 400) return streamedAnswer(exchange.release(response), about);
+    const welcome = status < 400 || (request.anyStatus === true && status !== 401);
+    if (request.stream && welcome) return streamedAnswer(exchange.release(response), about);
     const bytes = await exchange.body(response);
-    if (status < 400) return bufferedAnswer(response, bytes, about);
+    if (welcome) return bufferedAnswer(response, bytes, about);
+    const answer = parseAnswer(bytes);
+    // A program behind the API server that wants other credentials says so in words of its own.
+    if (request.anyStatus && !isStatus(answer)) return bufferedAnswer(response, bytes, about);
     const now = this.#o.clock.now();
-    throw apiErrorFrom(status, parseAnswer(bytes), about, {
+    throw apiErrorFrom(status, answer, about, {
       retryAfterMs: readRetryAfter(retryAfter, now),
       ...(status === 401 && { hint: await explainRefusal(identity, { context, origin, now }) }),
     });

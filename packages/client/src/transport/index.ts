@@ -1,3 +1,4 @@
+export { isStatus, parseAnswer } from "./answers.ts";
 export {
   AlreadyExistsError,
   ApiError,

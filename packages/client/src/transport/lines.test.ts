@@ -11,7 +11,7 @@ it("finds the same lines however the bytes are cut into chunks", () => {
     fc.property(text, fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 40 }), (lines, sizes) => {
       const bytes = Buffer.from(`${lines.map((line) => `${line}\n`).join("")}rest`);
       const found: string[] = [];
-      const splitter = new LineSplitter((line) => found.push(line));
+      const splitter = new LineSplitter((line) => found.push(line.toString("utf8")));
       let at = 0;
       for (const size of sizes) {
         splitter.push(bytes.subarray(at, at + size));

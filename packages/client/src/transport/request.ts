@@ -29,9 +29,14 @@ export interface RawRequest extends RequestOptions {
   readonly body?: unknown;
   /** The answer is read piece by piece: only connecting is limited in time, unless `timeout` is given for the headers. */
   readonly stream?: boolean | undefined;
+  /**
+   * Whatever the status, the answer is an answer, and nothing is sent again for it: for what lies behind the API server,
+   * such as a proxied program. Only that the API server does not accept the credentials is still an error.
+   */
+  readonly anyStatus?: boolean | undefined;
 }
 
-/** The answer. An answer that is no success has become an error before. */
+/** The answer. An answer that is no success has become an error before, except with `anyStatus`. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

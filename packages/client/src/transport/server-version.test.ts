@@ -28,8 +28,13 @@ describe("a server's version", () => {
     expect(parseServerVersion("dev").atLeast(0, 0)).toBe(false);
   });
 
-  it("is worth a warning when it is too old or no version", () => {
+  it("is worth a warning when it is too old, too new or no version", () => {
     expect(supportWarning("v1.31.0+k3s1")).toBeUndefined();
+    expect(supportWarning("v1.36.9-eks-1")).toBeUndefined();
+    expect(supportWarning("v1.37.0")).toBe(
+      "the server is Kubernetes 1.37; this client knows 1.36 and older: look for a newer one",
+    );
+    expect(supportWarning("v2.0.0")).toContain("Kubernetes 2.0");
     expect(supportWarning("v1.29.1")).toContain("1.29");
     expect(supportWarning("dev")).toContain('"dev"');
   });

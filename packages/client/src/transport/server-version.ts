@@ -9,6 +9,8 @@ export interface ParsedVersion {
 
 /** The oldest server that the client is tested with. */
 const OLDEST = { major: 1, minor: 31 } as const;
+/** The newest one. */
+const NEWEST = { major: 1, minor: 36 } as const;
 
 /**
  * Reads `gitVersion` of `/version`; what vendors add behind the numbers is left away.
@@ -35,6 +37,10 @@ export function parseServerVersion(gitVersion: string): ParsedVersion {
 export function supportWarning(gitVersion: string): string | undefined {
   const version = parseServerVersion(gitVersion);
   if (!version.known) return `the server calls its version "${gitVersion}", which cannot be read`;
-  if (version.atLeast(OLDEST.major, OLDEST.minor)) return undefined;
-  return `the server is Kubernetes ${version.major}.${version.minor}; this client is made for ${OLDEST.major}.${OLDEST.minor} and newer`;
+  const found = `the server is Kubernetes ${version.major}.${version.minor}`;
+  if (!version.atLeast(OLDEST.major, OLDEST.minor)) {
+    return `${found}; this client is made for ${OLDEST.major}.${OLDEST.minor} and newer`;
+  }
+  if (!version.atLeast(NEWEST.major, NEWEST.minor + 1)) return undefined;
+  return `${found}; this client knows ${NEWEST.major}.${NEWEST.minor} and older: look for a newer one`;
 }

@@ -1,8 +1,8 @@
 /** HTTP to the pods behind a service by way of the API server. */
 import { Readable } from "node:stream";
 import { pathOf } from "../../kinds/index.ts";
-import { ConfigError } from "../../meta/index.ts";
-import { ApiError, type RawResponse, type RequestOptions } from "../../transport/index.ts";
+import { ConfigError, isObject } from "../../meta/index.ts";
+import { apiErrorFrom, isStatus, parseAnswer, type RawResponse, type RequestOptions } from "../../transport/index.ts";
 import { Service } from "./service.ts";
 
 /** A request to a service. */
@@ -20,7 +20,10 @@ export interface ProxyInit extends RequestOptions {
 
 /** HTTP through the API server. */
 export interface ServiceProxy {
-  /** Like the global `fetch`: every answer of the service is a `Response`, also 404. */
+  /**
+   * Like the global `fetch`: every answer of the service is a `Response`, also 404 and 500. Redirects are not followed.
+   * An ApiError when the API server itself refuses, such as when no pod is ready behind the service.
+   */
   fetch(path: string, init?: ProxyInit): Promise<Response>;
 }
 
@@ -28,22 +31,21 @@ export async function fetchThroughService(service: Service, path: string, init: 
   const client = await service.connected();
   if (service.body.spec === undefined) await service.refresh();
   const { scheme, headers, method = "GET", port = onlyPort(service), ...request } = init;
-  const [pathname = "", query = ""] = splitOnce(path.replace(/^\/+/, ""), "?");
   const collection = pathOf(Service.description, { namespace: service.namespace ?? client.namespace });
   const name = `${scheme === "https" ? "https:" : ""}${service.name}:${port}`;
-  try {
-    const response = await client.raw({
-      ...request,
-      method,
-      path: `${collection}/${name}/proxy/${pathname}${query === "" ? "" : `?${query}`}`,
-      ...(headers && { headers }),
-      stream: true,
-    });
-    return responseOf(response);
-  } catch (error) {
-    if (error instanceof ApiError && !isOurs(error)) return new Response(error.message, { status: error.status });
-    throw error;
-  }
+  const about = { method, path: `${collection}/${name}/proxy/${path.replace(/^\/+/, "")}` };
+  const response = await client.raw({
+    ...request,
+    ...about,
+    headers: { accept: "*/*", ...headers },
+    stream: true,
+    anyStatus: true,
+  });
+  if (response.status < 400 || !isJson(response)) return responseOf(response, () => Readable.toWeb(response.body));
+  const text = Buffer.from(await response.text());
+  const said = parseAnswer(text);
+  if (isOwn(said)) throw apiErrorFrom(response.status, said, about);
+  return responseOf(response, () => text);
 }
 
 function onlyPort(service: Service): number | string {
@@ -55,22 +57,21 @@ function onlyPort(service: Service): number | string {
   });
 }
 
-/** Whether the API server itself refused, and not the service behind it. */
-function isOurs({ details, reason, status }: ApiError): boolean {
-  return details.kind === "services" || details.name !== undefined || reason === "ServiceUnavailable" || status === 401;
+const isJson = ({ headers }: RawResponse): boolean => /^application\/json\b/.test(headers["content-type"] ?? "");
+
+/** What the API server says of itself: about the service or its endpoints, or that it reached nobody. */
+function isOwn(said: unknown): boolean {
+  if (!isStatus(said)) return false;
+  const kind = isObject(said.details) ? said.details.kind : undefined;
+  return kind === "services" || kind === "endpoints" || said.reason === "ServiceUnavailable";
 }
 
-function responseOf({ status, headers, body }: RawResponse): Response {
+function responseOf({ status, headers, body }: RawResponse, content: () => unknown): Response {
   const list = Object.entries(headers).flatMap(([key, value]) =>
     (Array.isArray(value) ? value : [value ?? ""]).map((one): [string, string] => [key, one]),
   );
   // These have no body by definition, and a Response refuses one.
   const empty = status === 204 || status === 205 || status === 304;
   if (empty) body.destroy();
-  return new Response(empty ? null : (Readable.toWeb(body) as ReadableStream<Uint8Array>), { status, headers: list });
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+  return new Response(empty ? null : (content() as ReadableStream<Uint8Array>), { status, headers: list });
 }

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../../meta/index.ts";
 import type { RawRequest } from "../../transport/index.ts";
@@ -199,10 +200,19 @@ describe("a service", () => {
   });
 
   it("answers with a Response also when it answers no; the API server's own refusal is an error", async () => {
-    const own = { reason: "NotFound", message: 'services "web" not found', details: { kind: "services", name: "web" } };
+    const own = {
+      kind: "Status",
+      apiVersion: "v1",
+      reason: "NotFound",
+      message: 'services "web" not found',
+      details: { kind: "services", name: "web" },
+    };
     let body: unknown = "no such page";
     const { client } = await testClient(() => ({ status: 404, body }));
     const service = new Service({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } }, client);
+    const refused = await service.proxy.fetch("/none");
+    expect([refused.status, await refused.text()]).toEqual([404, "no such page"]);
+    body = { kind: "Status", apiVersion: "v1", reason: "NotFound", message: "of another server behind the proxy" };
     expect((await service.proxy.fetch("/none")).status).toBe(404);
     body = own;
     await expect(service.proxy.fetch("/none")).rejects.toThrow('services "web" not found');
@@ -224,6 +234,45 @@ describe("jobs", () => {
     });
   });
 
+  it("that failed tell the last lines of their newest pod, and which one was the last of all", async () => {
+    const conditions = [{ type: "Failed", status: "True", reason: "BackoffLimitExceeded", message: "tried 3 times" }];
+    const job = {
+      metadata: { name: "work", namespace: "default", uid: "j", resourceVersion: "1" },
+      spec: { selector: { matchLabels: { job: "work" } } },
+      status: { conditions },
+    };
+    const pod = (name: string, minute: number) => ({
+      metadata: { name, namespace: "default", creationTimestamp: `2026-01-01T00:0${minute}:00Z` },
+      spec: { containers: [{ name: "main" }] },
+    });
+    const pods = [pod("first", 1), pod("last", 3), pod("second", 2)];
+    let gone = false;
+    const { client, transport } = await testClient(({ path, query }): Reply => {
+      if (path.endsWith("/log")) {
+        const lines = `connecting\nrefused by ${path.split("/").at(-2)}\n`;
+        return gone ? { status: 404 } : { events: new PassThrough().end(lines) };
+      }
+      if (query?.watch) return { events: new PassThrough() };
+      if (path.endsWith("/jobs")) return { body: { metadata: { resourceVersion: "1" }, items: [job] } };
+      if (path.endsWith("/pods")) return { body: { metadata: {}, items: pods } };
+      return { body: pods.find(({ metadata }) => path.endsWith(`/${metadata.name}`)) ?? job };
+    });
+    const fail = () =>
+      Job.ref("work", { client })
+        .waitDone()
+        .catch((reason: unknown) => reason);
+    expect(await fail()).toMatchObject({
+      code: "LOTSE_JOB_FAILED",
+      message: "Job default/work failed: tried 3 times",
+      reason: "BackoffLimitExceeded",
+      lastLines: ["connecting", "refused by last"],
+      hint: "it said last: refused by last",
+    });
+    expect(transport.log).toContain("GET /api/v1/namespaces/default/pods/last/log?container=main&tailLines=20");
+    gone = true;
+    expect(await fail()).toMatchObject({ lastLines: [], hint: "look at the events of its pods" });
+  });
+
   it("are triggered under a name that the server makes", async () => {
     const { client, transport } = await testClient(({ body }) => ({ body }));
     const spec = { schedule: "@daily", jobTemplate: { metadata: { labels: { a: "b" } }, spec: { template: {} } } };
@@ -237,6 +286,24 @@ describe("jobs", () => {
         ownerReferences: [{ kind: "CronJob", uid: "c", controller: true }],
       },
     });
+  });
+});
+
+describe("the pods that answer", () => {
+  it("are known from one list, however many there are", async () => {
+    const status = (ready: string) => ({
+      phase: "Running",
+      conditions: ["Ready", "ContainersReady"].map((type) => ({ type, status: ready })),
+    });
+    const items = ["True", "False", "True"].map((ready, i) => ({
+      metadata: { name: `p${i}` },
+      status: status(ready),
+    }));
+    const { client, transport } = await testClient(() => ({ body: { metadata: {}, items } }));
+    const spec = { selector: { matchExpressions: [{ key: "app", operator: "In", values: ["a", "b"] }] }, template: {} };
+    const web = new Deployment({ metadata: { name: "web" }, spec }, client);
+    expect((await web.readyPods()).map(({ name }) => name)).toEqual(["p0", "p2"]);
+    expect(transport.log).toEqual(["GET /api/v1/namespaces/default/pods?limit=500&labelSelector=app in (a,b)"]);
   });
 });
 
