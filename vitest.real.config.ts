@@ -1,6 +1,16 @@
 import { wholeProduct } from "./tests/vitest.ts";
 
-export default wholeProduct(["tests/real/**/*.test.ts", "tests/scenarios/**/*.test.ts", "tests/faults/kill.test.ts"], {
-  LOTSE_TEST_CLUSTER: "real",
-  LOTSE_FAULTS: "all",
-});
+export default wholeProduct(
+  [
+    "tests/real/**/*.test.ts",
+    "tests/clients/**/*.test.ts",
+    "tests/scenarios/**/*.test.ts",
+    "tests/faults/kill.test.ts",
+    "packages/cluster/src/fuzz.test.ts",
+  ],
+  {
+    LOTSE_TEST_CLUSTER: "real",
+    LOTSE_FAULTS: "all",
+    LOTSE_FUZZ: "100000",
+  },
+);

@@ -1,4 +1,5 @@
-// `npm run bench`: measures and prints a table.
+// `npm run bench`: measures and prints a table. `npm run bench -- cluster` measures the embedded cluster beside a real
+// one, with options of its own: see cluster/run.mjs.
 //   --quick    fewer samples      --json    machine-readable      --strict    exit code 1 above a bar
 import os from "node:os";
 import { build } from "../scripts/build.mjs";
@@ -43,6 +44,10 @@ async function quietly(quiet, body) {
 
 await main(async () => {
   const flags = process.argv.slice(2);
+  if (flags[0] === "cluster") {
+    const { benchCluster } = await import("./cluster/run.mjs");
+    return benchCluster(flags.slice(1));
+  }
   const unknown = flags.find((flag) => !known.includes(flag));
   if (unknown !== undefined) throw new Failure(`Unknown option ${unknown}. There are ${known.join(", ")}.`, 2);
   const json = flags.includes("--json");

@@ -30,13 +30,21 @@ export interface TestCluster {
   kubectl(args: readonly string[], options?: RunOptions): Promise<Outcome>;
   /** The successful writes so far, in order, without those of the cluster's own controllers. */
   writes(): Promise<Write[]>;
+  /** Forgets every version of every object but the present one. */
+  compact(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** How {@link startCluster} starts either kind. */
+export interface StartOptions extends RealClusterOptions {
+  /** The embedded cluster without the controllers that the real one does not run either. */
+  readonly bare?: boolean;
+}
+
 /** Starts a cluster. Prefer {@link withCluster} or {@link describeOn}, which stop it. */
-export async function startCluster(kind: ClusterKind, options: RealClusterOptions = {}): Promise<TestCluster> {
+export async function startCluster(kind: ClusterKind, options: StartOptions = {}): Promise<TestCluster> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-test-"));
-  const backend = await (kind === "real" ? startReal(options) : startEmbedded()).catch((error: unknown) => {
+  const backend = await (kind === "real" ? startReal(options) : startEmbedded(options)).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   });
@@ -49,6 +57,7 @@ export async function startCluster(kind: ClusterKind, options: RealClusterOption
     kubeconfig: backend.kubeconfig,
     kubeconfigPath,
     writes: () => backend.writes(),
+    compact: () => backend.compact(),
     async connect() {
       const client = await Client.connect({ kubeconfig: kubeconfigPath });
       clients.push(client);
@@ -126,6 +135,7 @@ interface Backend {
   readonly kubeconfig: object;
   readonly kubectlPath: string;
   writes(): Promise<Write[]>;
+  compact(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -136,12 +146,17 @@ async function startReal(options: RealClusterOptions): Promise<Backend> {
     kubeconfig: cluster.kubeconfig,
     kubectlPath: cluster.kubectlPath,
     writes: async () => writesOf(await cluster.auditLog()),
+    compact: () => cluster.compact(),
     stop: () => cluster.stop(),
   };
 }
 
-async function startEmbedded(): Promise<Backend> {
-  const cluster = await Cluster.start();
+async function startEmbedded({ bare = false }: StartOptions): Promise<Backend> {
+  // Roles decide here as they do there; the administrator may do everything on both.
+  const cluster = await Cluster.start({
+    rbac: true,
+    ...(bare ? { controllers: { workloads: false, quotas: false } } : {}),
+  });
   const fetched = kubectlPath();
   return {
     url: cluster.url,
@@ -162,6 +177,7 @@ async function startEmbedded(): Promise<Backend> {
           userAgent,
         }));
     },
+    compact: async () => cluster.compact(),
     stop: () => cluster.stop(),
   };
 }

@@ -23,14 +23,19 @@ export interface Kubeconfig {
 export interface RealClusterOptions {
   /**
    * Controllers of kube-controller-manager to run, `[]` for none. Default: what the embedded cluster does too,
-   * garbage collection, namespaces and service accounts.
+   * aggregated roles, garbage collection, namespaces and service accounts.
    */
   readonly controllers?: readonly string[];
   /** Further flags for kube-apiserver. */
   readonly flags?: readonly string[];
 }
 
-const usualControllers = ["garbage-collector-controller", "namespace-controller", "serviceaccount-controller"];
+const usualControllers = [
+  "clusterrole-aggregation-controller",
+  "garbage-collector-controller",
+  "namespace-controller",
+  "serviceaccount-controller",
+];
 const startLimitMs = 90_000;
 
 /**
@@ -49,9 +54,18 @@ export class RealCluster {
   readonly folder: string;
   readonly #servers: ServerProcess[];
   readonly #guard: Guard;
+  readonly #etcd: string;
   #stopping: Promise<void> | undefined;
 
-  private constructor(url: string, kubeconfig: Kubeconfig, folder: string, servers: ServerProcess[], guard: Guard) {
+  private constructor(
+    url: string,
+    kubeconfig: Kubeconfig,
+    folder: string,
+    servers: ServerProcess[],
+    guard: Guard,
+    etcd: string,
+  ) {
+    this.#etcd = etcd;
     this.url = url;
     this.kubeconfig = kubeconfig;
     this.folder = folder;
@@ -86,6 +100,19 @@ export class RealCluster {
     return parseAuditLog(readFileSync(path.join(this.folder, "audit.log"), "utf8"));
   }
 
+  /** Makes etcd forget every revision but the present one, as it does by itself every five minutes. */
+  async compact(): Promise<void> {
+    const post = async (path: string, body: object): Promise<unknown> => {
+      const answer = await fetch(`${this.#etcd}${path}`, { method: "POST", body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`etcd answers ${answer.status} to ${path}: ${await answer.text()}`);
+      return answer.json();
+    };
+    const { header } = (await post("/v3/kv/range", { key: Buffer.from("x").toString("base64") })) as {
+      header: { revision: string };
+    };
+    await post("/v3/kv/compaction", { revision: header.revision, physical: true });
+  }
+
   /** Writes the admin's kubeconfig; JSON is YAML. */
   writeKubeconfig(file: string): void {
     writeFileSync(file, JSON.stringify(this.kubeconfig, null, 2), { mode: 0o600 });
@@ -103,7 +130,7 @@ export class RealCluster {
 }
 
 type Make = (
-  ...parts: [url: string, kubeconfig: Kubeconfig, folder: string, servers: ServerProcess[], guard: Guard]
+  ...parts: [url: string, kubeconfig: Kubeconfig, folder: string, servers: ServerProcess[], guard: Guard, etcd: string]
 ) => RealCluster;
 
 async function startOnce(options: RealClusterOptions, make: Make): Promise<RealCluster> {
@@ -134,7 +161,7 @@ async function startOnce(options: RealClusterOptions, make: Make): Promise<RealC
       writeFileSync(path.join(folder, "manager.kubeconfig"), JSON.stringify(manager), { mode: 0o600 });
       await launch("kube-controller-manager", managerFlags(folder, managerPort, controllers));
     }
-    return make(url, admin, folder, servers, guard);
+    return make(url, admin, folder, servers, guard, `http://127.0.0.1:${clientPort}`);
   } catch (error) {
     await tearDown(servers, guard, folder);
     throw error;
@@ -194,7 +221,7 @@ function apiServerFlags(folder: string, etcdPort: number, port: number): string[
     // It refuses to publish a loopback address as the endpoint of the service "kubernetes".
     "--endpoint-reconciler-type=none",
     "--service-cluster-ip-range=10.0.0.0/24",
-    "--service-account-issuer=https://kubernetes.default.svc",
+    "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
     `--service-account-key-file=${at("sa.pub")}`,
     `--service-account-signing-key-file=${at("sa.key")}`,
     `--token-auth-file=${at("tokens.csv")}`,

@@ -1,3 +1,6 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import type { Client } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe } from "vitest";
@@ -7,25 +10,47 @@ import { podsContract } from "../../packages/client/src/objects/pods.contract.ts
 import { workloadsContract } from "../../packages/client/src/objects/workloads.contract.ts";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 
+const embedded = clustersUnderTest().includes("embedded");
+
 describeOn(clustersUnderTest(), "the client", (cluster) => {
   const connect = () => cluster().connect();
   objectsContract(connect);
-  workloadsContract(connect);
-  // The embedded cluster lets everybody do everything.
-  if (clustersUnderTest().includes("real")) accessContract(connect);
+  accessContract(connect);
+  if (!embedded) workloadsContract(connect);
 });
 
-describe.runIf(clustersUnderTest().includes("embedded"))("the client on a cluster that runs pods", () => {
+describe.runIf(embedded)("the client on a cluster that leaves workloads alone", () => {
   let cluster: Cluster;
   let client: Client;
   beforeAll(async () => {
+    // The suite plays the controllers itself, as it has to where there are none.
+    cluster = await Cluster.start({ controllers: { workloads: false } });
+    client = await cluster.connect();
+  });
+  afterAll(() => cluster?.stop());
+  workloadsContract(async () => client);
+});
+
+describe.runIf(embedded)("the client on a cluster that runs pods", () => {
+  let cluster: Cluster;
+  let client: Client;
+  const web = createServer(async (request, response) => {
+    const status = Number(/(\d+)(\?|$)/.exec(request.url ?? "")?.[1] ?? 200);
+    response.writeHead(status).end(`${request.method} ${request.url} ${await text(request)}`);
+  });
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
     cluster = await Cluster.start({ kubelet: "simulate" });
     cluster.pods.program(() => true, {
       exec: ({ pod, command }) => (command[0] === "whoami" ? pod.name : 127),
       run: ({ pod, log }) => log(`hello from ${pod.name}`),
+      ports: { 8080: (web.address() as AddressInfo).port },
     });
     client = await cluster.connect();
   });
-  afterAll(() => cluster.stop());
+  afterAll(async () => {
+    await cluster?.stop();
+    web.close();
+  });
   podsContract(async () => client);
 });

@@ -1,9 +1,8 @@
 /** What a running operator can be asked, and what is left of it when it is uninstalled. */
 import { type Client, ConfigMap } from "@lotse/client";
-import { Operator, resource, TemporaryError } from "lotse";
+import { Operator, resource, TemporaryError, uninstallOperator } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { uninstallOperator } from "../../packages/lotse/src/operator/index.ts";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { useStage } from "./stage.ts";
 

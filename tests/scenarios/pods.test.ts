@@ -107,7 +107,7 @@ describe("the client and pods that are processes of the embedded cluster", () =>
     expect([await line(), await line()]).toEqual(["heard moin", "up N"]);
     await log.return?.();
     expect(await main.logs({ previous: true, tailLines: 1 }).text()).toBe("heard moin\n");
-    const [entry] = (await main.logs({ timestamps: "parse" } as never).toArray()) as unknown as { time: Date }[];
+    const [entry] = await main.logs({ timestamps: "parse" }).toArray();
     expect(entry?.time.getFullYear()).toBeGreaterThan(2000);
   });
 

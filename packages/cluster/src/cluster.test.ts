@@ -45,6 +45,46 @@ describe("Cluster", () => {
     expect(root.body.data["ca.crt"]).toBe(cluster.caPem);
   });
 
+  it("knows who owns the fields of its first objects, as if anybody had written them", async () => {
+    await using cluster = await Cluster.start();
+    const fieldsOf = async (path: string) =>
+      (await call(cluster, "GET", path)).body.metadata.managedFields?.[0].fieldsV1;
+    const again = async (path: string, name: string, change: (body: Record<string, unknown>) => void = () => {}) => {
+      const { body } = await call(cluster, "GET", path);
+      const { metadata, ...rest } = body;
+      const { labels } = metadata;
+      if (labels) delete labels["kubernetes.io/metadata.name"];
+      const fresh = { ...rest, metadata: { name, ...(labels ? { labels } : {}) } };
+      change(fresh);
+      const made = await call(cluster, "POST", path.slice(0, path.lastIndexOf("/")), { body: fresh });
+      expect(made.status).toBe(201);
+      return made.body.metadata.managedFields?.[0].fieldsV1;
+    };
+    const namespace = "/api/v1/namespaces/default";
+    const bare = await again(namespace, "other", (body) => {
+      body.spec = {};
+    });
+    expect(await fieldsOf(namespace)).toEqual(bare);
+    const root = `${CONFIG_MAPS}/kube-root-ca.crt`;
+    expect(await fieldsOf(root)).toEqual(await again(root, "other"));
+    const account = "/api/v1/namespaces/default/serviceaccounts/default";
+    expect(await fieldsOf(account)).toEqual(await again(account, "other"));
+    const service = "/api/v1/namespaces/default/services/kubernetes";
+    const other = await again(service, "other", ({ spec }) => {
+      const {
+        clusterIP: _,
+        clusterIPs: __,
+        ipFamilies: ___,
+        ipFamilyPolicy: ____,
+        ...kept
+      } = spec as Record<string, unknown>;
+      Object.assign(spec as object, kept, { clusterIP: "10.96.7.7", clusterIPs: ["10.96.7.7"] });
+      delete (spec as Record<string, unknown>).ipFamilies;
+      delete (spec as Record<string, unknown>).ipFamilyPolicy;
+    });
+    expect(await fieldsOf(service)).toEqual(other);
+  });
+
   it("works with the client of this product", async () => {
     await using cluster = await Cluster.start();
     await using client = await cluster.connect();

@@ -1,8 +1,19 @@
 /** An embedded Kubernetes cluster for development and tests. */
 
 export type { Kubeconfig } from "@lotse/client";
-export { type RequestEntry, RequestLog } from "./api/index.ts";
+export type { AccessControllers, Identity } from "./access/index.ts";
+export { type ServiceAddress, ServiceRoutes } from "./admission/index.ts";
+export {
+  type Fault,
+  type FaultHandle,
+  type FaultMatch,
+  type FaultRequest,
+  Faults,
+  type RequestEntry,
+  RequestLog,
+} from "./api/index.ts";
 export { Cluster, type ClusterOptions, type ControllerOptions } from "./cluster.ts";
+export type { ObjectVersion } from "./history.ts";
 export {
   type ContainerBehaviour,
   type ExecAnswer,
@@ -21,3 +32,5 @@ export {
   type SimulatedRun,
   type TerminalSize,
 } from "./kubelet/index.ts";
+export { ClusterSnapshot } from "./snapshot.ts";
+export type { CutTail, DataReport } from "./store/index.ts";

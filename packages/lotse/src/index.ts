@@ -94,6 +94,9 @@ export {
   type OperatorOptions,
   type RunningOperator,
   type StartOptions,
+  type UninstallRequest,
+  type Unmarked,
+  uninstallOperator,
 } from "./operator/index.ts";
 export {
   atLeast,

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { mainBundled } from "./cli/bundled.ts";
-import { processIo } from "./cli/io.ts";
+import { mainBundled, processIo } from "./cli/index.ts";
 
 /**
  * Runs the operators that a module exports, as `lotse run` would: against the cluster that the process is in, with the

@@ -15,7 +15,8 @@ export function compare(embedded: unknown, real: unknown, path = ""): Difference
     return [{ path, embedded, real }];
   }
   // Two things of different kinds have nothing to compare in detail.
-  if (embedded.kind !== real.kind) return [{ path, embedded, real }];
+  const differs = typeof embedded.kind === "string" && typeof real.kind === "string" && embedded.kind !== real.kind;
+  if (differs) return [{ path, embedded, real }];
   const keys = [...new Set([...Object.keys(real), ...Object.keys(embedded)])];
   return keys.flatMap((key) => compare(embedded[key], real[key], path === "" ? key : `${path}.${key}`));
 }

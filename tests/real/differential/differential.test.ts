@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCluster, type TestCluster } from "../../fixture.ts";
 import { compare, complaints } from "./compare.ts";
 import { deviations } from "./deviations.ts";
+import { renderDifferences, requestCount } from "./differences.ts";
 import { normalise, type Transcript } from "./normalise.ts";
 import { play, type Target } from "./player.ts";
 import { flatten } from "./script.ts";
@@ -10,7 +11,7 @@ import { scripts } from "./scripts/index.ts";
 let clusters: { readonly embedded: TestCluster; readonly real: TestCluster } | undefined;
 
 beforeAll(async () => {
-  const [embedded, real] = await Promise.all([startCluster("embedded"), startCluster("real")]);
+  const [embedded, real] = await Promise.all([startCluster("embedded", { bare: true }), startCluster("real")]);
   clusters = { embedded, real };
 });
 
@@ -44,7 +45,17 @@ describe.each(scripts)("$title", (script) => {
   });
 });
 
+describe("the requests", () => {
+  it(`are at least 500: there are ${requestCount()}`, () => {
+    expect(requestCount()).toBeGreaterThanOrEqual(500);
+  });
+});
+
 describe("the list of deviations", () => {
+  it("is what the documentation says", async () => {
+    await expect(renderDifferences()).toMatchFileSnapshot("../../../docs/cluster-differences.md");
+  });
+
   it("names steps that exist, each once", () => {
     const known = scripts.flatMap(({ title, steps }) => flatten(steps).map(({ name }) => `${title}: ${name}`));
     expect(new Set(known).size, "two steps of a script have the same name").toBe(known.length);
@@ -63,5 +74,6 @@ function targetOf(cluster: TestCluster): Target {
     url: cluster.url,
     ca: Buffer.from(servers[0]?.cluster["certificate-authority-data"] ?? "", "base64").toString("utf8"),
     token: users[0]?.user.token ?? "",
+    compact: () => cluster.compact(),
   };
 }

@@ -150,6 +150,7 @@ class Symbols {
       return `<time${fraction === undefined ? "" : ` with ${fraction.length - 1} digits`}${zone === "Z" ? "" : zone}>`;
     });
     result = result.replaceAll(/(resource version: \d+, current: )\d+/g, "$1<revision>");
+    result = result.replaceAll(/(too old resource version: \d+ \()\d+/g, "$1<revision>");
     // In a sentence a version stands in brackets or after its name; other numbers that happen to be one are left alone.
     return result.replaceAll(
       /(\(|[vV]ersion(?:\\*":\s*\\*"|: ))([1-9]\d*)\b/g,

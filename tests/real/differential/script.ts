@@ -33,6 +33,8 @@ export interface Step {
    * of silence has passed.
    */
   readonly watch?: { readonly events: number; readonly during?: readonly Step[] };
+  /** Sends nothing: both servers forget every version but the present one. */
+  readonly compact?: true;
   readonly view?: View;
   /** The real server finds the errors of this step in no certain order. */
   readonly anyOrder?: boolean;

@@ -1,65 +1,13 @@
-/** Kopf from PyPI, in a virtual environment in the cache folder, once. The benchmark uses the same one. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import path from "node:path";
-import { cacheFolder } from "../../cache.ts";
-import { type Outcome, run } from "../../run.ts";
+/** Kopf from PyPI. The benchmark uses the same one. */
+import { installPackages } from "../../python.ts";
 
 // uvloop is for the benchmark, which wants Kopf in its fastest form.
 const packages = ["kopf==1.45.2", "uvloop==0.23.0"];
-const oldestPython = [3, 11] as const;
-const hint = `Install Python ${oldestPython.join(".")} or newer with its modules venv and pip (Debian: apt install python3-venv).`;
 
 /** Kopf cannot be had: whoever needs it cannot run. The message says what to install. */
-export class KopfMissingError extends Error {
-  override readonly name = "KopfMissingError";
-}
+export { PythonMissingError as KopfMissingError } from "../../python.ts";
 
 /** Installs Kopf unless it is there. Returns the Python that has it. */
-export async function installKopf(log: (line: string) => void): Promise<string> {
-  const version = await pythonVersion();
-  const label = [...packages, `python-${version}`].join("_").replaceAll("==", "-");
-  const folder = cacheFolder("kopf", label);
-  const python = path.join(folder, "bin", "python");
-  // Written last: an installation that was interrupted is begun anew.
-  const stamp = path.join(folder, "complete");
-  if (existsSync(stamp)) return python;
-  log(`installing ${packages.join(" and ")} into ${folder}: once, then never again`);
-  mkdirSync(path.dirname(folder), { recursive: true });
-  rmSync(folder, { recursive: true, force: true });
-  const since = performance.now();
-  const elapsed = () => `${Math.round((performance.now() - since) / 1000)} s`;
-  const timer = setInterval(() => log(`  … Kopf (${elapsed()})`), 10_000);
-  try {
-    await succeed("python3", ["-m", "venv", folder]);
-    await succeed(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages]);
-  } finally {
-    clearInterval(timer);
-  }
-  writeFileSync(stamp, "");
-  log(`  Kopf installed in ${elapsed()}`);
-  return python;
-}
-
-async function pythonVersion(): Promise<string> {
-  const { exitCode, stdout } = await tried("python3", ["-c", "import platform; print(platform.python_version())"]);
-  if (exitCode !== 0) throw new KopfMissingError(`Kopf needs Python, and there is no python3.\n${hint}`);
-  const version = stdout.trim();
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  if (major < oldestPython[0] || (major === oldestPython[0] && minor < oldestPython[1])) {
-    throw new KopfMissingError(`Kopf needs a newer Python than ${version}.\n${hint}`);
-  }
-  return version;
-}
-
-async function succeed(command: string, args: readonly string[]): Promise<void> {
-  const { exitCode, stdout, stderr } = await tried(command, args);
-  if (exitCode === 0) return;
-  const last = (stderr || stdout).trim().split("\n").slice(-5).join("\n");
-  const what = `${path.basename(command)} ${args.slice(0, 3).join(" ")}`;
-  throw new KopfMissingError(`Kopf cannot be installed (${what}):\n${last}\n${hint} pip needs a package index.`);
-}
-
-/** Runs a program; one that is not there is one that failed. */
-function tried(command: string, args: readonly string[]): Promise<Outcome> {
-  return run(command, args).catch((error: Error) => ({ exitCode: 127, stdout: "", stderr: error.message }));
+export function installKopf(log: (line: string) => void): Promise<string> {
+  return installPackages({ title: "Kopf", folder: "kopf", packages }, log);
 }

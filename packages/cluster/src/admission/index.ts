@@ -1,2 +1,5 @@
-export { type AdmissionPlugin, createAdmission } from "./chain.ts";
+export { type AdmissionPlugin, createAdmission, type MutationRound } from "./chain.ts";
 export { namespaceLifecycle } from "./namespace-lifecycle.ts";
+export { type AdmissionOptions, admissionPlugins } from "./plugins.ts";
+export { QUOTAS, usageIn, writeAmounts } from "./quota/index.ts";
+export { type ServiceAddress, ServiceRoutes } from "./services.ts";

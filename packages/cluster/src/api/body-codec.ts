@@ -1,14 +1,15 @@
-import { load } from "js-yaml";
 import {
   badRequest,
   isRecord,
   type ParsedBody,
   type PatchType,
   unreadableBody,
+  unreadableYaml,
   unsupportedMediaType,
 } from "../registry/index.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";
 import { parseMediaType } from "./negotiate.ts";
+import { parseYaml, YamlTextError } from "./yaml-text.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const READ_TYPES = ["application/json", "application/yaml", PROTOBUF];
@@ -73,9 +74,10 @@ function parseJsonBody(text: string, kind: string): ParsedBody {
 
 function parseYamlBody(text: string, kind: string): ParsedBody {
   try {
-    return { value: load(text), duplicateFields: [], typed: false, text };
+    return { ...parseYaml(text), duplicateFields: [], typed: false, text };
   } catch (error) {
-    throw unreadableBody(kind, error instanceof Error ? error.message : String(error), text);
+    if (error instanceof YamlTextError) throw unreadableYaml(kind, error.message, text);
+    throw error;
   }
 }
 
@@ -103,15 +105,23 @@ export function parsePatchBody(bytes: Uint8Array, patchType: PatchType): ParsedB
   const yaml = patchType === "apply";
   const text = new TextDecoder().decode(bytes);
   try {
-    return { ...parseJson(text), typed: false, text };
+    const parsed = parseJson(text);
+    if (!yaml) return { ...parsed, typed: false, text };
+    // JSON is YAML there, and its mistakes are told as such.
+    const complaints = parsed.duplicateFields.map((field) => {
+      const key = field.slice(field.lastIndexOf(".") + 1);
+      return `line ${1 + text.slice(0, text.lastIndexOf(JSON.stringify(key))).split("\n").length - 1}: key ${JSON.stringify(key)} already set in map`;
+    });
+    return { value: parsed.value, duplicateFields: [], complaints, typed: false, text };
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     if (!yaml) throw badRequest(patchType === "strategic" ? error.message : `error decoding patch: ${error.message}`);
     try {
-      const value = text.trim() === "" ? {} : load(text);
-      return { value, duplicateFields: [], typed: false, text };
+      const parsed = text.trim() === "" ? { value: {} } : parseYaml(text);
+      return { ...parsed, duplicateFields: [], typed: false, text };
     } catch (yamlError) {
-      throw badRequest(`error decoding YAML: ${yamlError instanceof Error ? yamlError.message : String(yamlError)}`);
+      if (!(yamlError instanceof YamlTextError)) throw yamlError;
+      throw badRequest(`error decoding YAML: error converting YAML to JSON: ${yamlError.message}`);
     }
   }
 }

@@ -116,7 +116,7 @@ function legacyEntries({ resource, version }: Endpoint): Record<string, unknown>
       verbs: version.verbs,
       ...names,
       ...categories,
-      ...(resource.table === "" ? {} : { storageVersionHash: storageVersionHash(resource) }),
+      ...(isStored(resource, version) ? { storageVersionHash: storageVersionHash(resource) } : {}),
     },
   ];
   for (const sub of version.subresources) {
@@ -131,6 +131,11 @@ function legacyEntries({ resource, version }: Endpoint): Record<string, unknown>
     });
   }
   return entries;
+}
+
+/** Not what is answered on the spot: reviews, and the states of components. */
+function isStored(resource: Resource, version: Endpoint["version"]): boolean {
+  return resource.table !== "" && version.verbs.includes("create");
 }
 
 /** Kinds that a real server keeps in another form than the one that this server keeps. */

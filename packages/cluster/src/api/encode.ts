@@ -20,6 +20,12 @@ export function encode(value: unknown, writing: Writing): string {
   return writing.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`;
 }
 
+/** An answer whose JSON is there already. */
+export function textualResponse(status: number, body: string): WholeResponse {
+  const headers = { "content-type": "application/json", "cache-control": "no-cache, private" };
+  return { type: "whole", status, headers, body };
+}
+
 export function objectResponse(status: number, value: unknown, writing: Writing, headers: Headers = {}): WholeResponse {
   return {
     type: "whole",

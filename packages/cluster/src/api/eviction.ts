@@ -1,6 +1,7 @@
 import { deepClone, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
 import {
   type ApiObject,
+  admitPosted,
   badRequest,
   type DeleteOptions,
   forbidden,
@@ -15,9 +16,11 @@ import {
   update,
 } from "../registry/index.ts";
 import type { ApiResponse } from "./exchange.ts";
+import { writeOptions } from "./options.ts";
 import { findObject, type ResourceCall, readBody, respondRaw } from "./resource-call.ts";
 
 const BUDGETS = "poddisruptionbudgets.policy";
+const EVICTION = { apiVersion: "policy/v1", kind: "Eviction" } as const;
 const MOST_DISRUPTED = 2_000;
 const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -28,8 +31,16 @@ export async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
   if (objectAt(body.value, "metadata").name !== target.name) {
     throw badRequest("name in URL does not match name in Eviction object");
   }
-  const asked = objectAt(body.value, "deleteOptions");
-  const dryRun = request.query.get("dryRun") === "All" || (Array.isArray(asked.dryRun) && asked.dryRun.includes("All"));
+  const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
+  const posted = { ...(isRecord(body.value) ? body.value : {}), ...EVICTION };
+  const admitted = await admitPosted(backend, scope, target, {
+    operation: "CREATE",
+    object: { ...posted, metadata: { ...objectAt(posted, "metadata"), namespace: target.namespace } },
+    dryRun: options.dryRun,
+    options: options.given ?? {},
+  });
+  const asked = objectAt(admitted, "deleteOptions");
+  const dryRun = options.dryRun || (Array.isArray(asked.dryRun) && asked.dryRun.includes("All"));
   const pod = findObject(call);
   if (!isBeyondBudgets(pod)) await takeFromBudget(call, pod, dryRun);
   if (!dryRun) await markDisrupted(call);
@@ -41,7 +52,7 @@ export async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
     backend,
     scope,
     { ...target, subresource: undefined },
-    { gracePeriodSeconds: typeof grace === "number" ? grace : undefined, preconditions, dryRun },
+    { gracePeriodSeconds: typeof grace === "number" ? grace : undefined, preconditions, dryRun, admitted: true },
   );
   return respondRaw(call, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }

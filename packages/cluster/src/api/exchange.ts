@@ -8,10 +8,24 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Every header with all of its values, for those that may come several times. Names in lower case. */
+  readonly headerValues?: () => Readonly<Record<string, readonly string[] | undefined>>;
+  /** The certificate by which the client says who it is, where the connection is encrypted and it has one. */
+  readonly clientCertificate?: () => ClientCertificate | undefined;
   /** Reads the body; rejects when it is larger than the server takes. */
   readonly body: () => Promise<Uint8Array>;
   /** `host:port` as the client spells it. */
   readonly host: string;
+}
+
+/** The subject of a client's certificate. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** SHA-256 in lower-case hexadecimal digits. */
+  readonly fingerprint: string;
+  /** Whether the cluster's own authority has issued it. */
+  readonly trusted: boolean;
 }
 
 export type Headers = Record<string, string | readonly string[]>;
@@ -43,8 +57,19 @@ export interface StreamResponse {
 
 export interface StreamSink {
   write(chunk: string | Uint8Array): void;
+  /** Where it is there: resolves when there is room for more, so that a slow client slows the writer down. */
+  drained?(): Promise<void>;
   /** Ends the answer cleanly: the client sees a complete body. */
   end(): void;
+  /** Breaks the answer off: the client sees its connection fail. */
+  reset(): void;
+}
+
+/** No answer: the connection breaks. */
+export interface ResetResponse {
+  readonly type: "reset";
+  readonly status: 0;
+  readonly headers: Headers;
 }
 
 /** An answer that turns the connection into several streams that both sides write to. */
@@ -86,7 +111,7 @@ export interface ForwardSession {
   readonly connect: (port: number) => Promise<PodConnection>;
 }
 
-export type ApiResponse = WholeResponse | BytesResponse | StreamResponse | SessionResponse;
+export type ApiResponse = WholeResponse | BytesResponse | StreamResponse | SessionResponse | ResetResponse;
 
 export function textResponse(status: number, body: string, headers: Headers = {}): WholeResponse {
   return {

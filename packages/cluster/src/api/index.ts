@@ -1,12 +1,23 @@
-export type { Authenticator, Authorizer, ReviewContext, ReviewHandler, Reviews } from "./access-hooks.ts";
+export type {
+  Authenticator,
+  Authorizer,
+  Documents,
+  Impersonator,
+  ReviewContext,
+  ReviewHandler,
+  Reviews,
+} from "./access-hooks.ts";
 export type { ProtobufDecoder } from "./body-codec.ts";
+export { durably } from "./durable.ts";
 export type {
   ApiRequest,
   ApiResponse,
   BytesResponse,
+  ClientCertificate,
   CommandSession,
   ForwardSession,
   Headers,
+  ResetResponse,
   Session,
   SessionProtocol,
   SessionResponse,
@@ -14,7 +25,10 @@ export type {
   StreamSink,
   WholeResponse,
 } from "./exchange.ts";
+export type { Fault, FaultMatch, FaultRequest } from "./fault-rules.ts";
+export { type FaultHandle, Faults } from "./faults.ts";
 export { KUBERNETES_VERSION } from "./health.ts";
+export { stealLease } from "./lease-theft.ts";
 export type { RequestInfo, ResourceTarget } from "./request-info.ts";
 export { type RequestEntry, RequestLog } from "./request-log.ts";
 export { ApiServer, type ApiServerOptions } from "./server.ts";

@@ -1,3 +1,5 @@
+import { DEEPEST } from "../registry/index.ts";
+
 /**
  * JSON that tells which keys were written twice. The engine's own parser reads the text; only when it returns fewer keys
  * than the text has is the text walked again to name the duplicates.
@@ -11,25 +13,31 @@ export interface ParsedJson {
 export class JsonTextError extends Error {}
 
 export function parseJson(text: string): ParsedJson {
+  const { keys, tooDeep } = survey(text);
+  if (tooDeep !== undefined) throw new JsonTextError(`invalid character '${tooDeep}' exceeded max depth`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw new JsonTextError(complaint(text));
   }
-  if (keysInText(text) === keysInValue(value)) return { value, duplicateFields: [] };
+  if (keys === keysInValue(value)) return { value, duplicateFields: [] };
   return { value, duplicateFields: findDuplicates(text) };
 }
 
-/** Every colon outside of a string follows a key. */
-function keysInText(text: string): number {
+/** How many keys a text has, as every colon outside of a string follows one, and the bracket that goes too deep. */
+function survey(text: string): { readonly keys: number; readonly tooDeep: string | undefined } {
   let keys = 0;
+  let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === 0x22) i = endOfString(text, i);
     else if (code === 0x3a) keys++;
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > DEEPEST) return { keys, tooDeep: text[i] };
+    } else if (code === 0x7d || code === 0x5d) depth--;
   }
-  return keys;
+  return { keys, tooDeep: undefined };
 }
 
 function endOfString(text: string, start: number): number {

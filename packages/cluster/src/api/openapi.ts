@@ -1,23 +1,53 @@
-import type { BuiltinTables, Catalog, Endpoint } from "../registry/index.ts";
+import type { BuiltinTables, Catalog, Endpoint, Subresource } from "../registry/index.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { fingerprint } from "./hash.ts";
-import { collectComponents, customComponents, type OpenApiSchema } from "./openapi-schemas.ts";
+import { KUBERNETES_VERSION } from "./health.ts";
+import { parseAccept } from "./negotiate.ts";
+import { documentOperation, groupTitle, type Names, operationsOf, type Paths, tagOf } from "./openapi-operations.ts";
+import { collectComponents, customComponents, customName, type OpenApiSchema } from "./openapi-schemas.ts";
+import { writeSwagger } from "./openapi-v2.ts";
+import { encodeSwagger } from "./openapi-v2-protobuf.ts";
+import { writePaths } from "./openapi-v3.ts";
 
-const IMMUTABLE_SECONDS = 31_536_000;
+const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const INFO = { title: "Kubernetes", version: KUBERNETES_VERSION.replace(/^v(\d+\.\d+).*$/, "$1") };
+/** How the documents of custom resources, made on the way, call themselves. */
+const CUSTOM_INFO = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
+const SECURITY = { BearerToken: { type: "apiKey", name: "authorization", in: "header" } };
+const NO_CACHE = "no-cache, private";
+
+/** The forms of the old document, by what clients call them; the first one also goes by `*`. */
+const OLD_FORMS: Readonly<Record<string, string>> = {
+  "application/json": "application/json",
+  "application/com.github.proto-openapi.spec.v2@v1.0+protobuf":
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  "application/com.github.proto-openapi.spec.v2.v1.0+protobuf":
+    "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  "application/*": "application/json",
+  "*/*": "application/json",
+};
 
 interface Document {
   readonly body: string;
   readonly hash: string;
 }
 
+/** The paths of a document and the components that they speak of. */
+interface Content {
+  readonly paths: Paths;
+  readonly schemas: Record<string, OpenApiSchema>;
+}
+
 /**
- * OpenAPI v3, one document for each group version. `kubectl` reads these before it writes anything, to see whether the
- * server checks fields itself, and for `explain`.
+ * OpenAPI: v3 with one document for each group version, and the old v2 with one for everything. `kubectl` reads v3
+ * before it writes anything, to see whether the server checks fields itself, and for `explain`.
  */
 export class OpenApi {
   readonly #catalog: Catalog;
   readonly #tables: () => BuiltinTables;
   readonly #documents = new Map<string, Document>();
+  /** The old document in protocol buffers, of the text with this hash. */
+  #encoded: { readonly hash: string; readonly body: Uint8Array } | undefined;
   #generation = -1;
 
   constructor(catalog: Catalog, tables: () => BuiltinTables) {
@@ -25,160 +55,227 @@ export class OpenApi {
     this.#tables = tables;
   }
 
-  /** The answer for `/openapi/v3` and below; undefined when there is no such document. */
+  /** The answer for `/openapi/…`; undefined when there is no such document. */
   respond(request: ApiRequest, segments: readonly string[]): ApiResponse | undefined {
-    const [, , root, ...rest] = segments;
-    if (root === undefined) return this.#index(request);
-    if (root === "api" && rest.length === 1) return this.#document(request, "", rest[0] as string);
-    if (root === "apis" && rest.length === 2) return this.#document(request, rest[0] as string, rest[1] as string);
-    return undefined;
+    const [, edition, ...rest] = segments;
+    if (edition === "v2" && rest.length === 0) return this.#old(request);
+    if (edition !== "v3") return undefined;
+    return rest.length === 0 ? this.#index() : this.#document(request, rest.join("/"));
   }
 
-  #index(request: ApiRequest): ApiResponse {
+  #index(): ApiResponse {
     const paths: Record<string, { serverRelativeURL: string }> = {};
-    for (const { group, versions } of this.#catalog.groups()) {
-      for (const version of versions) {
-        const path = pathOf(group, version);
-        paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#tag(group, version)}` };
-      }
+    for (const path of this.#paths()) {
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#tag(path)}` };
     }
-    const body = JSON.stringify({ paths });
-    const etag = `"${fingerprint(body)}"`;
-    const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache, private", etag };
-    if (request.headers["if-none-match"] === etag) return { type: "whole", status: 304, headers, body: "" };
-    return { type: "whole", status: 200, headers, body };
+    const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": NO_CACHE };
+    return { type: "whole", status: 200, headers, body: JSON.stringify({ paths }) };
   }
 
-  #document(request: ApiRequest, group: string, version: string): ApiResponse | undefined {
-    if (!this.#catalog.hasVersion(group, version)) return undefined;
+  /** The names of all documents. */
+  #paths(): string[] {
+    const groups = this.#catalog.groups();
+    const builtIn = new Set([...this.#catalog.all()].filter(({ custom }) => !custom).map(({ group }) => group));
+    return [
+      "api",
+      "apis",
+      "version",
+      ...groups.filter(({ group }) => group !== "" && builtIn.has(group)).map(({ group }) => `apis/${group}`),
+      ...groups.flatMap(({ group, versions }) => versions.map((version) => pathOf(group, version))),
+    ].sort();
+  }
+
+  #document(request: ApiRequest, path: string): ApiResponse | undefined {
+    if (!this.#paths().includes(path)) return undefined;
+    if (!acceptsJson(request)) return notAcceptable();
     const asked = request.query.get("hash");
-    const tag = this.#tag(group, version);
+    const tag = this.#tag(path);
+    const headers = { "content-type": "application/json", etag: `"${tag}"`, vary: "Accept" };
     if (asked !== null && asked !== "" && asked !== tag) {
-      const location = `/openapi/v3/${pathOf(group, version)}?hash=${tag}`;
-      return { type: "whole", status: 301, headers: { location }, body: "" };
+      const location = `/openapi/v3/${path}?hash=${tag}`;
+      return {
+        type: "whole",
+        status: 301,
+        headers: { ...headers, location, "cache-control": NO_CACHE },
+        body: "",
+      };
     }
-    const { body, hash } = this.#build(group, version);
+    const cached = { ...headers, "cache-control": asked ? "public, immutable" : NO_CACHE };
+    if (request.headers["if-none-match"] === headers.etag) {
+      return { type: "whole", status: 304, headers: cached, body: "" };
+    }
+    return { type: "whole", status: 200, headers: cached, body: this.#build(path, () => this.#newDocument(path)).body };
+  }
+
+  #old(request: ApiRequest): ApiResponse {
+    const form = parseAccept(request.headers.accept)
+      .map(({ type }) => OLD_FORMS[type])
+      .find((found) => found !== undefined);
+    if (form === undefined) return notAcceptable();
+    const { body, hash } = this.#build("v2", () => this.#everything());
     const headers = {
-      "content-type": "application/json",
+      "content-type": form,
       etag: `"${hash}"`,
+      "cache-control": NO_CACHE,
       vary: "Accept",
-      "cache-control": asked ? `public, immutable, max-age=${IMMUTABLE_SECONDS}` : "no-cache, private",
     };
     if (request.headers["if-none-match"] === headers.etag) return { type: "whole", status: 304, headers, body: "" };
-    return { type: "whole", status: 200, headers, body };
+    if (form === "application/json") return { type: "whole", status: 200, headers, body };
+    if (this.#encoded?.hash !== hash) this.#encoded = { hash, body: encodeSwagger(JSON.parse(body)) };
+    return { type: "whole", status: 200, headers, body: this.#encoded.body };
   }
 
   /** Changes whenever the document would, without building it: it is asked for by everybody who reads the index. */
-  #tag(group: string, version: string): string {
-    const parts = this.#catalog
-      .inVersion(group, version)
-      .map(({ resource, version: own }) => [
-        resource.plural,
-        resource.kind,
-        own.subresources.map((sub) => sub.name),
-        resource.custom ? own.codec.schema.schema : "",
-      ]);
-    return fingerprint(JSON.stringify(parts));
+  #tag(path: string): string {
+    const [, group = "", version] = path.split("/");
+    const endpoints = path.startsWith("api/")
+      ? this.#catalog.inVersion("", group)
+      : version === undefined
+        ? []
+        : this.#catalog.inVersion(group, version);
+    const parts = endpoints.map(({ resource, version: own }) => [
+      resource.plural,
+      resource.kind,
+      own.subresources.map((sub) => sub.name),
+      Object.keys(own.selectable ?? {}),
+      resource.custom ? own.codec.schema.schema : "",
+    ]);
+    return fingerprint(JSON.stringify([path, parts]));
   }
 
-  #build(group: string, version: string): Document {
+  #build(key: string, content: () => unknown): Document {
     if (this.#generation !== this.#catalog.generation) {
       this.#documents.clear();
       this.#generation = this.#catalog.generation;
     }
-    const key = pathOf(group, version);
     let document = this.#documents.get(key);
     if (!document) {
-      const body = JSON.stringify(this.#content(group, version));
+      const body = JSON.stringify(content());
       document = { body, hash: fingerprint(body) };
       this.#documents.set(key, document);
     }
     return document;
   }
 
-  #content(group: string, version: string) {
-    const endpoints = this.#catalog.inVersion(group, version);
-    const schemas: Record<string, OpenApiSchema> = {};
-    const paths: Record<string, unknown> = {};
-    const tables = this.#tables();
-    for (const endpoint of endpoints) {
-      if (endpoint.resource.custom) Object.assign(schemas, customComponents(endpoint, tables));
-      else {
-        const { kind, listKind } = endpoint.resource;
-        const names = [kind, listKind, ...endpoint.version.subresources.map((sub) => sub.kind)];
-        for (const name of names) {
-          const ref = tables.schemas.refOfKind(group, version, name);
-          if (ref !== undefined) collectComponents(ref, tables, schemas);
-        }
-      }
-      Object.assign(paths, pathsOf(endpoint));
-    }
-    const ordered = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
+  #newDocument(path: string) {
+    const [root, group = "", version] = path.split("/");
+    const content =
+      root === "api" && group !== ""
+        ? this.#ofVersion("", group)
+        : version !== undefined
+          ? this.#ofVersion(group, version)
+          : this.#ofRoot(root as string, group);
+    const custom = version !== undefined && this.#catalog.inVersion(group, version).every((e) => e.resource.custom);
     return {
       openapi: "3.0.0",
-      info: { title: "Kubernetes", version: "v1.36.3" },
-      paths,
-      components: { schemas: ordered },
+      info: custom ? CUSTOM_INFO : INFO,
+      paths: inOrder(writePaths(content.paths)),
+      components: {
+        schemas: inOrder(content.schemas),
+        ...(custom ? {} : { securitySchemes: SECURITY }),
+      },
     };
   }
+
+  /** The documents about documents: which versions, groups and resources there are. */
+  #ofRoot(root: string, group: string): Content {
+    const [path, operation] =
+      root === "version"
+        ? ["/version/", documentOperation("getCodeVersion", "version", "io.k8s.apimachinery.pkg.version.Info", true)]
+        : root === "api"
+          ? ["/api/", documentOperation("getCoreAPIVersions", "core", `${META}.APIVersions`)]
+          : group === ""
+            ? ["/apis/", documentOperation("getAPIVersions", "apis", `${META}.APIGroupList`)]
+            : [
+                `/apis/${group}/`,
+                documentOperation(`get${groupTitle(group)}APIGroup`, tagOf(group), `${META}.APIGroup`),
+              ];
+    return this.#withComponents({ [path as string]: { get: operation as ReturnType<typeof documentOperation> } }, []);
+  }
+
+  #ofVersion(group: string, version: string): Content {
+    const endpoints = this.#catalog.inVersion(group, version);
+    const paths: Paths = {};
+    if (endpoints.some(({ resource }) => !resource.custom)) {
+      const id = `get${groupTitle(group)}${version.slice(0, 1).toUpperCase()}${version.slice(1)}APIResources`;
+      const list = documentOperation(id, tagOf(group, version), `${META}.APIResourceList`);
+      paths[`/${pathOf(group, version)}/`] = { get: list };
+    }
+    for (const endpoint of endpoints) Object.assign(paths, operationsOf(endpoint, this.#names(endpoint)));
+    return this.#withComponents(paths, endpoints, { group, version });
+  }
+
+  #names(endpoint: Endpoint): Names {
+    const { resource, version } = endpoint;
+    const { schemas } = this.#tables();
+    const builtIn = (group: string, name: string, kind: string) => schemas.refOfKind(group, name, kind) ?? "";
+    if (resource.custom) {
+      const object = customName(endpoint, resource.kind);
+      return {
+        object,
+        list: customName(endpoint, resource.listKind),
+        subresource: (sub) => (sub.name === "scale" ? builtIn("autoscaling", "v1", "Scale") : object),
+      };
+    }
+    return {
+      object: builtIn(resource.group, version.version, resource.kind),
+      list: builtIn(resource.group, version.version, resource.listKind),
+      subresource: (sub: Subresource) => builtIn(sub.group, sub.version, sub.kind),
+    };
+  }
+
+  /** Everything that the operations name, and what that refers to. */
+  #withComponents(
+    paths: Paths,
+    endpoints: readonly Endpoint[],
+    scope?: { readonly group: string; readonly version: string },
+  ): Content {
+    const tables = this.#tables();
+    const schemas: Record<string, OpenApiSchema> = {};
+    for (const endpoint of endpoints) {
+      if (endpoint.resource.custom) customComponents(endpoint, tables, schemas, scope);
+    }
+    for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+      for (const content of [operation.body, ...Object.values(operation.responses)]) {
+        if (content?.ref !== undefined) collectComponents(content.ref, tables, schemas, scope);
+      }
+    }
+    return { paths, schemas };
+  }
+
+  #everything() {
+    const all: Content = { paths: {}, schemas: {} };
+    const scopeless: Endpoint[] = [];
+    const add = ({ paths }: Content) => Object.assign(all.paths, paths);
+    for (const path of this.#paths()) {
+      const [root = "", group = "", version] = path.split("/");
+      if (root === "api" && group !== "") add(this.#ofVersion("", group));
+      else if (version === undefined) add(this.#ofRoot(root, group));
+      else {
+        add(this.#ofVersion(group, version));
+        scopeless.push(...this.#catalog.inVersion(group, version));
+      }
+    }
+    const { schemas } = this.#withComponents(all.paths, scopeless);
+    return writeSwagger(inOrder(all.paths), inOrder(schemas), INFO);
+  }
+}
+
+function notAcceptable(): ApiResponse {
+  return { type: "whole", status: 406, headers: { vary: "Accept", "cache-control": NO_CACHE }, body: "" };
+}
+
+function inOrder<T>(record: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Protobuf, the other form in which a real server has the new documents, is not written here. */
+function acceptsJson(request: ApiRequest): boolean {
+  return parseAccept(request.headers.accept).some(({ type }) =>
+    ["application/json", "application/*", "*/*"].includes(type),
+  );
 }
 
 function pathOf(group: string, version: string): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
-}
-
-const parameter = (name: string, description: string, type = "string") => ({
-  name,
-  in: "query",
-  description,
-  schema: { type, uniqueItems: true },
-});
-
-const WRITE_PARAMETERS = [
-  parameter("dryRun", "When present, indicates that modifications should not be persisted."),
-  parameter("fieldManager", "The name of the program or person that makes these changes."),
-  parameter("fieldValidation", "How to treat unknown and duplicate fields: Ignore, Warn or Strict."),
-];
-const FORCE = parameter("force", "Take over fields that others manage; only for apply patches.", "boolean");
-
-const ACTIONS: Record<string, string> = { create: "post", update: "put", patch: "patch", get: "get", list: "list" };
-
-/** The paths of a resource with what can be done there: enough for clients to find kinds and options by. */
-function pathsOf(endpoint: Endpoint): Record<string, unknown> {
-  const { resource, version } = endpoint;
-  const root = `/${pathOf(resource.group, version.version)}`;
-  const base = resource.namespaced ? `${root}/namespaces/{namespace}/${resource.plural}` : `${root}/${resource.plural}`;
-  const gvk = { group: resource.group, version: version.version, kind: resource.kind };
-  const operation = (verb: string, kind: Record<string, string> = gvk) => ({
-    operationId: `${verb}${resource.namespaced ? "Namespaced" : ""}${resource.kind}`,
-    "x-kubernetes-action": ACTIONS[verb] ?? verb,
-    "x-kubernetes-group-version-kind": kind,
-    ...(verb === "create" || verb === "update" ? { parameters: WRITE_PARAMETERS } : {}),
-    ...(verb === "patch" ? { parameters: [...WRITE_PARAMETERS, FORCE] } : {}),
-    responses: { "200": { description: "OK" } },
-  });
-  const has = (verb: string) => version.verbs.includes(verb);
-  const collection = {
-    ...(has("list") ? { get: operation("list") } : {}),
-    ...(has("create") ? { post: operation("create") } : {}),
-    ...(has("deletecollection") ? { delete: operation("deletecollection") } : {}),
-  };
-  const item = {
-    ...(has("get") ? { get: operation("get") } : {}),
-    ...(has("update") ? { put: operation("update") } : {}),
-    ...(has("patch") ? { patch: operation("patch") } : {}),
-    ...(has("delete") ? { delete: operation("delete") } : {}),
-  };
-  const paths: Record<string, unknown> = { [base]: collection };
-  if (Object.keys(item).length > 0) paths[`${base}/{name}`] = item;
-  if (resource.namespaced && has("list")) paths[`${root}/${resource.plural}`] = { get: operation("list") };
-  for (const sub of version.subresources) {
-    const kind = { group: sub.group, version: sub.version, kind: sub.kind };
-    const methods: Record<string, unknown> = {};
-    for (const [verb, method] of Object.entries({ get: "get", update: "put", patch: "patch", create: "post" })) {
-      if (sub.verbs.includes(verb)) methods[method] = operation(verb, kind);
-    }
-    paths[`${base}/{name}/${sub.name}`] = methods;
-  }
-  return paths;
 }

@@ -61,7 +61,18 @@ function readWriteOptions(query: URLSearchParams, manager: string): WriteOptions
     dryRun: query.getAll("dryRun").includes("All"),
     fieldManager: query.get("fieldManager") || manager,
     fieldValidation: (query.get("fieldValidation") || "Warn") as FieldValidation,
+    given: givenOptions(query),
   };
+}
+
+function givenOptions(query: URLSearchParams): Record<string, unknown> {
+  const dryRun = query.getAll("dryRun");
+  const given: Record<string, unknown> = dryRun.length > 0 ? { dryRun } : {};
+  for (const key of ["fieldManager", "fieldValidation"]) {
+    const value = query.get(key);
+    if (value) given[key] = value;
+  }
+  return given;
 }
 
 export function patchOptions(query: URLSearchParams, type: PatchType, manager: string): PatchOptions {
@@ -77,9 +88,39 @@ export function patchOptions(query: URLSearchParams, type: PatchType, manager: s
 
 const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 
+/** The fields of DeleteOptions with the types that a real server reads them into, as its complaints name both. */
+const DELETE_FIELDS: Readonly<Record<string, readonly [type: string, kind: string]>> = {
+  gracePeriodSeconds: ["int64", "number"],
+  orphanDependents: ["bool", "bool"],
+  propagationPolicy: ["v1.DeletionPropagation", "string"],
+  dryRun: ["[]string", "array"],
+  preconditions: ["v1.Preconditions", "object"],
+};
+
+function checkTypes(given: Readonly<Record<string, unknown>>): void {
+  const refuseType = (found: string, field: string, type: string) =>
+    badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`);
+  for (const [field, [type, kind]] of Object.entries(DELETE_FIELDS)) {
+    const value = given[field] ?? undefined;
+    if (value === undefined) continue;
+    const found = jsonKind(value);
+    if (found !== kind) throw refuseType(found, field, type);
+    if (field === "gracePeriodSeconds" && !Number.isInteger(value)) throw refuseType(`number ${value}`, field, type);
+  }
+  for (const item of Array.isArray(given.dryRun) ? (given.dryRun as unknown[]) : []) {
+    if (typeof item !== "string") throw refuseType(jsonKind(item), "dryRun", "string");
+  }
+}
+
+function jsonKind(value: unknown): string {
+  if (Array.isArray(value)) return "array";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
 /** Of a DELETE: a body wins over the query. */
 export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOptions {
   const given = isRecord(body) ? body : {};
+  checkTypes(given);
   const field = (name: string): unknown => given[name] ?? query.get(name) ?? undefined;
   const errors: FieldError[] = [];
   const grace = field("gracePeriodSeconds");
@@ -107,6 +148,13 @@ export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOpti
     orphanDependents: orphan === undefined ? undefined : orphan === true || orphan === "true",
     preconditions: preconditions as DeleteOptions["preconditions"],
     dryRun: dryRun.includes("All"),
+    given: {
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...(preconditions === undefined ? {} : { preconditions }),
+      ...(orphan === undefined ? {} : { orphanDependents: orphan === true || orphan === "true" }),
+      ...(policy === undefined ? {} : { propagationPolicy: policy }),
+      ...(dryRun.length > 0 ? { dryRun } : {}),
+    },
   };
 }
 

@@ -39,7 +39,9 @@ export function handleLog(call: ResourceCall): ApiResponse {
   const pod = findObject(call);
   const container = chooseContainer(pod, query.get("container") ?? "");
   // A pod that no node has taken has written nothing, which is no error.
-  if (!objectAt(pod, "spec").nodeName) return textResponse(204, "");
+  if (!objectAt(pod, "spec").nodeName) {
+    return { type: "whole", status: 204, headers: { "cache-control": "no-cache, private" }, body: "" };
+  }
   const log = nodeOf(call, pod).log(pod, container, flag(query, "previous"));
   const headers = { "content-type": "text/plain", "cache-control": "no-cache, private" };
   if (!selection.follow) return { type: "whole", status: 200, headers, body: log.text(selection) };
@@ -129,7 +131,7 @@ function chooseContainer(pod: ApiObject, name: string): string {
 }
 
 /** The node that a pod runs on, as far as somebody answers there. */
-function nodeOf(call: ResourceCall, pod: ApiObject): NodePods {
+export function nodeOf(call: ResourceCall, pod: ApiObject): NodePods {
   const { nodeName } = objectAt(pod, "spec");
   if (typeof nodeName !== "string" || nodeName === "") {
     throw badRequest(`pod ${pod.metadata.name} does not have a host assigned`);
@@ -195,7 +197,7 @@ function readSelection(query: URLSearchParams, name: string, now: number): LogSe
     errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
   }
   if (sinceSeconds !== undefined && sinceTime !== undefined) {
-    errors.push(forbiddenField("", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    errors.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   } else if (sinceSeconds !== undefined && sinceSeconds < 1) {
     errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
   }

@@ -40,6 +40,8 @@ const accessModes: Column = {
   },
 };
 
+const isBound = (claim: ApiObject): boolean => Boolean(objectAt(claim, "spec").volumeName);
+
 function nodeStatus(node: ApiObject): string {
   const ready = listAt(node, "status", "conditions").find((condition) => condition.type === "Ready");
   const words = [ready ? (ready.status === "True" ? "Ready" : "NotReady") : "Unknown"];
@@ -118,6 +120,13 @@ function hpaTargets(hpa: ApiObject): string {
 const count = (key: string) => (object: ApiObject) => Object.keys(objectAt(object, key)).length;
 const listLength = (key: string) => (object: ApiObject) => listAt(object, key).length;
 
+const CREATED: readonly Column[] = [nameColumn, { ...createdAt, type: "date" }];
+
+const queuing = (key: string) => (level: ApiObject) => {
+  const response = objectAt(level, "spec", "limited", "limitResponse");
+  return isRecord(response.queuing) ? (response.queuing[key] ?? 0) : NONE;
+};
+
 const COLUMNS: Record<string, readonly Column[]> = {
   ...workloadColumns,
   "/services": [
@@ -177,9 +186,12 @@ const COLUMNS: Record<string, readonly Column[]> = {
     field("Version", "status.nodeInfo.kubeletVersion"),
     wide({ name: "Internal-IP", cell: address("InternalIP") }),
     wide({ name: "External-IP", cell: address("ExternalIP") }),
-    wide(field("OS-Image", "status.nodeInfo.osImage", UNKNOWN)),
-    wide(field("Kernel-Version", "status.nodeInfo.kernelVersion", UNKNOWN)),
-    wide(field("Container-Runtime", "status.nodeInfo.containerRuntimeVersion", UNKNOWN)),
+    wide({ name: "OS-Image", cell: (o) => objectAt(o, "status", "nodeInfo").osImage || UNKNOWN }),
+    wide({ name: "Kernel-Version", cell: (o) => objectAt(o, "status", "nodeInfo").kernelVersion || UNKNOWN }),
+    wide({
+      name: "Container-Runtime",
+      cell: (o) => objectAt(o, "status", "nodeInfo").containerRuntimeVersion || UNKNOWN,
+    }),
   ],
   "/namespaces": [nameColumn, field("Status", "status.phase"), age],
   "/serviceaccounts": [nameColumn, age],
@@ -216,8 +228,9 @@ const COLUMNS: Record<string, readonly Column[]> = {
       cell: (o) => (o.metadata.deletionTimestamp ? "Terminating" : (objectAt(o, "status").phase ?? "")),
     },
     field("Volume", "spec.volumeName"),
-    field("Capacity", "status.capacity.storage"),
-    accessModes,
+    // What a claim got is only known when it is bound.
+    { name: "Capacity", cell: (o) => (isBound(o) ? (objectAt(o, "status", "capacity").storage ?? "") : "") },
+    { ...accessModes, cell: (o, now) => (isBound(o) ? accessModes.cell(o, now) : "") },
     field("StorageClass", "spec.storageClassName"),
     field("VolumeAttributesClass", "status.currentVolumeAttributesClassName", UNSET),
     age,
@@ -259,8 +272,8 @@ const COLUMNS: Record<string, readonly Column[]> = {
     field("AllowVolumeExpansion", "allowVolumeExpansion", false),
     age,
   ],
-  "rbac.authorization.k8s.io/roles": [nameColumn, createdAt],
-  "rbac.authorization.k8s.io/clusterroles": [nameColumn, createdAt],
+  "rbac.authorization.k8s.io/roles": CREATED,
+  "rbac.authorization.k8s.io/clusterroles": CREATED,
   "rbac.authorization.k8s.io/rolebindings": bindingColumns,
   "rbac.authorization.k8s.io/clusterrolebindings": bindingColumns,
   "autoscaling/horizontalpodautoscalers": [
@@ -270,28 +283,28 @@ const COLUMNS: Record<string, readonly Column[]> = {
       cell: (o) => `${objectAt(o, "spec", "scaleTargetRef").kind}/${objectAt(o, "spec", "scaleTargetRef").name}`,
     },
     { name: "Targets", cell: hpaTargets },
-    field("MinPods", "spec.minReplicas", UNSET),
+    { name: "MinPods", cell: (o) => String(objectAt(o, "spec").minReplicas ?? UNSET) },
     field("MaxPods", "spec.maxReplicas"),
     field("Replicas", "status.currentReplicas", 0),
     age,
   ],
   "policy/poddisruptionbudgets": [
     nameColumn,
-    field("Min Available", "spec.minAvailable", "N/A"),
-    field("Max Unavailable", "spec.maxUnavailable", "N/A"),
+    { name: "Min Available", cell: (o) => String(objectAt(o, "spec").minAvailable ?? "N/A") },
+    { name: "Max Unavailable", cell: (o) => String(objectAt(o, "spec").maxUnavailable ?? "N/A") },
     number("Allowed Disruptions", "status.disruptionsAllowed"),
     age,
   ],
   "coordination.k8s.io/leases": [nameColumn, field("Holder", "spec.holderIdentity"), age],
-  "apiextensions.k8s.io/customresourcedefinitions": [nameColumn, { ...createdAt, type: "date" }],
+  "apiextensions.k8s.io/customresourcedefinitions": CREATED,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": [
     nameColumn,
-    { name: "Webhooks", cell: listLength("webhooks") },
+    { name: "Webhooks", type: "integer", cell: listLength("webhooks") },
     age,
   ],
   "admissionregistration.k8s.io/validatingwebhookconfigurations": [
     nameColumn,
-    { name: "Webhooks", cell: listLength("webhooks") },
+    { name: "Webhooks", type: "integer", cell: listLength("webhooks") },
     age,
   ],
   "admissionregistration.k8s.io/validatingadmissionpolicies": [
@@ -312,13 +325,49 @@ const COLUMNS: Record<string, readonly Column[]> = {
     { name: "Limit", cell: quotaCell("limit") },
     age,
   ],
-  "/limitranges": [nameColumn, createdAt],
+  "/limitranges": CREATED,
   "scheduling.k8s.io/priorityclasses": [
     nameColumn,
-    field("Value", "value", 0),
-    field("Global-Default", "globalDefault", false),
+    field("Value", "value", 0, { type: "integer" }),
+    field("Global-Default", "globalDefault", false, { type: "boolean" }),
     age,
     field("PreemptionPolicy", "preemptionPolicy"),
+  ],
+  "flowcontrol.apiserver.k8s.io/flowschemas": [
+    nameColumn,
+    field("PriorityLevel", "spec.priorityLevelConfiguration.name"),
+    field("MatchingPrecedence", "spec.matchingPrecedence", 0),
+    field("DistinguisherMethod", "spec.distinguisherMethod.type", NONE),
+    age,
+    {
+      name: "MissingPL",
+      cell: (o) => listAt(o, "status", "conditions").find(({ type }) => type === "Dangling")?.status ?? "?",
+    },
+  ],
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": [
+    nameColumn,
+    field("Type", "spec.type"),
+    field("NominalConcurrencyShares", "spec.limited.nominalConcurrencyShares", NONE),
+    { name: "Queues", cell: queuing("queues") },
+    { name: "HandSize", cell: queuing("handSize") },
+    { name: "QueueLengthLimit", cell: queuing("queueLengthLimit") },
+    age,
+  ],
+  "storage.k8s.io/csidrivers": [
+    nameColumn,
+    field("AttachRequired", "spec.attachRequired", true, { type: "boolean" }),
+    field("PodInfoOnMount", "spec.podInfoOnMount", false, { type: "boolean" }),
+    field("StorageCapacity", "spec.storageCapacity", false, { type: "boolean" }),
+    {
+      name: "TokenRequests",
+      cell: (o) =>
+        listAt(o, "spec", "tokenRequests")
+          .map(({ audience }) => audience)
+          .join(",") || UNSET,
+    },
+    field("RequiresRepublish", "spec.requiresRepublish", false, { type: "boolean" }),
+    { name: "Modes", cell: (o) => joined(objectAt(o, "spec").volumeLifecycleModes) || NONE },
+    age,
   ],
   "node.k8s.io/runtimeclasses": [nameColumn, field("Handler", "handler"), age],
   "certificates.k8s.io/certificatesigningrequests": [
@@ -347,6 +396,16 @@ const COLUMNS: Record<string, readonly Column[]> = {
 };
 
 const PLAIN: readonly Column[] = [nameColumn, age];
+
+/** Kinds whose rows a table shows in another order than that of their names. */
+const ORDERS: Readonly<Record<string, (a: ApiObject, b: ApiObject) => number>> = {
+  "flowcontrol.apiserver.k8s.io/flowschemas": (a, b) =>
+    Number(objectAt(a, "spec").matchingPrecedence) - Number(objectAt(b, "spec").matchingPrecedence),
+};
+
+export function orderOf({ resource }: Endpoint): ((a: ApiObject, b: ApiObject) => number) | undefined {
+  return ORDERS[`${resource.group}/${resource.plural}`];
+}
 
 /** The columns of a built-in kind; those without a row of their own show name and age. */
 export function printerOf(endpoint: Endpoint): readonly Column[] {

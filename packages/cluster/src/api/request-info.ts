@@ -6,6 +6,8 @@ export interface RequestInfo {
   readonly segments: readonly string[];
   /** Present when the path names a resource: `/api/v1/…` or `/apis/GROUP/VERSION/…`. */
   readonly target: ResourceTarget | undefined;
+  /** The one name that the field selector of a list or watch asks for. */
+  readonly selectedName?: string | undefined;
 }
 
 export interface ResourceTarget {
@@ -29,7 +31,15 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const base = { path, segments: segments ?? [] };
   if (!parsed) return { ...base, verb: method.toLowerCase(), target: undefined };
   const { target, deprecatedWatch } = parsed;
-  return { ...base, verb: verbOf(method, target, query, deprecatedWatch), target };
+  const verb = verbOf(method, target, query, deprecatedWatch);
+  const selectedName = verb === "list" || verb === "watch" ? nameIn(query.get("fieldSelector") ?? "") : undefined;
+  return { ...base, verb, target, selectedName };
+}
+
+/** Whoever may read one object only may list and watch it by its name. */
+function nameIn(fieldSelector: string): string | undefined {
+  const name = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(fieldSelector)?.[1];
+  return name === undefined || name === "." || name === ".." || /[/%]/.test(name) ? undefined : name;
 }
 
 function splitPath(path: string): string[] | undefined {

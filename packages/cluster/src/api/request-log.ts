@@ -6,6 +6,8 @@ export interface RequestEntry {
   /** With the query, as the client sent it. */
   readonly path: string;
   readonly user: string;
+  /** As whom the request acted, when that is somebody else. */
+  readonly impersonatedUser?: string | undefined;
   readonly userAgent: string;
   /** `configmaps`, `widgets.example.com`; undefined for paths that name no resource. */
   readonly resource: string | undefined;
@@ -60,6 +62,7 @@ export class RequestLog implements Iterable<RequestEntry> {
   /** Called by the server with each answer. */
   add(entry: RequestEntry): void {
     this.#entries.push(entry);
-    if (this.#entries.length > this.#limit) this.#entries.splice(0, this.#entries.length - this.#limit);
+    // In larger steps, because taking one off the front moves all the others.
+    if (this.#entries.length > this.#limit * 1.1 + 1) this.#entries = this.#entries.slice(-this.#limit);
   }
 }

@@ -18,9 +18,10 @@ import {
   updateFromBody,
 } from "../registry/index.ts";
 import { type ProtobufDecoder, parseBody, parsePatchBody } from "./body-codec.ts";
-import { objectResponse, type Warnings, wantsPretty } from "./encode.ts";
+import { objectResponse, textualResponse, type Warnings, wantsPretty } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { type Negotiated, parseMediaType } from "./negotiate.ts";
+import type { ObjectTexts } from "./object-text.ts";
 import { patchOptions, writeOptions } from "./options.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { IncludeObject } from "./table.ts";
@@ -36,6 +37,7 @@ export interface ResourceCall {
   readonly warnings: Warnings;
   readonly negotiated: Negotiated;
   readonly protobuf: ProtobufDecoder;
+  readonly texts: ObjectTexts;
   /** The node that runs pods; undefined in a cluster without one. */
   readonly pods: NodePods | undefined;
   /** Remembers what a write carried. */
@@ -55,8 +57,14 @@ export function includeObjectOf(request: ApiRequest): IncludeObject {
 /** An object as the answer, in the form that the client accepts. */
 export function respondObject(call: ResourceCall, status: number, object: ApiObject): ApiResponse {
   const { target, request, negotiated, backend } = call;
+  if (isPlain(call)) return textualResponse(status, `${call.texts.of(object)}\n`);
   const body = transformObject(target.endpoint, object, negotiated, includeObjectOf(request), backend.clock.now());
   return respondRaw(call, status, body);
+}
+
+/** Whether objects go out as they are, in the form that most clients take. */
+export function isPlain({ negotiated, request }: ResourceCall): boolean {
+  return negotiated.as === "object" && negotiated.format === "json" && !wantsPretty(request);
 }
 
 /** Anything as the answer, as it is. */
@@ -87,6 +95,20 @@ export function findObject(call: ResourceCall): ApiObject {
   const entry = call.backend.store.get(endpoint.resource.table, storeKey(namespace, name as string));
   if (!entry) throw notFound(endpoint.resource, name as string);
   return endpoint.version.codec.fromStorage(fromStore(entry.object));
+}
+
+/** Converts the object that a request names, where that takes a webhook: what reads it later cannot wait for one. */
+export async function prepareObject({ backend, target }: ResourceCall): Promise<void> {
+  const { endpoint, namespace, name } = target;
+  const { codec } = endpoint.version;
+  if (!codec.prepareReads || name === undefined) return;
+  const find = () => backend.store.get(endpoint.resource.table, storeKey(namespace, name));
+  for (let entry = find(); entry; ) {
+    await codec.prepareReads([fromStore(entry.object)], true);
+    const now = find();
+    if (now === entry) return;
+    entry = now;
+  }
 }
 
 export async function handleUpdate(call: ResourceCall): Promise<ApiResponse> {

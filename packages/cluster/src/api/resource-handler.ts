@@ -17,11 +17,13 @@ import {
   type Target,
   tooLargeResourceVersion,
   unknownResource,
+  type WatchEvent,
 } from "../registry/index.ts";
 import { type ProtobufDecoder, parseDeleteOptions } from "./body-codec.ts";
-import type { Warnings } from "./encode.ts";
+import { textualResponse, type Warnings } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { negotiate, notAcceptable } from "./negotiate.ts";
+import type { ObjectTexts } from "./object-text.ts";
 import { deleteOptions, listOptions, watchOptions, writeOptions } from "./options.ts";
 import type { RequestInfo, ResourceTarget } from "./request-info.ts";
 import {
@@ -29,12 +31,14 @@ import {
   handlePatch,
   handleUpdate,
   includeObjectOf,
+  isPlain,
+  prepareObject,
   type ResourceCall,
   readBody,
   respondObject,
   respondRaw,
 } from "./resource-call.ts";
-import { handleSubresource } from "./subresources.ts";
+import { handleBindings, handleSubresource } from "./subresources.ts";
 import { eventTransform, transformList } from "./transform.ts";
 import { watchResponse } from "./watch-stream.ts";
 
@@ -43,11 +47,12 @@ export interface CallContext {
   readonly scope: Scope;
   readonly warnings: Warnings;
   readonly protobuf: ProtobufDecoder;
+  readonly texts: ObjectTexts;
   readonly pods: NodePods | undefined;
   readonly noteBody: (value: unknown) => void;
 }
 
-const STREAMED: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward"]);
+const STREAMED: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
 
 /** Answers a request whose path names a resource that is served. */
 export async function handleResource(
@@ -71,7 +76,11 @@ export async function handleResource(
     subresource: named.subresource,
   };
   const call: ResourceCall = { ...context, request, info, target, negotiated };
+  await prepareObject(call);
+  const provision = context.backend.provisions?.need(resource.table);
+  if (provision) await provision;
   if (target.subresource !== undefined) return handleSubresource(call, target.subresource);
+  if (resource.plural === "bindings" && info.verb === "create") return handleBindings(call);
   if (resource.table === "" || !version.verbs.includes(info.verb)) throw methodNotAllowed();
   if (target.name === undefined && ["update", "patch"].includes(info.verb)) throw methodNotAllowed();
   switch (info.verb) {
@@ -119,9 +128,10 @@ function selectionOf(call: ResourceCall): Selection {
   return { ...selection, fields };
 }
 
-function handleList(call: ResourceCall): ApiResponse {
+async function handleList(call: ResourceCall): Promise<ApiResponse> {
   const { backend, target, request, negotiated } = call;
-  const listing = list(backend, target.endpoint, selectionOf(call), listOptions(request.query));
+  const listing = await list(backend, target.endpoint, selectionOf(call), listOptions(request.query));
+  if (isPlain(call)) return textualResponse(200, call.texts.list(target.endpoint, listing));
   const include = includeObjectOf(request);
   return respondRaw(call, 200, transformList(target.endpoint, listing, negotiated, include, backend.clock.now()));
 }
@@ -130,7 +140,10 @@ function handleWatch(call: ResourceCall): ApiResponse {
   const { backend, target, request, negotiated } = call;
   const options = watchOptions(request.query);
   const transform = eventTransform(target.endpoint, negotiated, includeObjectOf(request), () => backend.clock.now());
-  return watchResponse(backend, target.endpoint, selectionOf(call), options, transform, {});
+  const write = isPlain(call)
+    ? (event: WatchEvent) => call.texts.event(event.type, event.object)
+    : (event: WatchEvent) => `${JSON.stringify({ type: event.type, object: transform(event) })}\n`;
+  return watchResponse(backend, target.endpoint, selectionOf(call), options, write, {});
 }
 
 function handleGet(call: ResourceCall): ApiResponse {
@@ -170,7 +183,7 @@ function respondDeleted(call: ResourceCall, { object, gone }: Deleted): ApiRespo
 async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> {
   const { backend, scope, target, negotiated, request } = call;
   const options = await readDeleteOptions(call);
-  const listing = list(backend, target.endpoint, selectionOf(call), {
+  const listing = await list(backend, target.endpoint, selectionOf(call), {
     ...listOptions(request.query),
     match: undefined,
   });
@@ -178,7 +191,7 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
   for (const item of listing.items) {
     try {
       const one = { ...target, namespace: item.metadata.namespace, name: item.metadata.name };
-      await remove(backend, scope, one, options);
+      await remove(backend, scope, one, { ...options, unnamed: true });
       // The answer shows what was found, and not what became of it.
       items.push(item);
     } catch (error) {

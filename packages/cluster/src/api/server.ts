@@ -1,37 +1,45 @@
 import type { NodePods } from "../kubelet/index.ts";
 import {
-  apiVersionOf,
   type Backend,
   type BuiltinTables,
-  type Endpoint,
+  badRequest,
   type RequestUser,
   type Scope,
   StatusError,
   unauthorized,
   unknownResource,
 } from "../registry/index.ts";
-import type { Authenticator, Authorizer, Reviews } from "./access-hooks.ts";
-import { type ProtobufDecoder, parseBody } from "./body-codec.ts";
+import type { Authenticator, Authorizer, Documents, Impersonator, Reviews } from "./access-hooks.ts";
+import type { ProtobufDecoder } from "./body-codec.ts";
 import { Discovery } from "./discovery.ts";
 import { objectResponse, Warnings, wantsPretty } from "./encode.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
+import type { FaultRequest } from "./fault-rules.ts";
+import type { Faults } from "./faults.ts";
 import { healthResponse, versionDocument } from "./health.ts";
 import { acceptsDocuments, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
+import { ObjectTexts } from "./object-text.ts";
 import { OpenApi } from "./openapi.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { handleResource } from "./resource-handler.ts";
+import { findReview, handleReview } from "./review-handler.ts";
 
 export interface ApiServerOptions {
   readonly backend: Backend;
   readonly tables: () => BuiltinTables;
   readonly authenticate: Authenticator;
+  /** Absent: requests act as whoever sent them. */
+  readonly impersonate?: Impersonator | undefined;
   readonly authorize: Authorizer;
   readonly reviews: Reviews;
+  readonly documents?: Documents | undefined;
   readonly protobuf: ProtobufDecoder;
   /** The node that runs pods, if there is one. */
   readonly pods?: NodePods | undefined;
   readonly log: RequestLog;
+  /** What goes wrong on purpose. */
+  readonly faults?: Faults | undefined;
   /** Whether the server is up and not going down. */
   readonly ready: () => boolean;
 }
@@ -41,6 +49,7 @@ export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #discovery: Discovery;
   readonly #openApi: OpenApi;
+  readonly #texts = new ObjectTexts();
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
@@ -70,9 +79,11 @@ export class ApiServer {
   }
 
   async #answer(request: ApiRequest, call: Call): Promise<ApiResponse> {
-    const user = this.#options.authenticate(request);
-    if (!user) throw unauthorized();
-    call.user = user;
+    const requester = this.#options.authenticate(request);
+    if (!requester) throw unauthorized();
+    call.user = requester;
+    const user = this.#options.impersonate?.(request, requester, call.info) ?? requester;
+    if (user !== requester) call.impersonatedUser = user;
     const refusal = this.#options.authorize(user, call.info);
     if (refusal) throw refusal;
     // A WebSocket can only be opened by GET; whoever opens one into a pod needs the right to do so by POST, too.
@@ -80,7 +91,10 @@ export class ApiServer {
       const also = this.#options.authorize(user, { ...call.info, verb: "create" });
       if (also) throw also;
     }
-    return call.info.target ? this.#resource(request, call, user) : this.#document(request, call.info);
+    const answer = async () =>
+      call.info.target ? this.#resource(request, call, user) : this.#document(request, call.info);
+    const { faults } = this.#options;
+    return faults?.concern(call.info.verb) ? faults.around(describeCall(request, call), answer) : answer();
   }
 
   async #resource(request: ApiRequest, call: Call, user: RequestUser): Promise<ApiResponse> {
@@ -93,40 +107,21 @@ export class ApiServer {
       if (!this.#hasGroup(target.group) || (!served && !this.#isBuiltIn(target.group))) return notFoundPage();
       throw unknownResource();
     }
-    const review = this.#options.reviews.get(`${target.group}/${target.resource}`);
-    if (review) return this.#review(request, call, user, endpoint);
     const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add };
+    const noteBody = (value: unknown) => {
+      call.body = value;
+    };
+    const review = findReview(this.#options.reviews, target, endpoint, this.#options.tables);
+    if (review) return handleReview(request, review, { scope, now: backend.clock.now(), protobuf, noteBody });
     return handleResource(request, call.info, endpoint, {
       backend,
       scope,
       warnings: call.warnings,
       protobuf,
+      texts: this.#texts,
       pods: this.#options.pods,
-      noteBody: (value) => {
-        call.body = value;
-      },
+      noteBody,
     });
-  }
-
-  async #review(request: ApiRequest, call: Call, user: RequestUser, endpoint: Endpoint): Promise<ApiResponse> {
-    const { resource, version } = endpoint;
-    const handler = this.#options.reviews.get(`${resource.group}/${resource.plural}`);
-    if (!handler || request.method !== "POST") return methodNotAllowedPage(request);
-    const { value } = parseBody(
-      await request.body(),
-      request.headers["content-type"],
-      resource.kind,
-      this.#options.protobuf,
-    );
-    call.body = value;
-    const object = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
-    const answer = handler(object, {
-      user,
-      namespace: call.info.target?.namespace,
-      now: this.#options.backend.clock.now(),
-    });
-    const typed = { kind: resource.kind, apiVersion: apiVersionOf(resource.group, version.version), ...answer };
-    return objectResponse(201, typed, { format: "json", pretty: wantsPretty(request) });
   }
 
   #document(request: ApiRequest, info: RequestInfo): ApiResponse {
@@ -141,6 +136,8 @@ export class ApiServer {
         segments[0] === "version" ? ["application/json"] : REPRESENTATIONS,
       );
     }
+    const page = this.#options.documents?.get(`/${segments.join("/")}`);
+    if (page) return page(request);
     switch (segments[0]) {
       case "":
         return objectResponse(200, { paths: this.#paths() }, { format: "json", pretty: true });
@@ -160,7 +157,7 @@ export class ApiServer {
         break;
       }
       case "openapi": {
-        const found = segments[1] === "v3" ? this.#openApi.respond(request, segments) : undefined;
+        const found = this.#openApi.respond(request, segments);
         if (found) return found;
         if (segments[1] === "v3") return { type: "whole", status: 404, headers: NO_CACHE, body: "" };
         break;
@@ -178,15 +175,20 @@ export class ApiServer {
   }
 
   #paths(): string[] {
-    const paths = ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v3", "/readyz", "/version"];
+    const paths = [
+      ...["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
+    ];
     for (const { group, versions } of this.#options.backend.catalog.groups()) {
       if (group === "") continue;
       paths.push(`/apis/${group}`, ...versions.map((version) => `/apis/${group}/${version}`));
     }
+    paths.push(...(this.#options.documents?.keys() ?? []));
     return paths.sort();
   }
 
-  #failure(request: ApiRequest, error: unknown): ApiResponse {
+  #failure(request: ApiRequest, failure: unknown): ApiResponse {
+    // The only RangeError that a request can bring about: it nests deeper than there is stack.
+    const error = failure instanceof RangeError ? badRequest("exceeded max depth") : failure;
     const status =
       error instanceof StatusError
         ? error
@@ -201,21 +203,9 @@ export class ApiServer {
   }
 
   #record(request: ApiRequest, call: Call, status: number): void {
-    const { target, verb } = call.info;
-    const query = request.query.toString();
-    this.#options.log.add({
-      verb,
-      method: request.method,
-      path: query === "" ? request.path : `${request.path}?${query}`,
-      user: call.user?.username ?? "",
-      userAgent: request.headers["user-agent"] ?? "",
-      resource: target && (target.group === "" ? target.resource : `${target.resource}.${target.group}`),
-      namespace: target?.namespace,
-      name: target?.name,
-      subresource: target?.subresource,
-      status,
-      body: call.body,
-    });
+    const impersonatedUser = call.impersonatedUser && { impersonatedUser: call.impersonatedUser.username };
+    const described = { ...describeCall(request, call), ...impersonatedUser };
+    this.#options.log.add({ ...described, method: request.method, status, body: call.body });
   }
 }
 
@@ -224,7 +214,24 @@ interface Call {
   readonly info: RequestInfo;
   readonly warnings: Warnings;
   user: RequestUser | undefined;
+  impersonatedUser?: RequestUser;
   body: unknown;
+}
+
+/** What the log and the faults know of a request. */
+function describeCall(request: ApiRequest, call: Call): FaultRequest {
+  const { target, verb } = call.info;
+  const query = request.query.toString();
+  return {
+    verb,
+    path: query === "" ? request.path : `${request.path}?${query}`,
+    user: call.user?.username ?? "",
+    userAgent: request.headers["user-agent"] ?? "",
+    resource: target && (target.group === "" ? target.resource : `${target.resource}.${target.group}`),
+    namespace: target?.namespace,
+    name: target?.name,
+    subresource: target?.subresource,
+  };
 }
 
 const CONNECTS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);

@@ -1,33 +1,33 @@
 import { deepClone } from "@lotse/client/meta";
 import { bindPod } from "../kubelet/index.ts";
 import {
-  type ApiObject,
+  admitPosted,
   badRequest,
-  compilePatch,
+  conflict,
   methodNotAllowed,
   notFound,
   objectAt,
-  toScale,
+  StatusError,
   unknownResource,
-  unsupportedMediaType,
   update,
   verbNotSupported,
-  withScale,
 } from "../registry/index.ts";
+import { admitConnection } from "./connect.ts";
 import { handleEviction } from "./eviction.ts";
 import type { ApiResponse } from "./exchange.ts";
-import { patchOptions, writeOptions } from "./options.ts";
+import { writeOptions } from "./options.ts";
 import { handleCommand, handleForward, handleLog } from "./pod-streams.ts";
+import { handleProxy } from "./proxy.ts";
 import {
   findObject,
   handlePatch,
   handleUpdate,
   type ResourceCall,
   readBody,
-  readPatch,
   respondObject,
   respondRaw,
 } from "./resource-call.ts";
+import { handleScale } from "./scale.ts";
 
 /** Answers a request to a path below an object. */
 export async function handleSubresource(call: ResourceCall, name: string): Promise<ApiResponse> {
@@ -35,12 +35,16 @@ export async function handleSubresource(call: ResourceCall, name: string): Promi
   const { resource } = call.target.endpoint;
   if (!known && resource.custom) throw notFound(resource, call.target.name ?? "");
   if (!known || call.target.name === undefined) throw unknownResource();
+  // What is asked for is between the client and the program behind the proxy.
+  if (name === "proxy" && resource.namespaced) return handleProxy(call);
   if (!known.verbs.includes(call.info.verb)) {
     throw resource.custom ? verbNotSupported(resource, call.info.verb) : methodNotAllowed();
   }
   switch (name) {
     case "status":
     case "approval":
+    case "ephemeralcontainers":
+    case "resize":
       return handleStatus(call);
     case "scale":
       return handleScale(call);
@@ -54,8 +58,10 @@ export async function handleSubresource(call: ResourceCall, name: string): Promi
       return handleLog(call);
     case "exec":
     case "attach":
+      await admitConnection(call, name);
       return handleCommand(call, name);
     case "portforward":
+      await admitConnection(call, name);
       return handleForward(call);
     default:
       throw unknownResource();
@@ -71,45 +77,6 @@ async function handleStatus(call: ResourceCall): Promise<ApiResponse> {
     default:
       return handlePatch(call);
   }
-}
-
-async function handleScale(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request, info } = call;
-  const { endpoint } = target;
-  if (info.verb === "get") return respondRaw(call, 200, toScale(endpoint, findObject(call), true));
-  if (info.verb === "update") {
-    const body = await readBody(call);
-    const options = writeOptions(request.query, "UpdateOptions", scope.defaultManager);
-    const written = await update(backend, scope, target, options, {
-      by: "put",
-      tracked: false,
-      next: (current) => withScale(endpoint, current, body.value),
-    });
-    return respondRaw(call, 200, toScale(endpoint, written.object, false));
-  }
-  const { type, body } = await readPatch(call);
-  const options = patchOptions(request.query, type, scope.defaultManager);
-  const written = await update(backend, scope, target, options, {
-    by: "patch",
-    tracked: false,
-    next: (current) => {
-      const shown = toScale(endpoint, current, false) as unknown as ApiObject;
-      if (type === "apply") return withScale(endpoint, current, body.value);
-      if (type === "strategic" && endpoint.resource.custom)
-        throw unsupportedMediaType([
-          "application/json-patch+json",
-          "application/merge-patch+json",
-          "application/apply-patch+yaml",
-        ]);
-      // A Scale has no lists, so that merging it is the same whichever way the patch is meant.
-      return withScale(
-        endpoint,
-        current,
-        compilePatch(target, type === "strategic" ? "merge" : type, body.value)(shown),
-      );
-    },
-  });
-  return respondRaw(call, 200, toScale(endpoint, written.object, false));
 }
 
 /** Replaces what holds a namespace back. The last entry to go takes the namespace with it. */
@@ -135,22 +102,53 @@ async function handleFinalize(call: ResourceCall): Promise<ApiResponse> {
   return respondObject(call, 200, written.object);
 }
 
+/** `POST …/bindings`: the older way, which names the pod in the body. */
+export async function handleBindings(call: ResourceCall): Promise<ApiResponse> {
+  const body = await readBody(call);
+  const endpoint = call.backend.catalog.find("", "v1", "pods");
+  const { name } = objectAt(body.value, "metadata");
+  if (!endpoint || typeof name !== "string" || name === "") throw badRequest("name must be provided");
+  return bind({ ...call, target: { ...call.target, endpoint, name, subresource: "binding" } }, body.value);
+}
+
 /** Puts a pod on a node: what a scheduler does. */
 async function handleBinding(call: ResourceCall): Promise<ApiResponse> {
+  return bind(call, (await readBody(call)).value);
+}
+
+async function bind(call: ResourceCall, value: unknown): Promise<ApiResponse> {
   const { backend, scope, target, request } = call;
-  const body = await readBody(call);
+  const body = { value };
   const node = objectAt(body.value, "target").name;
-  if (typeof node !== "string" || node === "") throw badRequest("a binding needs target.name");
+  if (typeof node !== "string" || node === "") {
+    throw new StatusError({ code: 500, message: "target.name: Required value" });
+  }
   const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
-  await update(backend, scope, target, options, {
-    by: "patch",
-    tracked: false,
-    next: (current) => {
-      const { nodeName } = objectAt(current, "spec");
-      if (!nodeName) return deepClone(bindPod(current, node, backend.clock.now()));
-      throw badRequest(`pod ${current.metadata.name} is already assigned to node ${JSON.stringify(nodeName)}`);
-    },
+  const metadata = { ...objectAt(value, "metadata"), namespace: target.namespace };
+  await admitPosted(backend, scope, target, {
+    operation: "CREATE",
+    object: { ...objectAt({ value }, "value"), kind: "Binding", apiVersion: "v1", metadata },
+    dryRun: options.dryRun,
+    options: options.given ?? {},
   });
+  await update(
+    backend,
+    scope,
+    target,
+    { ...options, admitted: true },
+    {
+      by: "patch",
+      // Where a pod runs is nobody's field: schedulers come and go.
+      tracked: true,
+      next: (current) => {
+        const { nodeName } = objectAt(current, "spec");
+        if (!nodeName) return deepClone(bindPod(current, node, backend.clock.now()));
+        const { name } = current.metadata;
+        const text = `pod ${name} is already assigned to node ${JSON.stringify(nodeName)}`;
+        throw conflict({ group: "", plural: "pods/binding" }, name, text);
+      },
+    },
+  );
   return respondRaw(call, 201, success());
 }
 

@@ -2,7 +2,7 @@ import { compileJsonPath, type JsonPath } from "@lotse/client/meta";
 import { type ApiObject, type Endpoint, isRecord, type PrinterColumn } from "../registry/index.ts";
 import { ageCell } from "./age.ts";
 import { type Column, nameColumn } from "./columns.ts";
-import { printerOf } from "./printers.ts";
+import { orderOf, printerOf } from "./printers.ts";
 
 export type IncludeObject = "None" | "Metadata" | "Object";
 
@@ -32,12 +32,14 @@ export class TablePrinter {
   readonly #version: string;
   readonly #include: IncludeObject;
   readonly #columns: readonly Column[];
+  readonly #order: ((a: ApiObject, b: ApiObject) => number) | undefined;
   readonly #now: number;
 
   constructor(endpoint: Endpoint, metaVersion: string, includeObject: IncludeObject, now: number) {
     this.#version = `meta.k8s.io/${metaVersion}`;
     this.#include = includeObject;
     this.#now = now;
+    this.#order = orderOf(endpoint);
     this.#columns = endpoint.resource.custom ? customColumns(endpoint) : printerOf(endpoint);
   }
 
@@ -47,7 +49,7 @@ export class TablePrinter {
       apiVersion: this.#version,
       metadata,
       columnDefinitions: this.#columns.map(definition),
-      rows: objects.map((object) => this.#row(object)),
+      rows: (this.#order ? [...objects].sort(this.#order) : objects).map((object) => this.#row(object)),
     };
   }
 

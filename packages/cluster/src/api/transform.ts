@@ -26,6 +26,14 @@ export function transformObject(
   }
 }
 
+export function listMetadata(listing: Listing): Record<string, unknown> & { resourceVersion: string } {
+  return {
+    resourceVersion: listing.resourceVersion,
+    ...(listing.continueToken === undefined ? {} : { continue: listing.continueToken }),
+    ...(listing.remaining === undefined ? {} : { remainingItemCount: listing.remaining }),
+  };
+}
+
 /** A page of a collection in the form that the client accepts. */
 export function transformList(
   endpoint: Endpoint,
@@ -34,11 +42,7 @@ export function transformList(
   includeObject: IncludeObject,
   now: number,
 ): unknown {
-  const metadata = {
-    resourceVersion: listing.resourceVersion,
-    ...(listing.continueToken === undefined ? {} : { continue: listing.continueToken }),
-    ...(listing.remaining === undefined ? {} : { remainingItemCount: listing.remaining }),
-  };
+  const metadata = listMetadata(listing);
   if (negotiated.as === "Table") {
     return new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now).table(listing.items, metadata);
   }

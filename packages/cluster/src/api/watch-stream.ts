@@ -9,8 +9,8 @@ const LAST_BOOKMARK_MS = 2_000;
 /** Without a limit of their own, watches end after this long, and up to twice it so that not all end together. */
 const DEFAULT_TIMEOUT_MS = 1_800_000;
 
-/** Turns an event's object into what the client asked for: itself, a row of a table, or its metadata. */
-export type EventTransform = (event: WatchEvent) => unknown;
+/** Writes an event with what the client asked for: the object itself, a row of a table, or its metadata. */
+export type EventWriter = (event: WatchEvent) => string | Uint8Array;
 
 /** A watch as an answer: one JSON object a line. */
 export function watchResponse(
@@ -18,14 +18,14 @@ export function watchResponse(
   endpoint: Endpoint,
   selection: Selection,
   options: ReturnType<typeof watchOptions>,
-  transform: EventTransform,
+  write: EventWriter,
   headers: Headers,
 ): StreamResponse {
   return {
     type: "stream",
     status: 200,
     headers: { "content-type": "application/json", "cache-control": "no-cache, private", ...headers },
-    start: (sink) => startWatch(backend, endpoint, selection, options, transform, sink),
+    start: (sink) => startWatch(backend, endpoint, selection, options, write, sink),
   };
 }
 
@@ -34,7 +34,7 @@ function startWatch(
   endpoint: Endpoint,
   selection: Selection,
   options: ReturnType<typeof watchOptions>,
-  transform: EventTransform,
+  write: EventWriter,
   sink: StreamSink,
 ): () => void {
   const { clock, catalog } = backend;
@@ -52,7 +52,14 @@ function startWatch(
   };
   const watching = watch(backend, endpoint, selection, options, {
     event: (event) => {
-      if (!over) sink.write(`${JSON.stringify({ type: event.type, object: transform(event) })}\n`);
+      if (over) return;
+      try {
+        sink.write(write(event));
+      } catch {
+        // Something that cannot be written must not stop the writer whose change this is.
+        stop();
+        sink.reset();
+      }
     },
     end,
   });

@@ -1,10 +1,38 @@
-import { API_SERVER_IP, type ApiObject, create, type Target } from "../registry/index.ts";
+import { API_SERVER_IP, type ApiObject, create, objectAt, storeKey, type Target, update } from "../registry/index.ts";
 import type { ControllerContext } from "./controller.ts";
+import { knownOwner } from "./known-owner.ts";
 
 const NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"] as const;
 const WRITE = { dryRun: false, fieldManager: "kube-apiserver", fieldValidation: "Ignore" } as const;
 
-/** Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. */
+const OWNED: Readonly<Record<string, unknown>> = {
+  Namespace: { "f:metadata": { "f:labels": { ".": {}, "f:kubernetes.io/metadata.name": {} } } },
+  Service: {
+    "f:metadata": { "f:labels": { ".": {}, "f:component": {}, "f:provider": {} } },
+    "f:spec": {
+      "f:clusterIP": {},
+      "f:clusterIPs": {},
+      "f:internalTrafficPolicy": {},
+      "f:ports": {
+        ".": {},
+        'k:{"port":443,"protocol":"TCP"}': {
+          ".": {},
+          "f:name": {},
+          "f:port": {},
+          "f:protocol": {},
+          "f:targetPort": {},
+        },
+      },
+      "f:sessionAffinity": {},
+      "f:type": {},
+    },
+  },
+};
+
+/**
+ * Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. In a cluster that
+ * was kept they are there already, except that the server may listen elsewhere now.
+ */
 export async function bootstrap(context: ControllerContext, port: number): Promise<void> {
   for (const name of NAMESPACES) {
     await write(context, "namespaces", undefined, {
@@ -40,5 +68,17 @@ async function write(
   const endpoint = backend.catalog.storage("", plural);
   if (!endpoint) return;
   const target: Target = { endpoint, namespace, name: undefined, subresource: undefined };
-  await create(backend, scope, target, object as unknown as ApiObject, WRITE);
+  const fresh = object as unknown as ApiObject;
+  const { name } = fresh.metadata;
+  if (!backend.store.get(endpoint.resource.table, storeKey(namespace, name))) {
+    fresh.metadata.managedFields = knownOwner(WRITE.fieldManager, backend.clock.now(), OWNED[fresh.kind]);
+    await create(backend, scope, target, fresh, WRITE, true);
+  } else if (fresh.kind === "Service") {
+    const { ports } = objectAt(object, "spec");
+    await update(backend, scope, { ...target, name }, WRITE, {
+      by: "patch",
+      tracked: false,
+      next: (current) => ({ ...structuredClone(current), spec: { ...objectAt(current, "spec"), ports } }),
+    });
+  }
 }

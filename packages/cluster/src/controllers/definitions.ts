@@ -4,9 +4,11 @@ import {
   type CelSlot,
   CLEANUP_FINALIZER,
   type Crd,
+  conditionOf,
   customResource,
   decideNames,
   fromStore,
+  type HookClient,
   isEstablished,
   remove,
   storageEndpoint,
@@ -14,6 +16,8 @@ import {
   toStore,
   trackUpdate,
   update,
+  webhookConverter,
+  withCondition,
 } from "../registry/index.ts";
 import type { Entry } from "../store/index.ts";
 import { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
@@ -29,15 +33,17 @@ export class DefinitionController implements Controller {
   readonly #context: ControllerContext;
   readonly #tables: () => BuiltinTables;
   readonly #cel: CelSlot;
+  readonly #hooks: HookClient;
   readonly #cleanups: WorkQueue;
   /** What each served definition looked like: a mere change of its status must not disturb anybody. */
   readonly #served = new Map<string, string>();
   #stopWatching: (() => void)[] = [];
 
-  constructor(context: ControllerContext, tables: () => BuiltinTables, cel: CelSlot) {
+  constructor(context: ControllerContext, tables: () => BuiltinTables, cel: CelSlot, hooks: HookClient) {
     this.#context = context;
     this.#tables = tables;
     this.#cel = cel;
+    this.#hooks = hooks;
     this.#cleanups = new WorkQueue(context.backend, (name) => this.#cleanUp(name));
   }
 
@@ -91,7 +97,8 @@ export class DefinitionController implements Controller {
     const { name } = crd.metadata;
     const looks = JSON.stringify([crd.spec, crd.status.acceptedNames, crd.metadata.deletionTimestamp !== undefined]);
     if (!isEstablished(crd) || this.#served.get(name) === looks) return;
-    const resource = customResource(crd, this.#tables, this.#cel);
+    const converter = webhookConverter(crd, this.#hooks, this.#context.backend.uuid);
+    const resource = customResource(crd, this.#tables, this.#cel, converter);
     this.#served.set(name, looks);
     if (resource) catalog.register(resource);
     else catalog.unregister(crd.spec.group, crd.spec.names.plural);
@@ -107,12 +114,28 @@ export class DefinitionController implements Controller {
     store.update(TABLE, entry.key, entry.revision, toStore(object));
   }
 
+  /** Says that the objects of a definition are being deleted. */
+  #tellProgress(entry: Entry): void {
+    const crd = asCrd(fromStore(entry.object));
+    const { status } = crd;
+    if (conditionOf(crd, "Terminating")?.reason === "InstanceDeletionInProgress") return;
+    const conditions = withCondition(status.conditions, {
+      type: "Terminating",
+      status: "True",
+      lastTransitionTime: timestamp(this.#context.backend.clock.now()),
+      reason: "InstanceDeletionInProgress",
+      message: "CustomResource deletion is in progress",
+    });
+    this.#writeStatus(entry, { ...status, conditions });
+  }
+
   async #cleanUp(name: string): Promise<void> {
     const { backend, scope } = this.#context;
     const entry = backend.store.get(TABLE, name);
     if (!entry) return;
     const crd = asCrd(fromStore(entry.object));
     if (!crd.metadata.finalizers?.includes(CLEANUP_FINALIZER)) return;
+    this.#tellProgress(entry);
     const resource = [...backend.catalog.all()].find((known) => known.table === name);
     const endpoint = resource && storageEndpoint(resource);
     for (const item of endpoint ? backend.store.list(name) : []) {

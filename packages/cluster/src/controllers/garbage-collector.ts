@@ -12,6 +12,7 @@ import {
   type Target,
   update,
 } from "../registry/index.ts";
+import type { Change } from "../store/index.ts";
 import { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
 import { OwnershipGraph, type Place, waitsForDependents } from "./ownership.ts";
 
@@ -42,17 +43,12 @@ export class GarbageCollector implements Controller {
 
   start(): void {
     const { store, catalog } = this.#context.backend;
+    // A cluster that was kept begins with objects.
+    for (const { resource, ...row } of store.rows()) {
+      this.#follow(resource, { type: "created", previous: undefined, ...row });
+    }
     this.#stopWatching = [
-      store.watchAll((table, change) => {
-        this.#graph.apply(table, change);
-        const { metadata } = fromStore(change.object);
-        if (change.type === "deleted") for (const place of this.#graph.dependentsOf(metadata.uid)) this.#add(place);
-        if (change.type === "deleted")
-          for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
-        else if (metadata.ownerReferences?.length || metadata.deletionTimestamp !== undefined) {
-          this.#add({ table, key: change.key });
-        }
-      }),
+      store.watchAll((table, change) => this.#follow(table, change)),
       // An owner's kind that nobody knew may be known now.
       catalog.onChange(() => {
         for (const place of this.#graph.all()) this.#add(place);
@@ -63,6 +59,17 @@ export class GarbageCollector implements Controller {
   stop(): void {
     for (const stop of this.#stopWatching) stop();
     this.#queue.stop();
+  }
+
+  #follow(table: string, change: Change): void {
+    this.#graph.apply(table, change);
+    const { metadata } = fromStore(change.object);
+    if (change.type === "deleted") for (const place of this.#graph.dependentsOf(metadata.uid)) this.#add(place);
+    if (change.type === "deleted")
+      for (const owner of metadata.ownerReferences ?? []) this.#addOwner(owner, metadata.namespace);
+    else if (metadata.ownerReferences?.length || metadata.deletionTimestamp !== undefined) {
+      this.#add({ table, key: change.key });
+    }
   }
 
   #add(place: Place): void {

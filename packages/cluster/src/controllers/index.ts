@@ -1,5 +1,8 @@
 export { bootstrap } from "./bootstrap.ts";
-export type { Controller, ControllerContext } from "./controller.ts";
+export { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
+export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
 export { NamespaceController } from "./namespaces.ts";
+export { QuotaController } from "./quota.ts";
+export { matchesNode, WorkloadControllers } from "./workloads/index.ts";

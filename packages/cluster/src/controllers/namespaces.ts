@@ -13,9 +13,12 @@ import {
   update,
 } from "../registry/index.ts";
 import { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
+import { knownOwner } from "./known-owner.ts";
 
 const MANAGER = "kube-controller-manager";
 const WRITE = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
+
+const ROOT_CERTIFICATE = { "f:data": { ".": {}, "f:ca.crt": {} } };
 
 /** Furnishes new namespaces and empties those that are being deleted. */
 export class NamespaceController implements Controller {
@@ -69,10 +72,11 @@ export class NamespaceController implements Controller {
       kind: "ServiceAccount",
       metadata: { name: "default", namespace },
     });
+    const managedFields = knownOwner(MANAGER, this.#context.backend.clock.now(), ROOT_CERTIFICATE);
     await this.#ensure("configmaps", namespace, {
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name: "kube-root-ca.crt", namespace },
+      metadata: { name: "kube-root-ca.crt", namespace, managedFields },
       data: { "ca.crt": this.#caPem },
     });
   }
@@ -84,7 +88,7 @@ export class NamespaceController implements Controller {
     if (!endpoint || backend.store.get(endpoint.resource.table, `${namespace}/${name}`)) return;
     const target: Target = { endpoint, namespace, name: undefined, subresource: undefined };
     try {
-      await create(backend, scope, target, object as unknown as ApiObject, WRITE);
+      await create(backend, scope, target, object as unknown as ApiObject, WRITE, true);
     } catch (error) {
       // Somebody made it first, or the namespace is going: both are fine.
       if (!(error instanceof StatusError && [403, 404, 409].includes(error.code))) throw error;

@@ -11,7 +11,8 @@ describe("a node that simulates its pods", () => {
 
   beforeEach(async () => {
     clock = new VirtualClock();
-    cluster = await Cluster.start({ clock, tls: false, kubelet: "simulate" });
+    // The node alone: pods are only what the tests make.
+    cluster = await Cluster.start({ clock, tls: false, kubelet: "simulate", controllers: { workloads: false } });
   });
 
   afterEach(async () => {

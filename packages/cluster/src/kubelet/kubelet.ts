@@ -13,6 +13,7 @@ import {
   type WriteOptions,
 } from "../registry/index.ts";
 import type { PodConnection } from "./bytes.ts";
+import { claimRefusal } from "./claims.ts";
 import type { ContainerRecord } from "./containers.ts";
 import type { ContainerLog } from "./log.ts";
 import { type NodeFacts, nodeObject, nodeStatus, refusal } from "./node.ts";
@@ -43,7 +44,7 @@ const write = (fieldManager: string): WriteOptions => ({ dryRun: false, fieldMan
 export class Kubelet implements Controller, NodePods {
   readonly #options: KubeletOptions;
   readonly #workers = new Map<string, PodWorker>();
-  /** Pods that were told why nobody takes them, and wait for the node to change. */
+  /** Pods that were told why nobody takes them, and wait for the node or a claim to change. */
   readonly #refused = new Set<string>();
   #binding = 0;
   #stopWatching: (() => void)[] = [];
@@ -68,11 +69,13 @@ export class Kubelet implements Controller, NodePods {
         if (change.type === "deleted") this.#gone(change.key);
         else this.#seen(change.key, fromStore(change.object));
       }),
-      store.watch("nodes", store.revision, () => {
-        const waiting = [...this.#refused];
-        this.#refused.clear();
-        for (const key of waiting) this.#look(key);
-      }),
+      ...["nodes", "persistentvolumeclaims"].map((table) =>
+        store.watch(table, store.revision, () => {
+          const waiting = [...this.#refused];
+          this.#refused.clear();
+          for (const key of waiting) this.#look(key);
+        }),
+      ),
     ];
     for (const entry of store.list("pods")) this.#seen(entry.key, fromStore(entry.object));
   }
@@ -181,7 +184,7 @@ export class Kubelet implements Controller, NodePods {
       this.#refused.add(key);
       return;
     }
-    const why = refusal(fromStore(entry.object), pod);
+    const why = refusal(fromStore(entry.object), pod, claimRefusal(backend.store, pod));
     if (why) this.#refused.add(key);
     this.#binding++;
     try {

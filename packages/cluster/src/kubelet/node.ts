@@ -1,5 +1,5 @@
-import type { ApiObject } from "../registry/index.ts";
-import { isRecord, listAt, objectAt, timestamp } from "../registry/index.ts";
+import { matchesNode } from "../controllers/index.ts";
+import { type ApiObject, listAt, objectAt, timestamp } from "../registry/index.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -74,29 +74,27 @@ export function nodeStatus(facts: NodeFacts, now: number): Fields {
   };
 }
 
-/** Why a node does not take a pod; undefined when it does. */
+/** Why a node does not take a pod, `claims` being what is wrong with the pod's claims; undefined when it does. */
 export function refusal(
   node: ApiObject,
   pod: ApiObject,
+  claims?: string,
 ): { readonly reason: string; readonly message: string } | undefined {
   if (listAt(pod, "spec", "schedulingGates").length > 0) {
     return { reason: "SchedulingGated", message: "Scheduling is blocked due to non-empty scheduling gates" };
   }
-  const refuse = (why: string) => ({
+  const refusedBy = (why: string) => ({
     reason: "Unschedulable",
-    message: `0/1 nodes are available: 1 ${why}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
+    message: `0/1 nodes are available: ${why}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
   });
-  const spec = objectAt(pod, "spec");
+  const refuse = (why: string) => refusedBy(`1 ${why}`);
+  if (claims !== undefined) return refusedBy(claims);
   const tolerations = listAt(pod, "spec", "tolerations");
   const cordon = { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" };
   if (objectAt(node, "spec").unschedulable === true && !tolerates(tolerations, cordon)) {
     return refuse("node(s) were unschedulable");
   }
-  const labels = node.metadata.labels ?? {};
-  const wanted = isRecord(spec.nodeSelector) ? Object.entries(spec.nodeSelector) : [];
-  if (wanted.some(([key, value]) => labels[key] !== value)) {
-    return refuse("node(s) didn't match Pod's node affinity/selector");
-  }
+  if (!matchesNode(node, pod.spec)) return refuse("node(s) didn't match Pod's node affinity/selector");
   const taint = listAt(node, "spec", "taints").find(
     (one) => one.effect !== "PreferNoSchedule" && one.key !== cordon.key && !tolerates(tolerations, one),
   );

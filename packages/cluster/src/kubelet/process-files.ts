@@ -5,9 +5,23 @@ import { dataOf, type FindObject, fieldOf, type PodAddresses } from "./environme
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A token by which a pod is its service account. An empty audience means the API server. */
+export type PodToken = (pod: ApiObject, audience: string, seconds: number) => string;
+
 /** A place below `base`, wherever a path of a container points: there is no root of its own to start from. */
 export function inside(base: string, place: string): string {
-  return path.join(base, path.posix.normalize(`/${place}`));
+  return path.resolve(base, `.${path.posix.normalize(`/${place}`)}`);
+}
+
+/**
+ * A word of a command as the machine must read it: a path in one of the container's mounts leads there, any other word
+ * stays as it is. So `cat /etc/settings/colour` finds what the spec mounts at `/etc/settings`.
+ */
+export function placeWord(word: string, folder: string, container: Fields): string {
+  if (!word.startsWith("/")) return word;
+  const place = path.posix.normalize(word);
+  const mounts = listAt(container, "volumeMounts").map(({ mountPath }) => path.posix.join("/", String(mountPath), "/"));
+  return mounts.some((mount) => mount !== "/" && `${place}/`.startsWith(mount)) ? inside(folder, place) : word;
 }
 
 /**
@@ -20,6 +34,7 @@ export async function makeDirectory(
   container: Fields,
   addresses: PodAddresses,
   find: FindObject,
+  token: PodToken,
 ): Promise<string> {
   const folder = path.join(podFolder, "containers", String(container.name));
   await rm(folder, { recursive: true, force: true });
@@ -28,7 +43,7 @@ export async function makeDirectory(
   for (const mount of listAt(container, "volumeMounts")) {
     const volume = volumes.find((one) => one.name === mount.name);
     if (!volume) continue;
-    const source = await makeVolume(podFolder, pod, volume, addresses, find);
+    const source = await makeVolume(podFolder, pod, volume, addresses, find, token);
     const target = inside(folder, String(mount.mountPath));
     await mkdir(path.dirname(target), { recursive: true });
     await rm(target, { recursive: true, force: true });
@@ -44,6 +59,7 @@ async function makeVolume(
   volume: Fields,
   addresses: PodAddresses,
   find: FindObject,
+  token: PodToken,
 ): Promise<string> {
   const { hostPath } = volume;
   if (isRecord(hostPath)) return String(hostPath.path);
@@ -51,7 +67,7 @@ async function makeVolume(
   await mkdir(folder, { recursive: true });
   const projected = listAt(volume, "projected", "sources");
   for (const source of [volume, ...projected]) {
-    for (const [name, bytes] of filesOf(pod, source, addresses, find)) {
+    for (const [name, bytes] of filesOf(pod, source, addresses, find, token)) {
       const file = inside(folder, name);
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, bytes);
@@ -60,7 +76,13 @@ async function makeVolume(
   return folder;
 }
 
-function filesOf(pod: ApiObject, source: Fields, addresses: PodAddresses, find: FindObject): [string, Uint8Array][] {
+function filesOf(
+  pod: ApiObject,
+  source: Fields,
+  addresses: PodAddresses,
+  find: FindObject,
+  token: PodToken,
+): [string, Uint8Array][] {
   if (isRecord(source.configMap)) {
     const { name, optional } = source.configMap;
     return chosen(source.configMap, dataOf(pod, "configmaps", "configmap", String(name), optional === true, find));
@@ -71,6 +93,11 @@ function filesOf(pod: ApiObject, source: Fields, addresses: PodAddresses, find: 
     return chosen(source.secret, dataOf(pod, "secrets", "secret", String(name), optional, find));
   }
   const encoder = new TextEncoder();
+  if (isRecord(source.serviceAccountToken)) {
+    const { path: place, audience, expirationSeconds } = source.serviceAccountToken;
+    const text = token(pod, String(audience ?? ""), Number(expirationSeconds ?? 3_600));
+    return [[String(place), encoder.encode(text)]];
+  }
   return listAt(source, "downwardAPI", "items").map((item) => [
     String(item.path),
     encoder.encode(fieldOf(pod, String(objectAt(item, "fieldRef").fieldPath), addresses)),

@@ -1,9 +1,10 @@
 import os from "node:os";
 import type { Duration } from "@lotse/client/meta";
 import type { ControllerContext } from "../controllers/index.ts";
-import { fromStore } from "../registry/index.ts";
+import { type ApiObject, fromStore } from "../registry/index.ts";
 import { Kubelet } from "./kubelet.ts";
 import { dial } from "./process-dial.ts";
+import type { PodToken } from "./process-files.ts";
 import { type ImageCommands, ProcessRuntime } from "./process-runtime.ts";
 import type { PodPrograms } from "./programs.ts";
 import type { ContainerRuntime } from "./runtime.ts";
@@ -35,8 +36,10 @@ export interface NodeOptions {
   readonly programs: PodPrograms;
   /** Kubernetes'. */
   readonly version: string;
-  /** The cluster's kubeconfig, for programs that run in pods. */
-  readonly kubeconfig: () => string;
+  /** A pod's kubeconfig, for the programs that run in it. */
+  readonly kubeconfig: (pod: ApiObject) => string;
+  /** The tokens in pods' volumes. */
+  readonly token: PodToken;
 }
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
@@ -61,7 +64,10 @@ export function startNode(wanted: KubeletMode | KubeletSettings, options: NodeOp
   });
 }
 
-function makeRuntime(settings: KubeletSettings, { context, programs, kubeconfig }: NodeOptions): ContainerRuntime {
+function makeRuntime(
+  settings: KubeletSettings,
+  { context, programs, kubeconfig, token }: NodeOptions,
+): ContainerRuntime {
   const { clock, random, store } = context.backend;
   if (settings.mode === "simulate") {
     return new SimulatedRuntime({ clock, programs, random, startDelay: settings.startDelay ?? 100, dial });
@@ -70,6 +76,7 @@ function makeRuntime(settings: KubeletSettings, { context, programs, kubeconfig 
     clock,
     images: settings.images ?? {},
     kubeconfig,
+    token,
     find: (plural, namespace, name) => {
       const entry = store.get(plural, `${namespace}/${name}`);
       return entry && fromStore(entry.object);

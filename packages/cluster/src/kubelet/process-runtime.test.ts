@@ -115,6 +115,33 @@ describe("pods that are processes", () => {
     await until(async () => expect(existsSync(folder as string)).toBe(false));
   });
 
+  it("find their volumes by the paths that their commands name", async () => {
+    const body = { metadata: { name: "paths" }, data: { colour: "green\n" } };
+    await call(cluster, "POST", `${CORE}/configmaps`, { body });
+    await create(
+      "paths",
+      {
+        command: ["cat", "/etc/settings/colour", "/etc/../etc/one", "etc/one"],
+        volumeMounts: [
+          { name: "settings", mountPath: "/etc/settings/" },
+          { name: "settings", mountPath: "/etc/one", subPath: "colour" },
+        ],
+      },
+      { restartPolicy: "Never", volumes: [{ name: "settings", configMap: { name: "paths" } }] },
+    );
+    await phase("paths", "Succeeded");
+    expect(await log("paths")).toBe("green\ngreen\ngreen\n");
+    await create(
+      "elsewhere",
+      {
+        command: ["sh", "-c", "echo $0 $1", "/etc/one-more", "/bin/sh"],
+        volumeMounts: [{ name: "empty", mountPath: "/etc/one" }],
+      },
+      { restartPolicy: "Never", volumes: [{ name: "empty", emptyDir: {} }] },
+    );
+    await until(async () => expect(await log("elsewhere")).toBe("/etc/one-more /bin/sh\n"));
+  });
+
   it("run what stands for their image, and nothing where nothing does", async () => {
     await create("image", { image: "my/app:v1", args: ["a", "b"] });
     await create("idle", { image: "unknown" });

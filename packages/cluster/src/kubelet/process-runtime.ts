@@ -9,7 +9,7 @@ import { containerEnvironment, expand, type FindObject } from "./environment.ts"
 import { Child } from "./process-child.ts";
 import { ProcessContainer } from "./process-container.ts";
 import { dial } from "./process-dial.ts";
-import { inside, makeDirectory } from "./process-files.ts";
+import { inside, makeDirectory, type PodToken, placeWord } from "./process-files.ts";
 import {
   type ContainerRun,
   type ContainerRuntime,
@@ -25,8 +25,9 @@ export interface ProcessOptions {
   readonly clock: Clock;
   readonly find: FindObject;
   readonly images: ImageCommands;
-  /** The cluster's kubeconfig, for programs that want to talk to it. */
-  readonly kubeconfig: () => string;
+  /** A pod's kubeconfig, for programs that want to talk to the cluster. */
+  readonly kubeconfig: (pod: ApiObject) => string;
+  readonly token: PodToken;
 }
 
 const ADDRESS = "127.0.0.1";
@@ -54,6 +55,7 @@ export class ProcessRuntime implements ContainerRuntime {
     const { namespace, name, uid } = pod.metadata;
     const folder = path.join(root, `${namespace}_${name}_${uid}`);
     await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, "kubeconfig"), this.#options.kubeconfig(pod), { mode: 0o600 });
     return {
       ip: ADDRESS,
       start: (run) => this.#start(folder, run),
@@ -75,7 +77,6 @@ export class ProcessRuntime implements ContainerRuntime {
     this.#root ??= (async () => {
       process.on("exit", this.#onExit);
       const root = await mkdtemp(path.join(os.tmpdir(), "lotse-pods-"));
-      await writeFile(path.join(root, "kubeconfig"), this.#options.kubeconfig(), { mode: 0o600 });
       process.once("exit", () => rmSync(root, { recursive: true, force: true }));
       return root;
     })();
@@ -89,16 +90,18 @@ export class ProcessRuntime implements ContainerRuntime {
   async #start(podFolder: string, run: ContainerRun): Promise<RunningContainer> {
     const { pod, container } = run;
     const addresses = { podIp: ADDRESS, hostIp: ADDRESS };
-    const folder = await makeDirectory(podFolder, pod, container, addresses, this.#options.find);
-    const base = { ...this.#base(pod, folder), KUBECONFIG: path.join(path.dirname(podFolder), "kubeconfig") };
-    const env = containerEnvironment(pod, container, addresses, base, this.#options.find);
+    const { find, token } = this.#options;
+    const folder = await makeDirectory(podFolder, pod, container, addresses, find, token);
+    const base = { ...this.#base(pod, folder), KUBECONFIG: path.join(podFolder, "kubeconfig") };
+    const env = containerEnvironment(pod, container, addresses, base, find);
     const workingFolder = inside(folder, String(container.workingDir ?? ""));
     await mkdir(workingFolder, { recursive: true });
     const command = this.#commandOf(container)?.map((word) => expand(word, env));
     const messageFile = inside(folder, String(container.terminationMessagePath ?? "/dev/termination-log"));
     await mkdir(path.dirname(messageFile), { recursive: true });
     const spawn = (words: readonly string[], tty: boolean, stdin: boolean) => {
-      const child = new Child({ command: words, folder: workingFolder, env, tty, stdin });
+      const command = words.map((word) => placeWord(word, folder, container));
+      const child = new Child({ command, folder: workingFolder, env, tty, stdin });
       this.#children.add(child);
       void child.exited.then(() => this.#children.delete(child));
       return child;

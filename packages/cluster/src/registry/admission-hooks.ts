@@ -11,7 +11,7 @@ export interface RequestUser {
 
 /** A write that is about to happen. */
 export interface AdmissionAttributes {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
   readonly endpoint: Endpoint;
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
@@ -22,6 +22,8 @@ export interface AdmissionAttributes {
   /** Absent on CREATE. */
   readonly oldObject: ApiObject | undefined;
   readonly dryRun: boolean;
+  /** The options of the request as the client wrote them; what it left out is not in them. */
+  readonly options: Readonly<Record<string, unknown>>;
   readonly user: RequestUser;
   readonly warn: (text: string) => void;
 }

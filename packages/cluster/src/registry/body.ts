@@ -1,9 +1,10 @@
+import { builtinKinds } from "@lotse/client/kinds";
 import { DecodeError } from "./codec.ts";
 import { badRequest, invalid, type StatusError } from "./errors.ts";
 import { invalidValue } from "./fields.ts";
 import { type ApiObject, isRecord } from "./object.ts";
 import type { FieldValidation, ParsedBody, Scope } from "./request.ts";
-import { type Endpoint, gvkOf } from "./resource.ts";
+import { apiVersionOf, type Endpoint, gvkOf } from "./resource.ts";
 
 /** Reads the body of a POST or PUT as an object of the endpoint's kind. */
 export function decodeBody(
@@ -42,7 +43,7 @@ export function decodeBody(
 
 function decodeChecked(
   endpoint: Endpoint,
-  body: Pick<ParsedBody, "duplicateFields" | "typed">,
+  body: Pick<ParsedBody, "complaints" | "duplicateFields" | "typed">,
   value: Record<string, unknown>,
   validation: FieldValidation,
   scope: Pick<Scope, "warn">,
@@ -61,9 +62,18 @@ function decodeChecked(
   const unknown = body.typed ? [] : fields.map((field) => `unknown field ${JSON.stringify(field)}`);
   const duplicates = body.duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`);
   const found = endpoint.resource.custom ? [...duplicates, ...unknown] : [...unknown, ...duplicates];
-  if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
-  if (validation === "Warn") for (const text of found) scope.warn(text);
+  const complaints = body.complaints ?? [];
+  if (validation === "Strict" && found.length + complaints.length > 0) {
+    const first = complaints.length > 0 ? [strictYaml(complaints)] : [];
+    throw fail(`strict decoding error: ${[...first, ...found].join(", ")}`);
+  }
+  if (validation === "Warn") for (const text of [...complaints, ...found]) scope.warn(text);
   return decoded.object;
+}
+
+/** Keys that occur twice in YAML, when they are errors. */
+export function strictYaml(complaints: readonly string[]): string {
+  return `yaml: unmarshal errors:\n${complaints.map((text) => `  ${text}`).join("\n")}`;
 }
 
 /** Reads what a patch made of an object; what is wrong with it is told as an invalid patch. */
@@ -73,10 +83,10 @@ export function decodePatched(
   duplicateFields: readonly string[],
   validation: FieldValidation,
   scope: Pick<Scope, "warn">,
+  shown: string = printed(patched),
 ): ApiObject {
   const expected = gvkOf(endpoint);
-  const fail = (detail: string) =>
-    invalid({ group: "", kind: "" }, "", [invalidValue("patch", printed(patched), detail)]);
+  const fail = (detail: string) => invalid({ group: "", kind: "" }, "", [invalidValue("patch", shown, detail)]);
   if (patched.kind !== expected.kind || patched.apiVersion !== expected.apiVersion) {
     throw fail(unregistered(String(patched.kind), String(patched.apiVersion)));
   }
@@ -91,6 +101,8 @@ export function decodePatched(
     fail,
   );
   const duplicates = duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`);
+  // The result of a patch is read in the order of its keys.
+  if (!endpoint.resource.custom) warned.sort();
   const found = validation === "Ignore" ? [] : [...duplicates, ...warned];
   if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
   for (const text of found) scope.warn(text);
@@ -108,8 +120,11 @@ function checkBuiltinType(endpoint: Endpoint, kind: string, apiVersion: string):
   if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expected.apiVersion)) return;
   const gotVersion = apiVersion === "" ? expected.apiVersion : apiVersion;
   const gotKind = kind === "" ? expected.kind : kind;
+  const known = builtinKinds.some(
+    ({ group, version, kind: name }) => apiVersionOf(group, version) === gotVersion && name === gotKind,
+  );
   const detail =
-    gotVersion === expected.apiVersion
+    gotVersion === expected.apiVersion && known
       ? `converting (${versionOf(gotVersion)}.${gotKind}) to (${groupPackage(endpoint.resource.group)}.${expected.kind}): unknown conversion`
       : unregistered(gotKind, gotVersion);
   throw badRequest(
@@ -138,6 +153,11 @@ function checkCustomType(endpoint: Endpoint, value: Record<string, unknown>, kin
       invalidValue("kind", kind, `must be ${expected.kind}`),
     ]);
   }
+}
+
+/** A body that is not YAML at all; `detail` is the parser's complaint. */
+export function unreadableYaml(kind: string, detail: string, text: string): StatusError {
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${detail} (${hexPreview(text)})`);
 }
 
 /** A body that is not JSON at all; `detail` is the parser's complaint. */

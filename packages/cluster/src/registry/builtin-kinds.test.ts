@@ -35,6 +35,7 @@ describe("built-in kinds", () => {
           },
         ],
         volumes: [{ name: "tmp" }],
+        automountServiceAccountToken: false,
       },
     });
     expect(status).toBe(201);
@@ -55,6 +56,16 @@ describe("built-in kinds", () => {
       readinessProbe: { timeoutSeconds: 1, periodSeconds: 10, httpGet: { path: "/", scheme: "HTTP" } },
     });
     expect(body.status).toEqual({ phase: "Pending", qosClass: "Guaranteed" });
+  });
+
+  it("keep a pod's generation when it gets its node", async () => {
+    await post(`${CORE}/pods`, { metadata: { name: "bound" }, spec: { containers } });
+    const target = { apiVersion: "v1", kind: "Node", name: "somewhere" };
+    const binding = await post(`${CORE}/pods/bound/binding`, { metadata: { name: "bound" }, target });
+    expect(binding.status).toBe(201);
+    const { body } = await call(cluster, "GET", `${CORE}/pods/bound`);
+    expect(body.spec.nodeName).toBe("somewhere");
+    expect(body.metadata.generation).toBe(1);
   });
 
   it("ask for what is required and for words that they know", async () => {

@@ -1,20 +1,26 @@
+import { deepEqual } from "@lotse/client/meta";
+import { admissionKind } from "./admission-kinds/index.ts";
 import type { CelSlot } from "./cel.ts";
 import {
   crdHasRules,
+  crdWarnings,
   markCrdDeleting,
   prepareCrd,
   prepareCrdUpdate,
   validateCrd,
   validateCrdUpdate,
+  validateNewCrd,
 } from "./crd-validation.ts";
-import { admitPod } from "./defaults-pod.ts";
+import { admitPod, tolerateTrouble } from "./defaults-pod.ts";
 import type { ApiObject } from "./object.ts";
-import { ensureObject, listAt, objectAt } from "./object.ts";
+import { ensureObject, listAt, objectAt, timestamp } from "./object.ts";
+import { qosClass } from "./pod-subresources.ts";
 import { prepareService } from "./prepare.ts";
+import { type KindRules, rulesOf } from "./rules/index.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
+import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "./validate-events.ts";
 import {
   validateConfigMap,
-  validateCoreEvent,
   validateCronJob,
   validateImmutableData,
   validateImmutableSelector,
@@ -23,7 +29,6 @@ import {
   validateLease,
   validatePod,
   validatePodUpdate,
-  validateRoleRefUpdate,
   validateSecret,
   validateSecretUpdate,
   validateService,
@@ -88,31 +93,20 @@ function preparePod(object: ApiObject): void {
   object.status = { phase: "Pending", qosClass: qosClass(object) };
 }
 
-/** Guaranteed: every container's limits equal its requests for both cpu and memory. BestEffort: nobody asks for any. */
-function qosClass(pod: ApiObject): string {
-  const containers = [...listAt(pod, "spec", "containers"), ...listAt(pod, "spec", "initContainers")];
-  const parts = containers.flatMap((container) =>
-    ["cpu", "memory"].map((name) => ({
-      limit: objectAt(container, "resources", "limits")[name],
-      request: objectAt(container, "resources", "requests")[name],
-    })),
-  );
-  if (parts.every(({ limit, request }) => limit === undefined && request === undefined)) return "BestEffort";
-  return parts.every(({ limit, request }) => limit !== undefined && (request ?? limit) === limit)
-    ? "Guaranteed"
-    : "Burstable";
-}
-
 /** Reads the job's own identity into the selector and labels by which its pods are found. */
 function prepareJob(object: ApiObject): void {
   const spec = object.spec as Record<string, unknown>;
   if (spec.manualSelector === true) return;
   const meta = ensureObject(ensureObject(spec, "template"), "metadata");
-  const { uid, name } = object.metadata;
+  // One without a name is refused later, and not here.
+  const { uid, name = "" } = object.metadata;
   const names = { "batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name };
   const all = { ...names, "controller-uid": uid, "job-name": name };
+  const { labels: own } = object.metadata;
+  // A job without labels of its own has those of its pods, these here included.
+  const shared = Object.keys(own ?? {}).length === 0 || deepEqual(own, meta.labels);
   meta.labels = { ...(meta.labels as object), ...all };
-  object.metadata.labels = { ...all, ...object.metadata.labels };
+  if (shared) object.metadata.labels = { ...(meta.labels as Record<string, string>) };
   spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
 }
 
@@ -161,6 +155,7 @@ const ROWS: Record<string, Row> = {
           .join(","),
     }),
     prepareForCreate: preparePod,
+    prepareForUpdate: (object) => tolerateTrouble(ensureObject(object, "spec")),
     validate: validatePod,
     validateUpdate: validatePodUpdate,
     gracePeriodSeconds: podGracePeriod,
@@ -187,8 +182,9 @@ const ROWS: Record<string, Row> = {
   },
   "/persistentvolumes": {
     ...SHOWS_DELETED,
-    prepareForCreate: (object) => {
-      object.status = { phase: "Pending" };
+    prepareForCreate: (object, { now }) => {
+      object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pv-protection"])];
+      object.status = { phase: "Pending", lastPhaseTransitionTime: timestamp(now) };
     },
   },
   "/podtemplates": { ...GENERATION, ...SHOWS_DELETED },
@@ -198,6 +194,7 @@ const ROWS: Record<string, Row> = {
   "/events": {
     ...own({ ...EVENT_LABELS, source: text("source", "component") }),
     createOnUpdate: true,
+    uncached: true,
     validate: validateCoreEvent,
   },
   "/nodes": own({
@@ -214,8 +211,17 @@ const ROWS: Record<string, Row> = {
       ...labels("reason", "reportingController", "type"),
     }),
     createOnUpdate: true,
+    errorGroup: "",
+    uncached: true,
+    validateCreate: validateNewEvent,
+    validateUpdate: validateNewEventUpdate,
   },
-  "apps/deployments": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
+  "apps/deployments": {
+    ...GENERATION,
+    statusKeepsLabels: true,
+    validate: validateWorkload,
+    validateUpdate: validateImmutableSelector,
+  },
   "apps/replicasets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
   "apps/daemonsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
   "apps/statefulsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateStatefulSetUpdate },
@@ -234,7 +240,15 @@ const ROWS: Record<string, Row> = {
   "networking.k8s.io/ingresses": GENERATION,
   "networking.k8s.io/ingressclasses": GENERATION,
   "networking.k8s.io/networkpolicies": GENERATION,
-  "discovery.k8s.io/endpointslices": GENERATION,
+  "discovery.k8s.io/endpointslices": {
+    ...GENERATION,
+    // Labels say which service a slice belongs to, and so they are part of what it is.
+    prepareForUpdate: (object, old) => {
+      if (!deepEqual(object.metadata.labels, old.metadata.labels)) {
+        object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+      }
+    },
+  },
   "scheduling.k8s.io/priorityclasses": GENERATION,
   "flowcontrol.apiserver.k8s.io/flowschemas": GENERATION,
   "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": GENERATION,
@@ -250,11 +264,22 @@ const ROWS: Record<string, Row> = {
   "storage.k8s.io/csidrivers": { ...NEEDS_VERSION, ...SHOWS_DELETED },
   "storage.k8s.io/csinodes": { ...NEEDS_VERSION, ...SHOWS_DELETED },
   "storage.k8s.io/csistoragecapacities": NEEDS_VERSION,
-  "certificates.k8s.io/certificatesigningrequests": own(labels("spec.signerName")),
+  "certificates.k8s.io/certificatesigningrequests": {
+    ...own(labels("spec.signerName")),
+    fixedFields: ["spec"],
+    prepareForCreate: (object, { user }) => {
+      const { username, uid, groups, extra } = user;
+      const asker = { username, uid, groups: [...groups], extra };
+      object.spec = { ...objectAt(object, "spec"), ...JSON.parse(JSON.stringify(asker)) };
+    },
+    prepareForUpdate: (object, old) => {
+      object.spec = old.spec;
+    },
+  },
   "rbac.authorization.k8s.io/roles": RBAC,
   "rbac.authorization.k8s.io/clusterroles": RBAC,
-  "rbac.authorization.k8s.io/rolebindings": { ...RBAC, validateUpdate: validateRoleRefUpdate },
-  "rbac.authorization.k8s.io/clusterrolebindings": { ...RBAC, validateUpdate: validateRoleRefUpdate },
+  "rbac.authorization.k8s.io/rolebindings": RBAC,
+  "rbac.authorization.k8s.io/clusterrolebindings": RBAC,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": ADMISSION,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": ADMISSION,
   "admissionregistration.k8s.io/validatingadmissionpolicies": ADMISSION,
@@ -276,13 +301,35 @@ const definitions = (cel: CelSlot): Row => ({
   prepareValidation: async (object) => {
     if (crdHasRules(object)) await cel.load();
   },
-  validate: (object) => validateCrd(object, cel.engine),
+  // A write to the status is not to blame for the rest.
+  validate: (object, subresource) => (subresource === "status" ? [] : validateCrd(object, cel.engine)),
+  validateCreate: validateNewCrd,
   validateUpdate: validateCrdUpdate,
+  warnings: crdWarnings,
 });
 
 /** The behaviour of a built-in kind: what its row says, and the defaults for the rest. */
 export function builtinStrategy(group: string, plural: string, hasStatus: boolean, cel: CelSlot): Strategy {
   const key = `${group}/${plural}`;
   const row = key === "apiextensions.k8s.io/customresourcedefinitions" ? definitions(cel) : ROWS[key];
-  return { ...defaultStrategy, hasStatus, ...row };
+  const strategy = { ...defaultStrategy, hasStatus, ...row, ...admissionKind(group, plural, cel) };
+  return withRules(strategy, rulesOf(group, plural));
+}
+
+/** A strategy that also checks what the table of rules says about its kind. */
+function withRules(strategy: Strategy, { validate, validateCreate, validateUpdate }: KindRules): Strategy {
+  const { validate: check, validateUpdate: checkUpdate } = strategy;
+  return {
+    ...strategy,
+    ...(validate && {
+      validate: (object, sub) => [...(check?.(object, sub) ?? []), ...validate(object, sub)],
+    }),
+    ...(validateCreate && { validateCreate }),
+    ...(validateUpdate && {
+      validateUpdate: (object, old, sub) => [
+        ...(checkUpdate?.(object, old, sub) ?? []),
+        ...validateUpdate(object, old, sub),
+      ],
+    }),
+  };
 }

@@ -4,6 +4,7 @@ import type { CelSlot } from "./cel.ts";
 import { conversionOf } from "./conversions.ts";
 import { defaultsOf } from "./defaults.ts";
 import { apiVersionOf, type Resource, type ResourceVersion, type ScalePaths } from "./resource.ts";
+import { rulesOf } from "./rules/index.ts";
 import { createMessageTable, createSchemaTable } from "./tables/index.ts";
 import { TypedCodec } from "./typed-codec.ts";
 import type { BuiltinTables } from "./typed-shape.ts";
@@ -19,7 +20,7 @@ export function lazyTables(): () => BuiltinTables {
 
 /** Kinds that are answered on the spot and never stored: reviews and the like. */
 function isStored(kind: BuiltinKind): boolean {
-  return kind.verbs.includes("get") && kind.kind !== "ComponentStatus";
+  return kind.verbs.includes("get");
 }
 
 /** Where objects are kept when another resource shows them too. */
@@ -85,7 +86,8 @@ function toVersion(kind: BuiltinKind, storageVersion: string, tables: () => Buil
         kind: kind.kind,
         ref: refOf(kind, tables()),
         defaults: defaultsOf(kind.group, kind.kind),
-        checksItself: kind.kind === "CustomResourceDefinition",
+        checksItself: kind.kind === "CustomResourceDefinition" || kind.group === "admissionregistration.k8s.io",
+        ownChecks: new Set(rulesOf(kind.group, kind.plural).own),
         conversion: conversionOf(kind.group, kind.kind, kind.version, storageVersion),
       });
       return codec;

@@ -1,3 +1,4 @@
+import type { Converter } from "./conversion.ts";
 import type { FieldError } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
 import type { Resolver, Schema } from "./schema/index.ts";
@@ -27,14 +28,25 @@ export interface Codec {
   decode(body: Record<string, unknown>): Decoded;
   /** Fills in defaults; changes `object`. */
   applyDefaults(object: ApiObject): void;
-  /** What is wrong with the object's content, apart from metadata. `old` is there on updates. */
-  validate(object: ApiObject, old?: ApiObject, subresource?: string): FieldError[];
+  /** What is wrong with the object's content, apart from metadata; `earlier` is that. `old` is there on updates. */
+  validate(object: ApiObject, old?: ApiObject, subresource?: string, earlier?: readonly FieldError[]): FieldError[];
   /** A stored object as this version shows it. Never changes its argument. */
   fromStorage(stored: ApiObject): ApiObject;
   /** An object of this version as it is stored. */
   toStorage(object: ApiObject): ApiObject;
+  /** There when versions differ in more than their name: what only a webhook knows how to do. */
+  readonly converter?: Converter | undefined;
+  /**
+   * Must have resolved for objects in other versions before {@link fromStorage} sees them, where it is there. Lists and
+   * watches share what was converted before; whoever reads one object wants to know what it looks like now.
+   */
+  prepareReads?(stored: readonly ApiObject[], anew?: boolean): Promise<void>;
+  /** Takes the place of {@link toStorage} where it is there. */
+  convertToStorage?(object: ApiObject): Promise<ApiObject>;
   /** The status of an object that was just created, where the kind has one before anybody writes it. */
   emptyStatus(): unknown;
+  /** An object of which nothing is set yet, where the kind has fields that are there nevertheless. */
+  readonly zero?: ApiObject;
   /** The kind's schema, for patches by merge key and for OpenAPI. */
   readonly schema: SchemaView;
   /** The schema of whole objects, metadata included, by which ownership of fields is kept. */

@@ -20,9 +20,15 @@ function renamed(object: ApiObject, from: 0 | 1, to: 0 | 1, apiVersion: string):
 }
 
 const events: Conversion = {
-  fromStorage: (stored) => renamed(stored, 0, 1, "events.k8s.io/v1"),
+  fromStorage: (stored) => withoutEmpty(renamed(stored, 0, 1, "events.k8s.io/v1")),
   toStorage: (object) => renamed(object, 1, 0, "v1"),
 };
+
+/** The newer kind leaves out who reported when nobody says. */
+function withoutEmpty(event: ApiObject): ApiObject {
+  for (const key of ["reportingController", "reportingInstance"]) if (event[key] === "") delete event[key];
+  return event;
+}
 
 /** The older autoscaler knows one metric: the average use of cpu. Others stay in storage, out of its sight. */
 const autoscalerV1: Conversion = {
@@ -44,10 +50,16 @@ const autoscalerV1: Conversion = {
     const { targetCPUUtilizationPercentage: percentage, ...spec } = objectAt(object, "spec");
     const target = { type: "Utilization", averageUtilization: percentage };
     const metrics = percentage === undefined ? [] : [{ type: "Resource", resource: { name: "cpu", target } }];
+    const { currentReplicas, desiredReplicas } = objectAt(object, "status");
     return {
       ...object,
       apiVersion: "autoscaling/v2",
       spec: { ...spec, ...(metrics.length > 0 ? { metrics } : {}) },
+      status: {
+        ...(currentReplicas ? { currentReplicas } : {}),
+        desiredReplicas: desiredReplicas ?? 0,
+        currentMetrics: null,
+      },
     };
   },
 };

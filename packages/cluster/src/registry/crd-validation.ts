@@ -1,10 +1,21 @@
 /** What is wrong with a CustomResourceDefinition, apart from required fields and enums, which its schema covers. */
 import { deepEqual, dns1035LabelErrors, dns1123SubdomainErrors } from "@lotse/client/meta";
+import { clientErrors } from "./admission-kinds/index.ts";
 import { asCrd, type Crd, type CrdNames, type CrdVersion, isEstablished, withCondition } from "./crd.ts";
 import { type FieldError, forbiddenField, IMMUTABLE, invalidValue, notSupported, required } from "./fields.ts";
 import { type ApiObject, isRecord, timestamp } from "./object.ts";
 import type { PrinterColumn } from "./resource.ts";
-import { type CelEngine, checkRules, checkStructural, hasRules, SCHEMA_PATH, schemaFieldPath } from "./schema/index.ts";
+import {
+  type CelEngine,
+  checkRules,
+  checkStructural,
+  hasRules,
+  isTextFormat,
+  SCHEMA_PATH,
+  type Schema,
+  schemaFieldPath,
+  Verbatim,
+} from "./schema/index.ts";
 
 const MOST_SELECTABLE_FIELDS = 8;
 const APPROVAL = "api-approved.kubernetes.io";
@@ -53,9 +64,6 @@ export function validateCrd(object: ApiObject, cel: CelEngine | undefined): Fiel
   const crd = asCrd(object);
   const { spec } = crd;
   const errors: FieldError[] = [];
-  if (crd.metadata.name !== `${spec.names.plural}.${spec.group}`) {
-    errors.push(invalidValue("metadata.name", crd.metadata.name, 'must be spec.names.plural+"."+spec.group'));
-  }
   errors.push(...validateSpec(crd, cel), ...validateStoredVersions(crd), ...validateApproval(crd));
   if (spec.preserveUnknownFields === true) {
     errors.push(
@@ -67,6 +75,27 @@ export function validateCrd(object: ApiObject, cel: CelEngine | undefined): Fiel
     );
   }
   return errors;
+}
+
+/** What only a new definition must comply with: later its names can no longer change. */
+export function validateNewCrd(object: ApiObject): FieldError[] {
+  const { metadata, spec } = asCrd(object);
+  if (metadata.name === `${spec.names.plural}.${spec.group}`) return [];
+  return [invalidValue("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group')];
+}
+
+/** What is worth telling about a definition that is right. */
+export function crdWarnings(object: ApiObject): string[] {
+  const formats = new Set<string>();
+  for (const { schema } of asCrd(object).spec?.versions ?? []) collectFormats(schema?.openAPIV3Schema ?? {}, formats);
+  return [...formats].sort().map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function collectFormats(schema: Schema, into: Set<string>): void {
+  if (schema.type === "string" && schema.format && !isTextFormat(schema.format)) into.add(schema.format);
+  if (schema.items) collectFormats(schema.items, into);
+  if (typeof schema.additionalProperties === "object") collectFormats(schema.additionalProperties, into);
+  for (const property of Object.values(schema.properties ?? {})) collectFormats(property, into);
 }
 
 export function validateCrdUpdate(object: ApiObject, old: ApiObject): FieldError[] {
@@ -108,14 +137,17 @@ function validateSpec(crd: Crd, cel: CelEngine | undefined): FieldError[] {
     errors.push(...validateDeprecation(version, `${path}.deprecationWarning`));
     if (version.schema?.openAPIV3Schema === undefined) errors.push(required(`${path}.schema.openAPIV3Schema`));
   }
+  const [first] = versions;
+  const oldName = first ? dns1035LabelErrors(first.name ?? "") : [];
   if (new Set(versions.map((version) => version.name)).size !== versions.length) {
-    errors.push(invalidValue("spec.versions", spec.versions, "must contain unique version names"));
+    errors.push(invalidValue("spec.versions", printedVersions(versions), "must contain unique version names"));
   }
   if (versions.filter((version) => version.storage).length !== 1) {
-    errors.push(
-      invalidValue("spec.versions", spec.versions ?? null, "must have exactly one version marked as storage version"),
-    );
+    const shown = spec.versions ? printedVersions(versions) : null;
+    errors.push(invalidValue("spec.versions", shown, "must have exactly one version marked as storage version"));
   }
+  // The first version is also the one of an older form, where it is checked again.
+  if (oldName.length > 0) errors.push(invalidValue("spec.version", first?.name, oldName.join(",")));
   errors.push(...validateNames(spec.names));
   errors.push(...validateSchemas(versions, cel));
   errors.push(...perVersion(versions, "subresources", validateScale));
@@ -123,6 +155,22 @@ function validateSpec(crd: Crd, cel: CelEngine | undefined): FieldError[] {
   errors.push(...perVersion(versions, "selectableFields", validateSelectableFields));
   errors.push(...validateConversion(crd));
   return errors;
+}
+
+/** Versions as the server prints them: with its own names, and without what they have in common. */
+function printedVersions(versions: readonly CrdVersion[]): Verbatim {
+  const shown = versions.map((version) => ({
+    Name: version.name,
+    Served: version.served === true,
+    Storage: version.storage === true,
+    Deprecated: version.deprecated === true,
+    DeprecationWarning: version.deprecationWarning ?? null,
+    Schema: null,
+    Subresources: null,
+    AdditionalPrinterColumns: null,
+    SelectableFields: null,
+  }));
+  return new Verbatim(JSON.stringify(shown));
 }
 
 /** What all versions have in common is reported once, at the place where it stood before versions had their own. */
@@ -156,6 +204,8 @@ function validateDeprecation(version: CrdVersion, field: string): FieldError[] {
   return warning.length > 256 ? [invalidValue(field, warning, "must be <= 256 characters long")] : [];
 }
 
+const SIMPLE_PATH = "must be a simple json path starting with .";
+
 function validateScale(version: CrdVersion, base: string): FieldError[] {
   const scale = version.subresources?.scale;
   if (!scale) return [];
@@ -169,6 +219,8 @@ function validateScale(version: CrdVersion, base: string): FieldError[] {
     const value = scale[key];
     if (value === undefined || value === "") {
       if (key !== "labelSelectorPath") errors.push(required(`${path}.${key}`));
+    } else if (!value.startsWith(".")) {
+      errors.push(invalidValue(`${path}.${key}`, value, SIMPLE_PATH));
     } else if (value.includes("[")) {
       errors.push(invalidValue(`${path}.${key}`, value, "should be a json path without array notation"));
     } else if (!roots.some((prefix) => value.startsWith(prefix))) {
@@ -203,6 +255,9 @@ function validateColumn(column: PrinterColumn, path: string): FieldError[] {
   if (!column.name) errors.push(required(`${path}.name`));
   if (!column.type) errors.push(required(`${path}.type`, `must be one of ${sorted.join(",")}`));
   if (!column.jsonPath) errors.push(required(`${path}.JSONPath`));
+  else if (!column.jsonPath.startsWith(".")) {
+    errors.push(invalidValue(`${path}.JSONPath`, column.jsonPath, SIMPLE_PATH));
+  }
   if (column.type && !COLUMN_TYPES.includes(String(column.type))) {
     errors.push(invalidValue(`${path}.type`, column.type, `must be one of ${sorted.join(",")}`));
   }
@@ -260,15 +315,19 @@ function validateNames(names: CrdNames): FieldError[] {
   for (const key of ["plural", "singular", "kind", "listKind"] as const) {
     if (!names?.[key]) errors.push(required(`spec.names.${key}`));
   }
-  const label = (field: string, value: string | undefined, given: unknown = value) => {
+  const label = (field: string, value: string | undefined) => {
     for (const text of value ? dns1035LabelErrors(value) : []) {
-      errors.push(invalidValue(`spec.names.${field}`, given, text));
+      errors.push(invalidValue(`spec.names.${field}`, value, text));
     }
   };
   label("plural", names.plural);
   label("singular", names.singular);
-  label("kind", names.kind?.toLowerCase(), names.kind);
-  label("listKind", names.listKind?.toLowerCase(), names.listKind);
+  for (const field of ["kind", "listKind"] as const) {
+    for (const text of names[field] ? dns1035LabelErrors(names[field].toLowerCase()) : []) {
+      const detail = `may have mixed case, but should otherwise match: ${text}`;
+      errors.push(invalidValue(`spec.names.${field}`, names[field], detail));
+    }
+  }
   for (const [i, name] of (names.shortNames ?? []).entries()) label(`shortNames[${i}]`, name);
   for (const [i, name] of (names.categories ?? []).entries()) label(`categories[${i}]`, name);
   if (names.kind && names.kind === names.listKind) {
@@ -283,21 +342,29 @@ function validateConversion(crd: Crd): FieldError[] {
   const path = "spec.conversion";
   const { webhook } = conversion;
   if (conversion.strategy === "None") {
-    return webhook ? [forbiddenField(`${path}.webhook`, "should not be set when strategy is not set to Webhook")] : [];
+    const detail = "should not be set when strategy is not set to Webhook";
+    const keys = { clientConfig: "webhookClientConfig", conversionReviewVersions: "conversionReviewVersions" };
+    return Object.entries(keys)
+      .filter(([key]) => webhook?.[key] !== undefined)
+      .map(([, field]) => forbiddenField(`${path}.${field}`, detail));
   }
   if (conversion.strategy !== "Webhook")
     return [notSupported(`${path}.strategy`, conversion.strategy, ["None", "Webhook"])];
   const config = isRecord(webhook?.clientConfig) ? webhook.clientConfig : undefined;
-  if (!config) return [required(`${path}.webhookClientConfig`, "required when strategy is set to Webhook")];
-  if ((config.url === undefined) === (config.service === undefined)) {
-    return [required(`${path}.webhookClientConfig`, "exactly one of url or service is required")];
+  const errors: FieldError[] = [];
+  if (!config) errors.push(required(`${path}.webhookClientConfig`, "required when strategy is set to Webhook"));
+  else errors.push(...clientErrors(config, `${path}.webhookClientConfig`));
+  const versions = Array.isArray(webhook?.conversionReviewVersions) ? webhook.conversionReviewVersions.map(String) : [];
+  const field = `${path}.conversionReviewVersions`;
+  if (versions.length === 0) return [...errors, required(field)];
+  for (const [i, version] of versions.entries()) {
+    if (versions.indexOf(version) < i) errors.push(invalidValue(`${field}[${i}]`, version, "duplicate version"));
+    else for (const text of dns1035LabelErrors(version)) errors.push(invalidValue(`${field}[${i}]`, version, text));
   }
-  const versions = Array.isArray(webhook?.conversionReviewVersions) ? webhook.conversionReviewVersions : [];
-  if (versions.length === 0) return [required(`${path}.conversionReviewVersions`)];
   if (!versions.includes("v1") && !versions.includes("v1beta1")) {
-    return [invalidValue(`${path}.conversionReviewVersions`, versions, "must include at least one of v1, v1beta1")];
+    errors.push(invalidValue(field, versions, "must include at least one of v1, v1beta1"));
   }
-  return [];
+  return errors;
 }
 
 function validateStoredVersions(crd: Crd): FieldError[] {
@@ -316,7 +383,8 @@ function validateStoredVersions(crd: Crd): FieldError[] {
       ),
     );
   }
-  const storage = (crd.spec.versions ?? []).find((version) => version.storage)?.name;
+  // Of several the last one counts.
+  const storage = (crd.spec.versions ?? []).findLast((version) => version.storage)?.name;
   if (storage !== undefined && !stored.includes(storage)) {
     errors.push(invalidValue(path, stored, `must have the storage version ${storage}`));
   }

@@ -12,7 +12,7 @@ import {
   type Target,
   type WriteOptions,
 } from "./request.ts";
-import { type Endpoint, storeKey } from "./resource.ts";
+import { type Endpoint, namedKind, storeKey } from "./resource.ts";
 
 /** How often a generated name may be taken before the request fails: with 27^5 suffixes this is not bad luck. */
 const NAME_ATTEMPTS = 8;
@@ -73,25 +73,35 @@ export async function create(
       // Some defaults, and the labels of a Job, are made of the name.
       version.codec.applyDefaults(fresh);
     }
-    strategy.prepareForCreate?.(fresh, strategyContext(backend));
+    strategy.prepareForCreate?.(fresh, strategyContext(backend, scope));
     await strategy.prepareValidation?.(fresh);
+    const inMeta = validateMeta(fresh.metadata, strategy.nameRule, resource.namespaced);
     const errors = [
-      ...validateMeta(fresh.metadata, strategy.nameRule, resource.namespaced),
-      ...version.codec.validate(fresh),
+      ...inMeta,
+      ...version.codec.validate(fresh, undefined, undefined, inMeta),
+      ...(strategy.validateCreate?.(fresh) ?? []),
       ...(strategy.validate?.(fresh) ?? []),
     ];
-    if (errors.length > 0) throw invalid(resource, fresh.metadata.name ?? "", errors);
+    if (errors.length > 0) throw invalid(namedKind(resource), fresh.metadata.name ?? "", errors);
+    for (const text of strategy.warnings?.(fresh) ?? []) scope.warn(text);
     await backend.admission.validate(attributesOf(scope, target, fresh, options));
     if (wantedVersion) throw bareInternal("resourceVersion should not be set on objects to be created");
 
     const key = storeKey(fresh.metadata.namespace, fresh.metadata.name);
+    const { codec } = version;
+    const converted = codec.convertToStorage ? await codec.convertToStorage(fresh) : undefined;
     if (options.dryRun) {
       const taken = backend.store.get(resource.table, key);
       if (taken) throw takenError(endpoint, fromStore(taken.object), fresh);
       return fresh;
     }
-    const result = backend.store.create(resource.table, key, toStore(ordered(version.codec.toStorage(fresh))));
-    if (result.ok) return version.codec.fromStorage(fromStore(result.entry.object));
+    const stored = converted ?? codec.toStorage(fresh);
+    const result = backend.store.create(resource.table, key, toStore(ordered(stored)));
+    if (result.ok) {
+      const written = fromStore(result.entry.object);
+      await codec.prepareReads?.([written]);
+      return codec.fromStorage(written);
+    }
     if (!base || attempt === NAME_ATTEMPTS)
       throw takenError(endpoint, fromStore(result.current?.object as never), fresh);
   }
@@ -122,6 +132,7 @@ function attributesOf(scope: Scope, target: Target, object: ApiObject, options: 
     object,
     oldObject: undefined,
     dryRun: options.dryRun,
+    options: options.given ?? {},
     user: scope.user,
     warn: scope.warn,
   } as const;

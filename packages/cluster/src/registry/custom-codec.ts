@@ -1,10 +1,14 @@
+import { setKey } from "@lotse/client/meta";
 import type { CelSlot } from "./cel.ts";
 import type { Codec, Decoded, SchemaView } from "./codec.ts";
+import type { Converter } from "./conversion.ts";
+import type { FieldError as RegistryError } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
 import {
   applyDefaults,
   type CompiledRules,
   compileRules,
+  embeddedErrors,
   evaluateRules,
   type FieldError,
   formatFieldError,
@@ -25,6 +29,8 @@ export interface CustomKind {
   /** The version that objects are written down in. Between versions only this name changes. */
   readonly storageApiVersion: string;
   readonly schema: Schema;
+  /** Undefined when versions only differ in their name. */
+  readonly converter?: Converter | undefined;
 }
 
 /** A custom resource: a document under the schema of its definition. */
@@ -37,12 +43,22 @@ export class CustomCodec implements Codec {
   #tracked: Schema | undefined;
   /** What was read from storage before: objects there never change, so neither does what they look like. */
   readonly #read = new WeakMap<ApiObject, ApiObject>();
+  readonly converter: Converter | undefined;
+  readonly prepareReads?: (stored: readonly ApiObject[], anew?: boolean) => Promise<void>;
+  readonly convertToStorage?: (object: ApiObject) => Promise<ApiObject>;
 
   constructor(tables: () => BuiltinTables, cel: CelSlot, kind: CustomKind) {
     this.#tables = tables;
     this.#cel = cel;
     this.#kind = kind;
     this.#hasRules = hasRules(kind.schema);
+    this.converter = kind.converter;
+    if (kind.converter) {
+      const { converter } = kind;
+      this.prepareReads = (stored, anew) => this.#prepareReads(stored, converter, anew === true);
+      this.convertToStorage = async (object) =>
+        (await converter.convert([object], kind.storageApiVersion))[0] as ApiObject;
+    }
   }
 
   get schema(): SchemaView {
@@ -81,18 +97,26 @@ export class CustomCodec implements Codec {
     const filled = applyDefaults(object, this.#kind.schema, noReferences);
     if (filled === object) return;
     for (const key of Object.keys(object)) if (!Object.hasOwn(filled, key)) delete object[key];
-    Object.assign(object, filled);
+    for (const [key, value] of Object.entries(filled)) setKey(object, key, value);
   }
 
-  validate(object: ApiObject, old?: ApiObject, subresource?: string): FieldError[] {
+  validate(
+    object: ApiObject,
+    old?: ApiObject,
+    subresource?: string,
+    earlier: readonly RegistryError[] = [],
+  ): FieldError[] {
     const errors = subresource === "status" ? this.#checkStatus(object, old) : this.#checkAll(object, old);
     errors.sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
-    if (this.#hasRules) errors.push(...this.#checkRules(object, old, errors));
+    const before = earlier.filter((error): error is FieldError => error.type !== "NotFound");
+    if (this.#hasRules) errors.push(...this.#checkRules(object, old, [...before, ...errors]));
     return errors;
   }
 
   #checkAll(object: ApiObject, old: ApiObject | undefined): FieldError[] {
-    return validateValue(object, this.#kind.schema, old === undefined ? {} : { old });
+    const errors = validateValue(object, this.#kind.schema, old === undefined ? {} : { old });
+    // What was stored before definitions asked for it is left in peace.
+    return old === undefined ? [...errors, ...embeddedErrors(object, this.#kind.schema)] : errors;
   }
 
   /** A write to the status is not to blame for what is wrong elsewhere. */
@@ -117,11 +141,26 @@ export class CustomCodec implements Codec {
   fromStorage(stored: ApiObject): ApiObject {
     let object = this.#read.get(stored);
     if (object === undefined) {
-      const { value } = prune(stored, this.#kind.schema, noReferences, { resourceRoot: true });
-      object = { ...applyDefaults(value, this.#kind.schema, noReferences), apiVersion: this.#kind.apiVersion };
+      if (this.converter && stored.apiVersion !== this.#kind.apiVersion) {
+        throw new Error(`an object in ${stored.apiVersion} was not converted to ${this.#kind.apiVersion}`);
+      }
+      object = this.#shape(stored);
       this.#read.set(stored, object);
     }
     return object;
+  }
+
+  #shape(stored: ApiObject): ApiObject {
+    const { value } = prune(stored, this.#kind.schema, noReferences, { resourceRoot: true });
+    return { ...applyDefaults(value, this.#kind.schema, noReferences), apiVersion: this.#kind.apiVersion };
+  }
+
+  async #prepareReads(stored: readonly ApiObject[], converter: Converter, anew: boolean): Promise<void> {
+    const { apiVersion } = this.#kind;
+    const unknown = stored.filter((object) => object.apiVersion !== apiVersion && (anew || !this.#read.has(object)));
+    if (unknown.length === 0) return;
+    const converted = await converter.convert(unknown, apiVersion);
+    for (const [i, object] of unknown.entries()) this.#read.set(object, this.#shape(converted[i] as ApiObject));
   }
 
   toStorage(object: ApiObject): ApiObject {

@@ -1,6 +1,7 @@
 import { compileJsonPath } from "@lotse/client/meta";
 import { compareVersions } from "./catalog.ts";
 import type { CelSlot } from "./cel.ts";
+import type { Converter } from "./conversion.ts";
 import type { Crd, CrdVersion } from "./crd.ts";
 import { CustomCodec } from "./custom-codec.ts";
 import type { ApiObject } from "./object.ts";
@@ -13,7 +14,12 @@ const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "
 const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
 /** The resource that an established definition adds to the server; undefined when it serves no version. */
-export function customResource(crd: Crd, tables: () => BuiltinTables, cel: CelSlot): Resource | undefined {
+export function customResource(
+  crd: Crd,
+  tables: () => BuiltinTables,
+  cel: CelSlot,
+  converter?: Converter,
+): Resource | undefined {
   const { group, names, scope } = crd.spec;
   const storage = crd.spec.versions.find((version) => version.storage)?.name ?? "";
   const served = crd.spec.versions.filter((version) => version.served).sort((a, b) => compareVersions(a.name, b.name));
@@ -31,7 +37,7 @@ export function customResource(crd: Crd, tables: () => BuiltinTables, cel: CelSl
     table: `${names.plural}.${group}`,
     storageVersion: storage,
     versions: new Map(
-      served.map((version) => [version.name, toVersion(crd, version, storage, preferred, tables, cel)]),
+      served.map((version) => [version.name, toVersion(crd, version, storage, preferred, tables, cel, converter)]),
     ),
     strategy: strategyOf(served),
     custom: true,
@@ -56,6 +62,7 @@ function toVersion(
   preferred: CrdVersion | undefined,
   tables: () => BuiltinTables,
   cel: CelSlot,
+  converter: Converter | undefined,
 ): ResourceVersion {
   const { group, names } = crd.spec;
   const scale = version.subresources?.scale;
@@ -68,6 +75,7 @@ function toVersion(
       storageApiVersion: apiVersionOf(group, storage),
       kind: names.kind,
       schema: version.schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      converter,
     }),
     scale: scale && {
       spec: scale.specReplicasPath.replace(/^\./, ""),

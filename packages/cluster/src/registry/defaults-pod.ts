@@ -43,6 +43,11 @@ export function admitPod(spec: Fields): void {
   preset(spec, "serviceAccount", spec.serviceAccountName);
   preset(spec, "priority", 0);
   preset(spec, "preemptionPolicy", "PreemptLowerPriority");
+  tolerateTrouble(spec);
+}
+
+/** Every pod bears with a node in trouble for a while; who takes that away gets it again. */
+export function tolerateTrouble(spec: Fields): void {
   const tolerations = listAt({ spec }, "spec", "tolerations");
   for (const key of ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]) {
     const covered = tolerations.some(

@@ -36,7 +36,16 @@ function replicationController(object: ApiObject): void {
   preset(spec, "replicas", 1);
   const labels = objectAt(spec, "template", "metadata").labels;
   if (isRecord(labels)) preset(spec, "selector", { ...labels });
+  labelLikePods(object);
   if (isRecord(spec.template)) template(spec);
+}
+
+/** Without labels of its own, a workload takes those of its pods. */
+function labelLikePods(object: ApiObject): void {
+  const { labels } = objectAt(object, "spec", "template", "metadata");
+  if (isRecord(labels) && Object.keys(object.metadata.labels ?? {}).length === 0) {
+    object.metadata.labels = { ...(labels as Record<string, string>) };
+  }
 }
 
 function statefulSet(object: ApiObject): void {
@@ -70,6 +79,9 @@ function daemonSet(object: ApiObject): void {
   }
   preset(spec, "revisionHistoryLimit", 10);
   template(spec);
+  // An older version kept this count in the spec; it goes on in an annotation.
+  const annotations = object.metadata.annotations ?? {};
+  object.metadata.annotations = { "deprecated.daemonset.template.generation": "1", ...annotations };
 }
 
 function jobSpec(spec: Fields): void {
@@ -117,8 +129,10 @@ function claim(object: ApiObject): void {
 }
 
 function persistentVolume(object: ApiObject): void {
-  preset(specOf(object), "persistentVolumeReclaimPolicy", "Retain");
-  preset(specOf(object), "volumeMode", "Filesystem");
+  const spec = specOf(object);
+  preset(spec, "persistentVolumeReclaimPolicy", "Retain");
+  preset(spec, "volumeMode", "Filesystem");
+  if (isRecord(spec.hostPath)) preset(spec.hostPath, "type", "");
 }
 
 function networkPolicy(object: ApiObject): void {
@@ -154,12 +168,32 @@ function webhooks(object: ApiObject, mutating: boolean): void {
 function policy(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "failurePolicy", "Fail");
-  const constraints = spec.matchConstraints;
-  if (!isRecord(constraints)) return;
-  preset(constraints, "matchPolicy", "Equivalent");
-  preset(constraints, "namespaceSelector", {});
-  preset(constraints, "objectSelector", {});
-  for (const rule of listAt(constraints, "resourceRules")) preset(rule, "scope", "*");
+  matchResources(spec.matchConstraints);
+}
+
+function binding(object: ApiObject): void {
+  matchResources(specOf(object).matchResources);
+}
+
+function matchResources(match: unknown): void {
+  if (!isRecord(match)) return;
+  preset(match, "matchPolicy", "Equivalent");
+  preset(match, "namespaceSelector", {});
+  preset(match, "objectSelector", {});
+  for (const rule of [...listAt(match, "resourceRules"), ...listAt(match, "excludeResourceRules")]) {
+    preset(rule, "scope", "*");
+  }
+}
+
+/** A LimitRange fills in itself what it says only half of. */
+function limitRange(object: ApiObject): void {
+  for (const item of listAt(object, "spec", "limits")) {
+    if (item.type !== "Container") continue;
+    const limits = { ...objectAt(item, "max"), ...objectAt(item, "default") };
+    const requests = { ...objectAt(item, "min"), ...limits, ...objectAt(item, "defaultRequest") };
+    if (Object.keys(limits).length > 0) item.default = limits;
+    if (Object.keys(requests).length > 0) item.defaultRequest = requests;
+  }
 }
 
 function roleRef(object: ApiObject): void {
@@ -182,32 +216,96 @@ function crd(object: ApiObject): void {
   if (isRecord(target)) preset(target, "port", 443);
 }
 
+function endpoints(object: ApiObject): void {
+  for (const subset of listAt(object, "subsets")) {
+    for (const port of listAt(subset, "ports")) preset(port, "protocol", "TCP");
+  }
+}
+
+function endpointSlice(object: ApiObject): void {
+  for (const port of listAt(object, "ports")) {
+    preset(port, "name", "");
+    preset(port, "protocol", "TCP");
+  }
+}
+
+function csiDriver(object: ApiObject): void {
+  const spec = specOf(object);
+  preset(spec, "attachRequired", true);
+  preset(spec, "podInfoOnMount", false);
+  preset(spec, "storageCapacity", false);
+  preset(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  if (listIsEmpty(spec.volumeLifecycleModes)) spec.volumeLifecycleModes = ["Persistent"];
+  preset(spec, "requiresRepublish", false);
+  preset(spec, "seLinuxMount", false);
+}
+
+const listIsEmpty = (value: unknown): boolean => !Array.isArray(value) || value.length === 0;
+
+function priorityLevel(object: ApiObject): void {
+  const { limited, exempt } = specOf(object);
+  if (isRecord(exempt)) {
+    preset(exempt, "nominalConcurrencyShares", 0);
+    preset(exempt, "lendablePercent", 0);
+  }
+  if (!isRecord(limited)) return;
+  preset(limited, "nominalConcurrencyShares", 30);
+  preset(limited, "lendablePercent", 0);
+  const response = ensureObject(limited, "limitResponse");
+  if (response.type === "Queue") {
+    const queuing = ensureObject(response, "queuing");
+    preset(queuing, "queues", 64);
+    preset(queuing, "handSize", 8);
+    preset(queuing, "queueLengthLimit", 50);
+  }
+}
+
+function flowSchema(object: ApiObject): void {
+  const spec = specOf(object);
+  if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000;
+}
+
 /** The name as a label, so that selectors of policies and webhooks can speak of namespaces by name. */
 function namespaceLabel(object: ApiObject): void {
   const { name } = object.metadata;
   if (name) object.metadata.labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": name };
+  preset(ensureObject(object, "status"), "phase", "Active");
 }
 
 const DEFAULTS: Record<string, (object: ApiObject) => void> = {
   "/Namespace": namespaceLabel,
-  "/Pod": (object) => defaultPod(specOf(object)),
+  "/Pod": (object) => {
+    defaultPod(specOf(object));
+    const { status } = object;
+    if (isRecord(status) && status.podIP && listIsEmpty(status.podIPs)) status.podIPs = [{ ip: status.podIP }];
+  },
   "/PodTemplate": (object) => defaultPodSpec(ensureObject(ensureObject(object, "template"), "spec")),
   "/ReplicationController": replicationController,
   "/Secret": (object) => {
     foldStringData(object);
     preset(object, "type", "Opaque");
   },
+  "/LimitRange": limitRange,
   "/Service": service,
   "/PersistentVolumeClaim": claim,
   "/PersistentVolume": persistentVolume,
+  "/Endpoints": endpoints,
+  "discovery.k8s.io/EndpointSlice": endpointSlice,
+  "storage.k8s.io/CSIDriver": csiDriver,
+  "flowcontrol.apiserver.k8s.io/FlowSchema": flowSchema,
+  "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": priorityLevel,
   "apps/Deployment": deployment,
   "apps/ReplicaSet": replicaSet,
   "apps/StatefulSet": statefulSet,
   "apps/DaemonSet": daemonSet,
-  "batch/Job": (object) => jobSpec(specOf(object)),
+  "batch/Job": (object) => {
+    labelLikePods(object);
+    jobSpec(specOf(object));
+  },
   "batch/CronJob": cronJob,
   "autoscaling/HorizontalPodAutoscaler": autoscaler,
   "networking.k8s.io/NetworkPolicy": networkPolicy,
+  "authentication.k8s.io/TokenRequest": (object) => preset(specOf(object), "expirationSeconds", 3_600),
   "rbac.authorization.k8s.io/RoleBinding": roleRef,
   "rbac.authorization.k8s.io/ClusterRoleBinding": roleRef,
   "storage.k8s.io/StorageClass": (object) => {
@@ -219,6 +317,8 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration": (object) => webhooks(object, false),
   "admissionregistration.k8s.io/ValidatingAdmissionPolicy": policy,
   "admissionregistration.k8s.io/MutatingAdmissionPolicy": policy,
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding": binding,
+  "admissionregistration.k8s.io/MutatingAdmissionPolicyBinding": binding,
   "apiextensions.k8s.io/CustomResourceDefinition": crd,
 };
 

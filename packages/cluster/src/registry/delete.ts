@@ -13,6 +13,12 @@ export interface DeleteOptions {
   readonly orphanDependents?: boolean | undefined;
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
   readonly dryRun: boolean;
+  /** What of this the client said itself: shown to those who are asked for admission. */
+  readonly given?: Readonly<Record<string, unknown>>;
+  /** Admission was asked about the request already, in the form in which it came. */
+  readonly admitted?: boolean;
+  /** One of many: the request names none of them. */
+  readonly unnamed?: boolean;
 }
 
 export interface Deleted {
@@ -47,25 +53,32 @@ async function tryRemove(
   const entry = backend.store.get(resource.table, key);
   if (!entry) throw notFound(resource, name);
   const stored = fromStore(entry.object);
+  await version.codec.prepareReads?.([stored]);
   checkPreconditions(target, stored, options);
   const attributes = {
     operation: "DELETE",
     endpoint: target.endpoint,
     subresource: target.subresource,
     namespace: target.namespace,
-    name,
+    name: options.unnamed ? "" : name,
     object: undefined,
     oldObject: version.codec.fromStorage(stored),
     dryRun: options.dryRun,
+    options: options.given ?? {},
     user: scope.user,
     warn: scope.warn,
   } as const;
-  await backend.admission.mutate(attributes);
-  await backend.admission.validate(attributes);
+  if (!options.admitted) {
+    await backend.admission.mutate(attributes);
+    await backend.admission.validate(attributes);
+  }
 
   const decision = decide(target.endpoint, stored, options, backend.clock.now());
   if (decision.warning !== undefined) scope.warn(decision.warning);
-  const show = (object: ApiObject, gone: boolean): Deleted => ({ object: version.codec.fromStorage(object), gone });
+  const show = async (object: ApiObject, gone: boolean): Promise<Deleted> => {
+    await version.codec.prepareReads?.([object]);
+    return { object: version.codec.fromStorage(object), gone };
+  };
   if (options.dryRun) return show(decision.action === "mark" ? decision.object : stored, decision.action === "remove");
   switch (decision.action) {
     case "nothing":
@@ -84,8 +97,8 @@ function erase(
   endpoint: Endpoint,
   entry: Entry,
   last: ApiObject,
-  show: (object: ApiObject, gone: boolean) => Deleted,
-): Deleted | undefined {
+  show: (object: ApiObject, gone: boolean) => Promise<Deleted>,
+): Promise<Deleted> | undefined {
   const result = backend.store.delete(endpoint.resource.table, entry.key, entry.revision, toStore(last));
   // The last state carries the version of the deletion, as the watchers see it.
   return result.ok ? show(fromStore(result.entry.object), true) : undefined;

@@ -1,21 +1,27 @@
 export type { Admission, AdmissionAttributes, RequestUser } from "./admission-hooks.ts";
-export { unreadableBody } from "./body.ts";
+export { admitPosted, type Posted } from "./admit.ts";
+export { overlayConfiguration } from "./apply/index.ts";
+export { decodeBody, unreadableBody, unreadableYaml } from "./body.ts";
 export { builtinResources, lazyTables } from "./builtin.ts";
 export { Catalog, type CatalogGroup, compareVersions, storageEndpoint } from "./catalog.ts";
 export { CelSlot } from "./cel.ts";
 export { API_SERVER_IP, createClusterIpAllocator } from "./cluster-ip.ts";
-export type { Codec, SchemaView } from "./codec.ts";
+export { type Codec, DecodeError, type SchemaView } from "./codec.ts";
+export { type Converter, convertObject, webhookConverter } from "./conversion.ts";
 export { asCrd, type Crd, type CrdCondition, conditionOf, isEstablished, withCondition } from "./crd.ts";
 export { decideNames } from "./crd-names.ts";
 export { CLEANUP_FINALIZER } from "./crd-validation.ts";
-export { create, createFromBody } from "./create.ts";
+export { create, createFromBody, matchNamespace } from "./create.ts";
 export { customResource } from "./custom-resource.ts";
+export { admitPod } from "./defaults-pod.ts";
 export { type Deleted, type DeleteOptions, deletedStatus, type Propagation, remove } from "./delete.ts";
+export { DEEPEST } from "./depth.ts";
 export {
   badRequest,
   conflict,
   expired,
   forbidden,
+  internal,
   invalid,
   methodNotAllowed,
   notFound,
@@ -29,12 +35,30 @@ export {
   unsupportedPatchType,
   verbNotSupported,
 } from "./errors.ts";
+export {
+  type AccessCheck,
+  type AccessQuestion,
+  authorizerValue,
+  type Declarations,
+  describeFailure,
+  Expressions,
+  fromCel,
+  misplacedType,
+  namespaceValue,
+  ObjectValue,
+  PatchValue,
+  requestValue,
+  toCel,
+  variablesValue,
+} from "./expressions/index.ts";
 export { type FieldError, forbiddenField, invalidValue, notSupported, required } from "./fields.ts";
+export { checkReviewKind, type HookClient, HookError, HookSetupError, type HookTarget } from "./hook-client.ts";
 export { type Listing, type ListOptions, list } from "./list.ts";
 export { trackUpdate } from "./managed-fields.ts";
 export {
   type ApiMeta,
   type ApiObject,
+  ensureObject,
   fromStore,
   isRecord,
   listAt,
@@ -43,14 +67,18 @@ export {
   timestamp,
   toStore,
 } from "./object.ts";
+export { generateName } from "./object-meta.ts";
 export {
   compilePatch,
   customPatchTypes,
+  lenientOperation,
   PATCH_TYPES,
   type PatchOptions,
   type PatchType,
   patch,
 } from "./patch-request.ts";
+export { Provisions } from "./provisions.ts";
+export { type Amount, addAmounts, formatAmount, NOTHING, readAmount } from "./quantity-form.ts";
 export type { Backend, FieldValidation, ParsedBody, Scope, Target, WriteOptions } from "./request.ts";
 export {
   apiVersionOf,
@@ -62,8 +90,10 @@ export {
   type Subresource,
   storeKey,
 } from "./resource.ts";
-export { toScale, withScale } from "./scale.ts";
+export { decodeScale, hasReplicas, type Scale, toScale, withScale } from "./scale.ts";
+export type { CelCompilation, CelEngine } from "./schema/index.ts";
 export { parseSelection, type Selection, selects } from "./select.ts";
+export { subresourceEndpoint } from "./subresource-endpoint.ts";
 export {
   createMessageTable,
   type MessageField,

@@ -31,16 +31,28 @@ const TOO_OLD =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
 /** One page of a collection, as it was at one revision. */
-export function list(backend: Backend, endpoint: Endpoint, selection: Selection, options: ListOptions): Listing {
-  const token = options.continueToken ? decodeToken(options.continueToken) : undefined;
+export async function list(
+  backend: Backend,
+  endpoint: Endpoint,
+  selection: Selection,
+  options: ListOptions,
+): Promise<Listing> {
+  const prefix = prefixOf(selection);
+  const token = options.continueToken ? decodeToken(options.continueToken, prefix) : undefined;
   if (token && options.resourceVersion && options.resourceVersion !== "0") {
     throw badRequest("specifying resource version is not allowed when using continue");
   }
   const revision = token ? token.revision : revisionOf(backend, options);
-  const prefix = selection.namespace === undefined ? "" : `${selection.namespace}/`;
   const { entries, at } = read(backend, endpoint, prefix, revision, token);
   // A list that may be served from a cache is never cut into pages.
   const limit = options.resourceVersion === "0" && options.match !== "Exact" ? 0 : options.limit;
+  const { codec } = endpoint.version;
+  if (codec.prepareReads) {
+    const after = entries.filter((entry) => !token || entry.key > token.after);
+    // Selectors look at objects in the version that was asked for, so that all of them have to be in it.
+    const needed = limit > 0 && selectsEverything(selection) ? after.slice(0, limit + 1) : after;
+    await codec.prepareReads(needed.map((entry) => fromStore(entry.object)));
+  }
   return page(endpoint, selection, entries, at, limit, token);
 }
 
@@ -61,7 +73,7 @@ function read(
   } catch (error) {
     if (!(error instanceof RevisionExpired)) throw error;
     if (!token) throw expired("The resourceVersion for the provided list is too old.");
-    throw expired(TOO_OLD, encodeToken({ revision: -1, after: token.after }));
+    throw expired(TOO_OLD, encodeToken({ revision: -1, after: token.after }, prefix));
   }
 }
 
@@ -89,7 +101,7 @@ function page(
   return {
     items,
     resourceVersion: String(at),
-    continueToken: more ? encodeToken({ revision: at, after: last as string }) : undefined,
+    continueToken: more ? encodeToken({ revision: at, after: last as string }, prefixOf(selection)) : undefined,
     remaining: more && selectsEverything(selection) ? entries.length - index : undefined,
   };
 }
@@ -113,13 +125,20 @@ export function parseRevision(text: string): number {
   );
 }
 
-function encodeToken(token: Token): string {
-  const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start: `${token.after}\u0000` });
+/** Where the keys of a selection start. */
+function prefixOf({ namespace }: Selection): string {
+  return namespace === undefined ? "" : `${namespace}/`;
+}
+
+/** Keys in tokens leave out what the path of the request says already. */
+function encodeToken(token: Token, prefix: string): string {
+  const start = `${token.after.slice(prefix.length)}\u0000`;
+  const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: token.revision, start });
   const bytes = String.fromCharCode(...new TextEncoder().encode(json));
   return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-function decodeToken(text: string): Token {
+function decodeToken(text: string, prefix: string): Token {
   const fail = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   let value: unknown;
   let json = "";
@@ -137,7 +156,12 @@ function decodeToken(text: string): Token {
     throw fail(`invalid character '${first}' looking for beginning of value`);
   }
   const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
-  if (v !== "meta.k8s.io/v1") throw fail("server does not recognize this encoded version");
-  if (typeof rv !== "number" || typeof start !== "string") throw fail("incorrect encoded start resourceVersion");
-  return { revision: rv, after: start.endsWith("\u0000") ? start.slice(0, -1) : start };
+  if (v !== "meta.k8s.io/v1") throw fail(`server does not recognize this encoded version ${v}`);
+  if (typeof rv !== "number" || rv === 0) {
+    throw fail("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
+  }
+  if (typeof start !== "string" || start === "") throw fail("encoded start key empty (version meta.k8s.io/v1)");
+  // A key that climbs out of its place could show what the request did not ask for.
+  if (start.split("/").some((part) => part === "" || part === "." || part === "..")) throw fail(start);
+  return { revision: rv, after: prefix + (start.endsWith("\u0000") ? start.slice(0, -1) : start) };
 }

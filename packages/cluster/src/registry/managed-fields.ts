@@ -1,7 +1,7 @@
-import { setKey } from "@lotse/client/meta";
 import {
   ApplyError,
   formatConflicts,
+  type ManagedFieldsEntry,
   applyConfiguration as mergeConfiguration,
   trackUpdate as track,
 } from "./apply/index.ts";
@@ -29,16 +29,20 @@ export function trackUpdate(
     now,
     ignore: ignoredFields(endpoint, subresource, live, object),
     old: live,
-    next: present(endpoint, object),
+    zero: endpoint.version.codec.zero,
+    next: object,
   });
-  // Changes of the scale carry no time, so that scaling up and down does not churn the record.
-  const untimed = managedFields.map((entry) => {
+  setManagedFields(object, subresource === "scale" ? untimed(managedFields) : managedFields);
+}
+
+/** Changes of the scale carry no time, so that scaling up and down does not churn the record. */
+function untimed(managedFields: readonly ManagedFieldsEntry[]): object[] {
+  const entries = managedFields.map((entry) => {
     if (entry.subresource !== "scale") return entry;
     const { time: _, ...rest } = entry;
     return rest;
   });
-  untimed.sort((a, b) => Number("time" in a) - Number("time" in b));
-  setManagedFields(object, subresource === "scale" ? untimed : managedFields);
+  return entries.sort((a, b) => Number("time" in a) - Number("time" in b));
 }
 
 /** A server-side apply to one object. */
@@ -65,7 +69,8 @@ export function applyConfiguration(request: ApplyRequest, live: ApiObject | unde
   }
   if (!result.changed && live) return structuredClone(live);
   const { object } = endpoint.version.codec.decode(result.object);
-  setManagedFields(object, result.managedFields);
+  const { managedFields } = result;
+  setManagedFields(object, request.subresource === "scale" ? untimed(managedFields) : managedFields);
   return object;
 }
 
@@ -117,19 +122,6 @@ function checkApplied(request: ApplyRequest, live: ApiObject | undefined): Recor
   return { ...body, metadata };
 }
 
-/** Nobody owns what a typed kind writes as null: it only says that nothing is there. */
-function present(endpoint: Endpoint, object: ApiObject): ApiObject {
-  return endpoint.resource.custom ? object : (withoutNulls(object) as ApiObject);
-}
-
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isRecord(value)) return value;
-  const result: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) if (item !== null) setKey(result, key, withoutNulls(item));
-  return result;
-}
-
 function setManagedFields(object: ApiObject, managedFields: readonly unknown[]): void {
   if (managedFields.length > 0) object.metadata.managedFields = [...managedFields];
   else delete object.metadata.managedFields;
@@ -142,11 +134,13 @@ function ignoredFields(
   ...objects: (Readonly<Record<string, unknown>> | undefined)[]
 ): string[][] {
   const { resource } = endpoint;
-  if (subresource === undefined) return resource.strategy.hasStatus ? [["status"]] : [];
+  const fixed = (resource.strategy.fixedFields ?? []).map((field) => [field]);
+  if (subresource === undefined) return resource.strategy.hasStatus ? [["status"], ...fixed] : fixed;
   if (subresource !== "status") return [];
   const keys = new Set(objects.flatMap((object) => Object.keys(object ?? {})));
   keys.delete("status");
   // Built-in kinds let labels and the like through with the status; custom resources do not.
   if (!resource.custom) keys.delete("metadata");
-  return [...keys].map((key) => [key]);
+  const ignored = [...keys].map((key) => [key]);
+  return resource.strategy.statusKeepsLabels ? [...ignored, ["metadata", "labels"]] : ignored;
 }

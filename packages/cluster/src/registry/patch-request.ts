@@ -5,8 +5,9 @@ import {
   JsonPatchError,
   type JsonPatchOperation,
 } from "@lotse/client/meta";
-import { decodePatched } from "./body.ts";
+import { decodePatched, strictYaml } from "./body.ts";
 import { create } from "./create.ts";
+import { DEEPEST, nestsDeeperThan } from "./depth.ts";
 import { badRequest, bareInternal, notFound, patchNotApplicable, StatusError, unsupportedMediaType } from "./errors.ts";
 import { type ApplyRequest, applyConfiguration } from "./managed-fields.ts";
 import { type ApiObject, isRecord } from "./object.ts";
@@ -53,12 +54,26 @@ export async function patch(
     tracked: false,
     next: (current) => {
       const { endpoint } = target;
-      const object = decodePatched(endpoint, patchOf(current), body.duplicateFields, options.fieldValidation, scope);
+      const patched = patchOf(current);
+      const { duplicateFields: twice, value } = body;
+      // A strategic patch is shown itself when its result is wrong, the others by their result.
+      const shown = type === "strategic" ? goMap(value) : undefined;
+      const object = decodePatched(endpoint, patched, twice, options.fieldValidation, scope, shown);
       // A default that the patch took away is there again before anybody looks who changed what.
       endpoint.version.codec.applyDefaults(object);
       return object;
     },
   });
+}
+
+/** A value as Go prints its maps and lists. */
+function goMap(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
+  if (!isRecord(value)) return value === null ? "<nil>" : String(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goMap(value[key])}`);
+  return `map[${members.join(" ")}]`;
 }
 
 /** Custom resources have no strategic merge: nobody says how their lists are joined. */
@@ -105,12 +120,21 @@ function strategicStatus(error: StrategicPatchError): StatusError {
   }
 }
 
+/** All that the copies of one patch may add: each could double the object. */
+const COPIED_BYTES = 3 * 1_024 * 1_024;
+
 function applyOperations(current: ApiObject, operations: readonly JsonPatchOperation[]): unknown {
+  let left = COPIED_BYTES;
   try {
-    return operations.reduce<unknown>(
-      (value, operation) => applyJsonPatch(value, [lenient(value, operation)]),
-      current,
-    );
+    return operations.reduce<unknown>((value, operation) => {
+      const next = applyJsonPatch(value, [lenientOperation(value, operation)]);
+      if (operation.op === "copy") {
+        if (nestsDeeperThan(next, DEEPEST)) throw badRequest("exceeded max depth");
+        left -= JSON.stringify(next).length - JSON.stringify(value).length;
+        if (left < 0) throw patchNotApplicable();
+      }
+      return next;
+    }, current);
   } catch (error) {
     if (error instanceof JsonPatchError) throw patchNotApplicable();
     throw error;
@@ -118,7 +142,7 @@ function applyOperations(current: ApiObject, operations: readonly JsonPatchOpera
 }
 
 /** A real server replaces a member of an object whether it is there or not. */
-function lenient(value: unknown, operation: JsonPatchOperation): JsonPatchOperation {
+export function lenientOperation(value: unknown, operation: JsonPatchOperation): JsonPatchOperation {
   if (operation.op !== "replace" || typeof operation.path !== "string" || operation.path === "") return operation;
   const keys = operation.path.split("/").slice(1, -1);
   let parent = value;
@@ -150,11 +174,22 @@ function readOperations(value: unknown): JsonPatchOperation[] {
       `error decoding patch: json: cannot unmarshal ${found} into Go value of type handlers.jsonPatchOp`,
     );
   }
+  for (const operation of value as Record<string, unknown>[]) {
+    for (const field of ["op", "path", "from"]) {
+      const text = operation[field] ?? "";
+      if (typeof text === "string") continue;
+      const found = Array.isArray(text) ? "array" : typeof text === "boolean" ? "bool" : typeof text;
+      throw badRequest(
+        `error decoding patch: json: cannot unmarshal ${found} into Go struct field jsonPatchOp.${field} of type string`,
+      );
+    }
+  }
   return value as unknown as JsonPatchOperation[];
 }
 
 function expectObject(value: unknown): Record<string, unknown> {
   if (!isRecord(value)) throw patchNotApplicable();
+  if (nestsDeeperThan(value, DEEPEST)) throw badRequest("exceeded max depth");
   return value;
 }
 
@@ -166,6 +201,11 @@ async function apply(
   body: ParsedBody,
   options: PatchOptions,
 ): Promise<Written> {
+  const complaints = body.complaints ?? [];
+  if (complaints.length > 0 && options.fieldValidation === "Strict") {
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictYaml(complaints)}`);
+  }
+  if (options.fieldValidation === "Warn") for (const text of complaints) scope.warn(text);
   const request: ApplyRequest = {
     endpoint: target.endpoint,
     value: body.value,

@@ -1,3 +1,4 @@
+import { setKey } from "@lotse/client/meta";
 import { type ApiObject, isRecord } from "./object.ts";
 import type { StrategyContext } from "./strategy.ts";
 
@@ -7,7 +8,7 @@ export function foldStringData(object: ApiObject): void {
   delete object.stringData;
   if (!isRecord(plain)) return;
   const data: Record<string, unknown> = isRecord(object.data) ? { ...object.data } : {};
-  for (const [key, value] of Object.entries(plain)) data[key] = base64(String(value));
+  for (const [key, value] of Object.entries(plain)) setKey(data, key, base64(String(value)));
   if (Object.keys(data).length > 0) object.data = data;
 }
 

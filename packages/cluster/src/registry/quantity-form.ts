@@ -50,3 +50,29 @@ export function isQuantity(text: string | number): boolean {
     throw error;
   }
 }
+
+/** An amount with the base that it is written in: 1024 for bytes mostly, 1000 for the rest. */
+export interface Amount {
+  /** In billionths. */
+  readonly nanos: bigint;
+  readonly binary: boolean;
+}
+
+export const NOTHING: Amount = { nanos: 0n, binary: false };
+
+export function readAmount(value: unknown): Amount {
+  const text = String(value);
+  return { nanos: parseQuantity(text).nanos, binary: text.endsWith("i") };
+}
+
+export function formatAmount({ nanos, binary }: Amount): string {
+  if (nanos === 0n) return "0";
+  const units = nanos / 1_000_000_000n;
+  if (binary && nanos % 1_000_000_000n === 0n && units >= 1_024n) return scaled(units, 1_024n, BINARY_SUFFIXES);
+  return scaled(nanos, 1_000n, DECIMAL_SUFFIXES);
+}
+
+/** The sum in the base of the first, unless that is nothing. */
+export function addAmounts(a: Amount, b: Amount): Amount {
+  return { nanos: a.nanos + b.nanos, binary: a.nanos === 0n ? b.binary : a.binary };
+}

@@ -2,6 +2,7 @@ import type { Clock } from "@lotse/client/meta";
 import type { Store } from "../store/index.ts";
 import type { Admission, RequestUser } from "./admission-hooks.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Provisions } from "./provisions.ts";
 import type { Endpoint } from "./resource.ts";
 import type { StrategyContext } from "./strategy.ts";
 
@@ -15,6 +16,8 @@ export interface Backend {
   readonly uuid: () => string;
   readonly admission: Admission;
   readonly allocateClusterIp: StrategyContext["allocateClusterIp"];
+  /** What is written when somebody first looks for it. */
+  readonly provisions?: Provisions;
 }
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
@@ -24,6 +27,10 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
+  /** What of this the client said itself: shown to those who are asked for admission. */
+  readonly given?: Readonly<Record<string, unknown>>;
+  /** Admission was asked about the request already, in the form in which it came. */
+  readonly admitted?: boolean;
 }
 
 /** One request to one object or collection. */
@@ -47,12 +54,14 @@ export interface ParsedBody {
   readonly value: unknown;
   /** Keys that occur twice in one object of the text. */
   readonly duplicateFields: readonly string[];
+  /** The same of a YAML body, in the words of its parser. */
+  readonly complaints?: readonly string[];
   /** Nothing to report about unknown fields: the format cannot carry any. */
   readonly typed: boolean;
   /** The text, for messages about bodies that make no sense. */
   readonly text: string;
 }
 
-export function strategyContext(backend: Backend): StrategyContext {
-  return { now: backend.clock.now(), random: backend.random, allocateClusterIp: backend.allocateClusterIp };
+export function strategyContext(backend: Backend, { user }: Pick<Scope, "user">): StrategyContext {
+  return { now: backend.clock.now(), random: backend.random, user, allocateClusterIp: backend.allocateClusterIp };
 }

@@ -78,5 +78,10 @@ export function gvkOf({ resource, version }: Endpoint): { apiVersion: string; ki
   return { apiVersion: apiVersionOf(resource.group, version.version), kind: resource.kind };
 }
 
+/** The kind as errors about its objects name it. */
+export function namedKind({ group, kind, strategy }: Resource): { readonly group: string; readonly kind: string } {
+  return { group: strategy.errorGroup ?? group, kind };
+}
+
 export const storeKey = (namespace: string | undefined, name: string): string =>
   namespace === undefined ? name : `${namespace}/${name}`;

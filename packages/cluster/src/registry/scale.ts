@@ -1,7 +1,8 @@
 import { deepClone, formatLabelSelector } from "@lotse/client/meta";
-import { badRequest, conflict, internal, invalid } from "./errors.ts";
+import { badRequest, conflict, internal, invalid, type StatusError } from "./errors.ts";
 import { invalidValue } from "./fields.ts";
 import { type ApiObject, isRecord, objectAt } from "./object.ts";
+import type { FieldValidation, ParsedBody, Scope, Target } from "./request.ts";
 import type { Endpoint, ScalePaths } from "./resource.ts";
 
 /** The autoscaling/v1 view of anything that has replicas. */
@@ -11,6 +12,10 @@ export interface Scale {
   readonly metadata: Record<string, unknown>;
   readonly spec: { readonly replicas?: number };
   readonly status: { readonly replicas: number; readonly selector?: string };
+}
+
+export function hasReplicas(endpoint: Endpoint, object: ApiObject): boolean {
+  return valueAt(object, (endpoint.version.scale as ScalePaths).spec) !== undefined;
 }
 
 /** Shows the replicas of an object. A custom resource without any cannot be shown, but can be given some. */
@@ -34,25 +39,81 @@ export function toScale(endpoint: Endpoint, object: ApiObject, strict: boolean):
   };
 }
 
-/** The object with the replicas that a Scale asks for. Its version counts when the Scale carries one. */
-export function withScale(endpoint: Endpoint, current: ApiObject, scale: unknown): ApiObject {
+/** What a Scale may say. */
+const FIELDS: Readonly<Record<string, readonly string[] | undefined>> = {
+  apiVersion: undefined,
+  kind: undefined,
+  metadata: undefined,
+  spec: ["replicas"],
+  status: ["replicas", "selector"],
+};
+
+function unknownFields(scale: Record<string, unknown>): string[] {
+  return Object.entries(scale).flatMap(([key, value]) => {
+    if (!Object.hasOwn(FIELDS, key)) return [key];
+    const known = FIELDS[key];
+    return known && isRecord(value)
+      ? Object.keys(value)
+          .filter((name) => !known.includes(name))
+          .map((name) => `${key}.${name}`)
+      : [];
+  });
+}
+
+/** Reads a Scale, or what a patch made of one. */
+export function decodeScale(
+  target: Target,
+  body: ParsedBody,
+  validation: FieldValidation,
+  scope: Pick<Scope, "warn">,
+  patched = false,
+): Record<string, unknown> {
+  const scale = body.value;
   if (!isRecord(scale)) throw badRequest("a Scale must be an object");
   if (scale.kind !== undefined && scale.kind !== "Scale") {
     throw badRequest('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"');
   }
+  const fail = (detail: string): StatusError => {
+    if (!patched) return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${detail}`);
+    return invalid({ group: "", kind: "" }, "", [invalidValue("patch", JSON.stringify(scale), detail)]);
+  };
+  const { replicas } = objectAt(scale, "spec");
+  if (replicas !== undefined && replicas !== null && !Number.isInteger(replicas)) {
+    const found =
+      typeof replicas === "number" ? `number ${replicas}` : typeof replicas === "boolean" ? "bool" : typeof replicas;
+    throw fail(`json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`);
+  }
+  const found = [
+    ...(patched ? body.duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`) : []),
+    ...unknownFields(scale).map((field) => `unknown field ${JSON.stringify(field)}`),
+  ];
+  if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
+  if (validation === "Warn") for (const text of found) scope.warn(text);
+  const { name } = objectAt(scale, "metadata");
+  if (typeof name === "string" && name !== "" && name !== target.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  }
+  return scale;
+}
+
+/** The object with the replicas that a Scale asks for. Its version counts when the Scale carries one. */
+export function withScale(endpoint: Endpoint, current: ApiObject, scale: Record<string, unknown>): ApiObject {
   const wanted = objectAt(scale, "spec").replicas ?? 0;
-  if (!Number.isInteger(wanted)) throw badRequest("spec.replicas must be a number, at least 0");
+  const { name } = current.metadata;
+  const paths = endpoint.version.scale as ScalePaths;
   if ((wanted as number) < 0) {
-    const path = `.${(endpoint.version.scale as ScalePaths).spec}`;
-    const error = invalidValue(path, wanted, "should be a non-negative integer");
-    throw invalid(endpoint.resource, current.metadata.name, [error]);
+    throw endpoint.resource.custom
+      ? invalid(endpoint.resource, name, [invalidValue(`.${paths.spec}`, wanted, "should be a non-negative integer")])
+      : invalid({ group: "autoscaling", kind: "Scale" }, name, [
+          invalidValue("spec.replicas", wanted, "must be greater than or equal to 0"),
+        ]);
   }
   const version = objectAt(scale, "metadata").resourceVersion;
   if (typeof version === "string" && version !== "" && version !== current.metadata.resourceVersion) {
-    throw conflict(endpoint.resource, current.metadata.name);
+    throw conflict(endpoint.resource, name);
   }
   const object = deepClone(current);
-  setAt(object, (endpoint.version.scale as ScalePaths).spec, wanted);
+  setAt(object, paths.spec, wanted);
   return object;
 }
 

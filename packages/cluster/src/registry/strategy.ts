@@ -1,3 +1,4 @@
+import type { RequestUser } from "./admission-hooks.ts";
 import type { FieldError } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
 import type { NameRule } from "./object-meta.ts";
@@ -6,6 +7,8 @@ import type { NameRule } from "./object-meta.ts";
 export interface StrategyContext {
   readonly now: number;
   readonly random: () => number;
+  /** Who writes. */
+  readonly user: RequestUser;
   /** The next free address for a Service, or undefined when `wanted` is taken. */
   readonly allocateClusterIp: (wanted: string | undefined) => string | undefined;
 }
@@ -13,6 +16,10 @@ export interface StrategyContext {
 /** How the objects of one kind behave, beyond what all kinds have in common. A kind is a row of these. */
 export interface Strategy {
   readonly nameRule: NameRule;
+  /** Kept out of the cache of watches, so that the storage itself says what is too old. */
+  readonly uncached?: boolean;
+  /** The group that errors name, where it is not that of the kind. */
+  readonly errorGroup?: string;
   /** PUT without a resourceVersion overwrites. */
   readonly unconditionalUpdate: boolean;
   /** PUT of a missing object creates it. */
@@ -20,6 +27,10 @@ export interface Strategy {
   readonly tracksGeneration: boolean;
   /** The main endpoint leaves `status` alone, because `/status` owns it. */
   readonly hasStatus: boolean;
+  /** Fields that nobody gets to own, because nobody changes them. */
+  readonly fixedFields?: readonly string[];
+  /** A write to the status leaves the labels alone. */
+  readonly statusKeepsLabels?: boolean;
   /** DELETE answers with the object and not with a Status. */
   readonly deleteReturnsObject: boolean;
   /** Fields that `fieldSelector` knows besides metadata.name and metadata.namespace. */
@@ -35,8 +46,12 @@ export interface Strategy {
   readonly prepareForUpdate?: (object: ApiObject, old: ApiObject, context: StrategyContext) => void;
   /** Gets ready to validate an object, where that takes something that is loaded on first use. */
   readonly prepareValidation?: (object: ApiObject) => Promise<void>;
-  readonly validate?: (object: ApiObject) => FieldError[];
-  readonly validateUpdate?: (object: ApiObject, old: ApiObject) => FieldError[];
+  readonly validate?: (object: ApiObject, subresource?: string) => FieldError[];
+  /** What its creator should know although it is no mistake. */
+  readonly warnings?: (object: ApiObject) => string[];
+  /** What only a new object must comply with. */
+  readonly validateCreate?: (object: ApiObject) => FieldError[];
+  readonly validateUpdate?: (object: ApiObject, old: ApiObject, subresource?: string) => FieldError[];
   /** How long an object stays after DELETE, given what the request asks for; kinds without it go at once. */
   readonly gracePeriodSeconds?: (object: ApiObject, asked: number | undefined) => number;
   /** DELETE only sets the time: no grace period, no new generation. */

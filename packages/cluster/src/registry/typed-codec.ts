@@ -21,6 +21,8 @@ export interface TypedKind {
   readonly conversion?: Conversion | undefined;
   /** Its strategy finds missing fields, too, and words them differently. */
   readonly checksItself?: boolean;
+  /** Paths, without indexes, whose mistakes its strategy words. */
+  readonly ownChecks?: ReadonlySet<string>;
 }
 
 /** Lists that a type calls required and that may nevertheless be empty. */
@@ -37,6 +39,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
 export class TypedCodec implements Codec {
   readonly #tables: () => BuiltinTables;
   readonly #kind: TypedKind;
+  #zero: ApiObject | undefined;
 
   constructor(tables: () => BuiltinTables, kind: TypedKind) {
     this.#tables = tables;
@@ -60,6 +63,11 @@ export class TypedCodec implements Codec {
     return { object: object as unknown as ApiObject, unknownFields: shape.unknownFields };
   }
 
+  get zero(): ApiObject {
+    this.#zero ??= this.decode({ metadata: {} }).object;
+    return this.#zero;
+  }
+
   emptyStatus(): unknown {
     const ref = this.schema.schema.properties?.status?.$ref;
     return ref === undefined ? undefined : new TypedShape(this.#tables()).read({}, ref);
@@ -81,7 +89,8 @@ export class TypedCodec implements Codec {
         if (schema.required?.includes(key)) errors.push(required(key));
       } else this.#check(object[key], property, key, errors);
     }
-    return errors;
+    const { ownChecks } = this.#kind;
+    return ownChecks?.size ? errors.filter(({ field }) => !ownChecks.has(field.replace(/\[\d+\]/g, "[]"))) : errors;
   }
 
   #check(value: unknown, schema: Schema, path: string, errors: FieldError[]): void {

@@ -267,7 +267,9 @@ function readMicroTime(value: unknown, place: Place): unknown {
 
 function unreadableTime(value: string, layout: string): DecodeError {
   const seconds = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(.*)$/.exec(value);
-  const [rest, part] = seconds && layout.includes(".") ? [seconds[2], ".000000"] : [value, "2006"];
+  const long = /^\.\d{6}(\d+.*)$/.exec(seconds?.[2] ?? "");
+  const [rest, part] =
+    seconds && layout.includes(".") ? (long ? [long[1], "Z07:00"] : [seconds[2], ".000000"]) : [value, "2006"];
   return new DecodeError(
     `parsing time ${JSON.stringify(value)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`,
   );

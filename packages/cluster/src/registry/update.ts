@@ -1,4 +1,4 @@
-import { deepClone, deepEqual } from "@lotse/client/meta";
+import { deepClone, deepEqual, setKey } from "@lotse/client/meta";
 import type { Entry } from "../store/index.ts";
 import { decodeBody } from "./body.ts";
 import { create, matchNamespace } from "./create.ts";
@@ -7,6 +7,7 @@ import { invalidValue } from "./fields.ts";
 import { trackUpdate } from "./managed-fields.ts";
 import { type ApiObject, fromStore, ordered, toStore } from "./object.ts";
 import { dropDuplicateOwners, validateMeta, validateMetaUpdate } from "./object-meta.ts";
+import { narrowPod } from "./pod-subresources.ts";
 import {
   type Backend,
   type ParsedBody,
@@ -15,7 +16,7 @@ import {
   type Target,
   type WriteOptions,
 } from "./request.ts";
-import { storeKey } from "./resource.ts";
+import { namedKind, storeKey } from "./resource.ts";
 
 /** How a request makes a new object of the present one. */
 export interface Change {
@@ -91,6 +92,7 @@ async function tryUpdate(
   const entry = backend.store.get(resource.table, keyOf(target));
   if (!entry) throw notFound(resource, name);
   const stored = fromStore(entry.object);
+  await version.codec.prepareReads?.([stored]);
   const old = version.codec.fromStorage(stored);
 
   const proposed = change.next(old);
@@ -108,21 +110,26 @@ async function tryUpdate(
     name,
     oldObject: old,
     dryRun: options.dryRun,
+    options: options.given ?? {},
     user: scope.user,
     warn: scope.warn,
   } as const;
-  const fresh = (await backend.admission.mutate({ ...attributes, object: proposed })) ?? proposed;
+  const { admission } = backend;
+  const admitted = options.admitted ? proposed : await admission.mutate({ ...attributes, object: proposed });
+  const fresh = admitted ?? proposed;
   version.codec.applyDefaults(fresh);
-  prepare(backend, target, fresh, old);
+  prepare(backend, scope, target, fresh, old);
   const warning = dropDuplicateOwners(fresh.metadata);
   if (warning !== undefined) scope.warn(warning);
   await resource.strategy.prepareValidation?.(fresh);
   validate(target, fresh, old);
-  await backend.admission.validate({ ...attributes, object: fresh });
+  // Who insists on no version writes over the one that is there.
+  fresh.metadata.resourceVersion ||= stored.metadata.resourceVersion;
+  if (!options.admitted) await admission.validate({ ...attributes, object: fresh });
   return commit(backend, target, options, entry, stored, fresh, insists);
 }
 
-function commit(
+async function commit(
   backend: Backend,
   target: Target,
   options: WriteOptions,
@@ -130,11 +137,12 @@ function commit(
   stored: ApiObject,
   fresh: ApiObject,
   insists: boolean,
-): Outcome {
+): Promise<Outcome> {
   const { resource, version } = target.endpoint;
   const key = keyOf(target);
   fresh.metadata.resourceVersion = stored.metadata.resourceVersion;
-  const toWrite = ordered(version.codec.toStorage(fresh));
+  const { codec } = version;
+  const toWrite = ordered(codec.convertToStorage ? await codec.convertToStorage(fresh) : codec.toStorage(fresh));
   if (isReleased(target, stored, toWrite)) {
     // The answer to the write that lets a deleted object go still shows the version before it.
     if (!options.dryRun && !backend.store.delete(resource.table, key, entry.revision, toStore(stored)).ok) {
@@ -148,10 +156,9 @@ function commit(
   if (options.dryRun) return { done: true, written: { object: fresh, created: false } };
   const result = backend.store.update(resource.table, key, entry.revision, toStore(toWrite));
   if (!result.ok) return { done: false, insists };
-  return {
-    done: true,
-    written: { object: version.codec.fromStorage(fromStore(result.entry.object)), created: false },
-  };
+  const written = fromStore(result.entry.object);
+  await codec.prepareReads?.([written]);
+  return { done: true, written: { object: codec.fromStorage(written), created: false } };
 }
 
 /** Whether this write took away the last thing that held a deleted object. */
@@ -210,7 +217,7 @@ function checkUid(target: Target, proposed: ApiObject, old: ApiObject, change: C
 const WRITE_STATUS: ReadonlySet<string> = new Set(["status", "approval"]);
 
 /** Puts back what this endpoint may not change, and counts generations. */
-function prepare(backend: Backend, target: Target, fresh: ApiObject, old: ApiObject): void {
+function prepare(backend: Backend, scope: Scope, target: Target, fresh: ApiObject, old: ApiObject): void {
   const { resource } = target.endpoint;
   const meta = fresh.metadata as Partial<ApiObject["metadata"]>;
   delete meta.selfLink;
@@ -222,9 +229,12 @@ function prepare(backend: Backend, target: Target, fresh: ApiObject, old: ApiObj
   restore(meta, old.metadata, "creationTimestamp");
   restore(meta, old.metadata, "generation");
   if (target.subresource !== undefined && WRITE_STATUS.has(target.subresource)) keepAllButStatus(target, fresh, old);
+  else if (target.subresource !== undefined && narrowPod(target.subresource, fresh, old)) restore(fresh, old, "status");
   else if (resource.strategy.hasStatus && target.subresource !== "binding") restore(fresh, old, "status");
-  if (target.subresource !== "finalize") resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend));
-  if (resource.strategy.tracksGeneration) {
+  if (target.subresource !== "finalize")
+    resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend, scope));
+  // Which node a pod runs on is no wish of anybody's: a binding leaves the generation as it is.
+  if (resource.strategy.tracksGeneration && target.subresource !== "binding") {
     if (contentChanged(fresh, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
   }
 }
@@ -232,13 +242,16 @@ function prepare(backend: Backend, target: Target, fresh: ApiObject, old: ApiObj
 function keepAllButStatus(target: Target, fresh: ApiObject, old: ApiObject): void {
   const { status, metadata } = fresh;
   for (const key of Object.keys(fresh)) delete fresh[key];
-  Object.assign(fresh, deepClone(old));
+  for (const [key, value] of Object.entries(deepClone(old))) setKey(fresh, key, value);
   if (status === undefined) delete fresh.status;
   else fresh.status = status;
   if (target.endpoint.resource.custom) {
     restore(fresh.metadata, metadata, "managedFields");
     restore(fresh.metadata, metadata, "resourceVersion");
-  } else fresh.metadata = metadata;
+  } else {
+    fresh.metadata = metadata;
+    if (target.endpoint.resource.strategy.statusKeepsLabels) restore(fresh.metadata, old.metadata, "labels");
+  }
 }
 
 function restore<T extends object, K extends keyof T>(object: T, from: T, key: K): void {
@@ -256,14 +269,15 @@ function contentChanged(fresh: ApiObject, old: ApiObject): boolean {
 function validate(target: Target, fresh: ApiObject, old: ApiObject): void {
   const { resource, version } = target.endpoint;
   const metaUpdate = validateMetaUpdate(fresh, old);
+  const inMeta = validateMeta(fresh.metadata, resource.strategy.nameRule, resource.namespaced);
   const errors = [
-    ...validateMeta(fresh.metadata, resource.strategy.nameRule, resource.namespaced),
+    ...inMeta,
     ...metaUpdate,
     // A real server checks this once for all kinds and once for each, and tells both.
     ...metaUpdate,
-    ...version.codec.validate(fresh, old, target.subresource),
-    ...(resource.strategy.validate?.(fresh) ?? []),
-    ...(resource.strategy.validateUpdate?.(fresh, old) ?? []),
+    ...version.codec.validate(fresh, old, target.subresource, [...inMeta, ...metaUpdate]),
+    ...(resource.strategy.validate?.(fresh, target.subresource) ?? []),
+    ...(resource.strategy.validateUpdate?.(fresh, old, target.subresource) ?? []),
   ];
-  if (errors.length > 0) throw invalid(resource, target.name as string, errors);
+  if (errors.length > 0) throw invalid(namedKind(resource), target.name as string, errors);
 }

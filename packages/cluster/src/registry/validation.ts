@@ -2,6 +2,7 @@
  * Rules of built-in kinds that their schemas cannot say, chosen by what people trip over. Required fields and enums are
  * checked from the generated schemas; these add relations between fields and what an update may not touch.
  */
+
 import {
   byteLength,
   deepEqual,
@@ -21,6 +22,7 @@ import {
   tooLongValue,
 } from "./fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "./object.ts";
+import { validateEphemeralContainers, validateResize } from "./pod-subresources.ts";
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 const LONGEST_KEY = 253;
@@ -124,14 +126,6 @@ export function validateSecretUpdate(object: ApiObject, old: ApiObject): FieldEr
   return errors;
 }
 
-export function validateCoreEvent(object: ApiObject): FieldError[] {
-  const about = objectAt(object, "involvedObject").namespace;
-  const own = object.metadata.namespace;
-  // Events about cluster-scoped objects live in the default namespace.
-  if ((about ?? "") === "" ? own === "default" || own === "kube-system" : about === own) return [];
-  return [invalidValue("involvedObject.namespace", about ?? "", "does not match event.namespace")];
-}
-
 export function validateLease(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [];
@@ -180,19 +174,23 @@ export function validatePod(object: ApiObject): FieldError[] {
 const POD_UPDATES =
   "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 
-export function validatePodUpdate(object: ApiObject, old: ApiObject): FieldError[] {
+export function validatePodUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
+  if (subresource === "ephemeralcontainers") return validateEphemeralContainers(object, old);
+  if (subresource === "resize") return validateResize(object, old);
   const masked = (pod: ApiObject) => {
     const {
       activeDeadlineSeconds: _,
       tolerations: __,
-      nodeName: ___,
-      schedulingGates: ____,
+      schedulingGates: ___,
+      nodeName,
       ...spec
     } = objectAt(pod, "spec");
     const withoutImages = (list: unknown) =>
       Array.isArray(list) ? list.map((item) => (isRecord(item) ? { ...item, image: "" } : item)) : list;
     return {
       ...spec,
+      // Only a binding puts a pod on a node.
+      nodeName: subresource === "binding" ? undefined : nodeName,
       containers: withoutImages(spec.containers),
       initContainers: withoutImages(spec.initContainers),
     };
@@ -202,8 +200,33 @@ export function validatePodUpdate(object: ApiObject, old: ApiObject): FieldError
       return [forbiddenField(`spec.${list}`, "pod updates may not add or remove containers")];
     }
   }
-  if (deepEqual(masked(object), masked(old))) return [];
-  return [forbiddenField("spec", POD_UPDATES)];
+  const errors = validateDeadline(object, old);
+  const kept = listAt(old, "spec", "tolerations").every((toleration) =>
+    listAt(object, "spec", "tolerations").some((item) => deepEqual(tolerated(item), tolerated(toleration))),
+  );
+  if (!kept) {
+    const text = "existing toleration can not be modified except its tolerationSeconds";
+    errors.push(forbiddenField("spec.tolerations", text));
+  }
+  if (!deepEqual(masked(object), masked(old))) errors.push(forbiddenField("spec", POD_UPDATES));
+  return errors;
+}
+
+function tolerated({ tolerationSeconds: _, ...toleration }: Record<string, unknown>): Record<string, unknown> {
+  return toleration;
+}
+
+/** The time that a pod has may only become shorter. */
+function validateDeadline(object: ApiObject, old: ApiObject): FieldError[] {
+  const field = "spec.activeDeadlineSeconds";
+  const now = objectAt(object, "spec").activeDeadlineSeconds;
+  const before = objectAt(old, "spec").activeDeadlineSeconds;
+  if (now === before) return [];
+  if (typeof now !== "number")
+    return [invalidValue(field, null, "must not update from a positive integer to nil value")];
+  if (now < 0) return [invalidValue(field, now, "must be greater than or equal to 0")];
+  if (typeof before !== "number" || now <= before) return [];
+  return [invalidValue(field, now, "must be less than or equal to previous value")];
 }
 
 export function validateWorkload(object: ApiObject): FieldError[] {
@@ -219,7 +242,8 @@ export function validateWorkload(object: ApiObject): FieldError[] {
       given === undefined ||
       !matchesLabels(parseLabelSelector(selector as object as Record<string, string>), labels)
     ) {
-      errors.push(invalidValue("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
+      const shown = objectAt(object, "spec", "template", "metadata").labels ?? null;
+      errors.push(invalidValue("spec.template.metadata.labels", shown, "`selector` does not match template `labels`"));
     }
   }
   errors.push(...podSpecErrors(objectAt(object, "spec", "template", "spec"), "spec.template.spec"));
@@ -247,7 +271,8 @@ function immutable(object: ApiObject, old: ApiObject, ...fields: string[]): Fiel
   const errors: FieldError[] = [];
   for (const field of fields) {
     const value = objectAt(object, "spec")[field];
-    if (!deepEqual(value, objectAt(old, "spec")[field])) errors.push(invalidValue(`spec.${field}`, value, IMMUTABLE));
+    if (!deepEqual(value, objectAt(old, "spec")[field]))
+      errors.push(invalidValue(`spec.${field}`, value ?? null, IMMUTABLE));
   }
   return errors;
 }
@@ -326,9 +351,4 @@ export function validateServiceUpdate(object: ApiObject, old: ApiObject): FieldE
   if (now.type === "ExternalName" || before.type === "ExternalName" || !before.clusterIP) return [];
   if (now.clusterIP === before.clusterIP) return [];
   return [invalidValue("spec.clusterIPs[0]", [now.clusterIP], "may not change once set")];
-}
-
-export function validateRoleRefUpdate(object: ApiObject, old: ApiObject): FieldError[] {
-  if (deepEqual(object.roleRef, old.roleRef)) return [];
-  return [invalidValue("roleRef", object.roleRef, "cannot change roleRef")];
 }

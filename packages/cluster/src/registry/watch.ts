@@ -1,5 +1,5 @@
-import { type Change, RevisionExpired } from "../store/index.ts";
-import { bareInternal, expired, type Status } from "./errors.ts";
+import { type Change, RevisionExpired, type StoredObject } from "../store/index.ts";
+import { bareInternal, expired, type Status, StatusError } from "./errors.ts";
 import { type ApiObject, fromStore } from "./object.ts";
 import type { Backend } from "./request.ts";
 import { type Endpoint, gvkOf } from "./resource.ts";
@@ -41,7 +41,7 @@ export function watch(
   const { store } = backend;
   const { table } = endpoint.resource;
   const { from } = options;
-  const idle: Watching = { stop: () => {}, bookmark: () => {} };
+  if (endpoint.version.codec.prepareReads) return watchConverted(backend, endpoint, selection, options, sink);
   const wantsState = options.sendInitialEvents ?? from === undefined;
   const present = store.revision;
 
@@ -54,23 +54,98 @@ export function watch(
       sink.event(bookmarkAt(endpoint, present, { "k8s.io/initial-events-end": "true" }));
     }
   }
-  try {
-    const stop = store.watch(table, wantsState || from === undefined ? present : from, (change) => {
+  const stop = follow(store, endpoint, wantsState || from === undefined ? present : from, sink, (change) => {
+    const event = toEvent(endpoint, selection, change);
+    if (event) sink.event(event);
+  });
+  return {
+    stop,
+    bookmark() {
+      if (options.allowBookmarks) sink.event(bookmarkAt(endpoint, store.revision));
+    },
+  };
+}
+
+/**
+ * The same where every object has to be converted by a webhook first. Events wait for each other, so that they come in
+ * order; a conversion that fails ends the watch.
+ */
+function watchConverted(
+  backend: Backend,
+  endpoint: Endpoint,
+  selection: Selection,
+  options: WatchOptions,
+  sink: WatchSink,
+): Watching {
+  const { codec } = endpoint.version;
+  const prepare = (objects: readonly StoredObject[]) => codec.prepareReads?.(objects.map(fromStore));
+  let over = false;
+  let queue: Promise<void> = Promise.resolve();
+  const then = (step: () => void | Promise<void> | undefined) => {
+    queue = queue.then(async () => {
+      if (!over) await step();
+    });
+    queue = queue.catch((error: unknown) => {
+      over = true;
+      const status = error instanceof StatusError ? error : bareInternal(String(error));
+      sink.event({ type: "ERROR", object: status.toStatus() });
+      sink.end();
+    });
+  };
+  const { store } = backend;
+  const { table } = endpoint.resource;
+  const wantsState = options.sendInitialEvents ?? options.from === undefined;
+  const present = store.revision;
+  if (wantsState) {
+    const entries = store.list(table, selection.namespace === undefined ? "" : `${selection.namespace}/`);
+    then(() => prepare(entries.map((entry) => entry.object)));
+    then(() => {
+      for (const entry of entries) {
+        const object = codec.fromStorage(fromStore(entry.object));
+        if (selects(selection, endpoint, object)) sink.event({ type: "ADDED", object });
+      }
+      if (options.sendInitialEvents && options.allowBookmarks) {
+        sink.event(bookmarkAt(endpoint, present, { "k8s.io/initial-events-end": "true" }));
+      }
+    });
+  }
+  const stop = follow(store, endpoint, wantsState ? present : (options.from ?? present), sink, (change) => {
+    then(() => prepare([change.object, ...(change.previous ? [change.previous.object] : [])]));
+    then(() => {
       const event = toEvent(endpoint, selection, change);
       if (event) sink.event(event);
     });
-    return {
-      stop,
-      bookmark() {
-        if (options.allowBookmarks) sink.event(bookmarkAt(endpoint, store.revision));
-      },
-    };
+  });
+  return {
+    stop() {
+      over = true;
+      stop();
+    },
+    bookmark() {
+      const { revision } = store;
+      if (options.allowBookmarks) then(() => sink.event(bookmarkAt(endpoint, revision)));
+    },
+  };
+}
+
+/** Follows a table; a start that is too old is told to the sink, and there is nothing to follow. */
+function follow(
+  store: Backend["store"],
+  { resource }: Endpoint,
+  from: number,
+  sink: WatchSink,
+  listener: (change: Change) => void,
+): () => void {
+  try {
+    return store.watch(resource.table, from, listener);
   } catch (error) {
     if (!(error instanceof RevisionExpired)) throw error;
-    const text = `too old resource version: ${error.requested} (${error.oldest})`;
+    const text = resource.strategy.uncached
+      ? "The resourceVersion for the provided watch is too old."
+      : `too old resource version: ${error.requested} (${error.oldest})`;
     sink.event({ type: "ERROR", object: expired(text).toStatus() });
     sink.end();
-    return idle;
+    return () => {};
   }
 }
 

@@ -1,3 +1,7 @@
+export type { CutTail, DataFolder, DataOptions, DataReport } from "./disk/index.ts";
+export { ChangeHistory } from "./history.ts";
+export type { Durability, Journal, JournalEntry, StoredRow } from "./journal.ts";
+export { restoreRows } from "./snapshot.ts";
 export {
   type Change,
   type ChangeListener,
@@ -9,3 +13,6 @@ export {
   type StoreOptions,
   type WriteResult,
 } from "./store.ts";
+
+/** The part that knows files; loaded when a cluster wants to be kept. */
+export const loadDisk = () => import("./disk/index.ts");

@@ -7,6 +7,7 @@
  * - `log` holds every change of its table after `compacted`, in revision order, each with the state before it. Any
  *   revision at or after `compacted` can therefore be rebuilt by undoing the tail of the log.
  */
+import type { Journal, JournalEntry, StoredRow } from "./journal.ts";
 import { RevisionLog } from "./log.ts";
 import { SortedTable } from "./table.ts";
 
@@ -58,6 +59,8 @@ export interface StoreOptions {
   retainChanges?: number;
   /** How long history stays readable at least; it is gone after twice that. A real server compacts every five minutes. */
   retainMs?: number;
+  /** Told every step, so that it can be taken again elsewhere. */
+  journal?: Journal | undefined;
 }
 
 interface ResourceState {
@@ -78,11 +81,46 @@ export class Store {
   /** Changes that are committed but not yet told to everybody; empty unless a delivery is under way. */
   readonly #undelivered: { state: ResourceState; resource: string; change: Change }[] = [];
   #delivering = false;
-  readonly #options: Required<StoreOptions>;
+  readonly #options: Required<Omit<StoreOptions, "journal">>;
+  readonly #journal: Journal | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = { retainChanges: 20_000, retainMs: 300_000, ...options };
+    this.#journal = options.journal;
     this.#turnedAt = options.now();
+  }
+
+  /**
+   * Takes over what another store was: its rows at a revision and its steps since, which become readable history. Only
+   * for a store that nobody uses yet.
+   */
+  load(revision: number, rows: Iterable<StoredRow>, steps: Iterable<JournalEntry>): void {
+    this.#revision = revision;
+    this.#compacted = revision;
+    this.#nextCompacted = revision;
+    for (const { resource, key, revision: changed, object } of rows) {
+      this.#state(resource).table.set({ key, revision: changed, object });
+    }
+    for (const step of steps) {
+      this.#revision = step.revision;
+      if (step.type === "turn") continue;
+      const state = this.#state(step.resource);
+      const previous = state.table.get(step.key);
+      const { revision, key, object } = step;
+      if (step.type === "delete") state.table.delete(key);
+      else state.table.set({ key, revision, object });
+      const type = step.type === "delete" ? "deleted" : previous ? "updated" : "created";
+      state.log.append({ type, revision, key, object, previous }, this.#compacted);
+    }
+  }
+
+  /** Every row of every resource. */
+  rows(): StoredRow[] {
+    const rows: StoredRow[] = [];
+    for (const [resource, { table }] of this.#resources) {
+      for (const { key, revision, object } of table.range("")) rows.push({ resource, key, revision, object });
+    }
+    return rows;
   }
 
   /** The revision of the last committed change. */
@@ -165,6 +203,12 @@ export class Store {
     return () => state.listeners.delete(live);
   }
 
+  /** The changes of one row that are still known, oldest first. */
+  changesOf(resource: string, key: string): Change[] {
+    const log = this.#resources.get(resource)?.log;
+    return log?.after(log.compacted).filter((change) => change.key === key) ?? [];
+  }
+
   /** Calls `listener` with every change of every resource from now on. */
   watchAll(listener: (resource: string, change: Change) => void): () => void {
     this.#anyListeners.add(listener);
@@ -194,6 +238,7 @@ export class Store {
     for (let i = 0; i < Math.min(turns, 2); i++) {
       this.#compacted = Math.max(this.#compacted, this.#nextCompacted);
       this.#nextCompacted = ++this.#revision;
+      this.#journal?.append({ type: "turn", revision: this.#revision });
     }
     for (const state of this.#resources.values()) state.log.forgetUntil(this.#compacted);
   }
@@ -235,6 +280,7 @@ export class Store {
     else state.table.set(entry);
     const change: Change = { type, revision, key, object: versioned, previous };
     state.log.append(change, this.#compacted);
+    this.#journal?.append({ type: type === "deleted" ? "delete" : "put", revision, resource, key, object: versioned });
     this.#undelivered.push({ state, resource, change });
     this.#deliver();
     return { ok: true, entry };

@@ -1,3 +1,4 @@
 export { CertificateAuthority, type CertificateRequest, type KeyAndCertificate } from "./certificates.ts";
+export { HttpHookClient } from "./hook-client.ts";
 export { decodeKubernetesProtobuf, ProtobufError } from "./protobuf.ts";
 export { Listener, type ListenerOptions } from "./server.ts";

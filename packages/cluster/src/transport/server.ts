@@ -2,13 +2,20 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, Se
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { ApiRequest, ApiResponse, StreamResponse } from "../api/index.ts";
+import type { ApiRequest, ApiResponse, Headers, StreamResponse } from "../api/index.ts";
 import { StatusError, tooLarge } from "../registry/index.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
+import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
 import { startSession } from "./sessions.ts";
 
 /** The largest body that a real server takes. */
 const BODY_LIMIT = 3 * 1_024 * 1_024;
+/** Of one that is larger, so much is read and thrown away before the connection is cut. */
+const DISCARD_LIMIT = 32 * 1_024 * 1_024;
+/** The largest request line and headers, as in a real server: selectors can be long. */
+const HEADER_LIMIT = 1_024 * 1_024;
+/** How long a client may take to send a request, and to take an answer that is no stream. */
+const PATIENCE_MS = 60_000;
 /** A watcher that lets this much pile up does not read any more; it is cut off and can start again. */
 const BACKLOG_LIMIT = 64 * 1_024 * 1_024;
 
@@ -18,6 +25,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** Absent: plain HTTP. */
   readonly tls: KeyAndCertificate | undefined;
+  /** Whose certificates clients may use to say who they are. */
+  readonly clientAuthority?: string | undefined;
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
 }
 
@@ -26,6 +35,7 @@ export class Listener {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<() => void>();
+  readonly #certificates = new ClientCertificates();
 
   private constructor(server: Server) {
     this.#server = server;
@@ -42,11 +52,20 @@ export class Listener {
       void listener.#answer(request, response, options.handle);
     };
     const server = options.tls
-      ? createHttpsServer({ key: options.tls.keyPem, cert: options.tls.certPem, ALPNProtocols: ["http/1.1"] }, answer)
-      : createHttpServer(answer);
+      ? createHttpsServer(
+          {
+            key: options.tls.keyPem,
+            cert: options.tls.certPem,
+            ALPNProtocols: ["http/1.1"],
+            maxHeaderSize: HEADER_LIMIT,
+            ...clientCertificateOptions(options.clientAuthority),
+          },
+          answer,
+        )
+      : createHttpServer({ maxHeaderSize: HEADER_LIMIT }, answer);
     // Clients keep connections open between requests; ours must not be the side that closes them in mid-flight.
     server.keepAliveTimeout = 120_000;
-    server.requestTimeout = 0;
+    server.requestTimeout = PATIENCE_MS;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       void listener.#upgrade(request, socket, head, options.handle);
     });
@@ -78,7 +97,7 @@ export class Listener {
 
   async #answer(request: IncomingMessage, response: ServerResponse, handle: ListenerOptions["handle"]): Promise<void> {
     response.on("error", () => response.destroy());
-    this.#respond(await handle(toApiRequest(request)), request, response);
+    this.#respond(await handle(toApiRequest(request, this.#certificates)), request, response);
   }
 
   /** A client that asks for another protocol gets it where a session begins, else an ordinary answer. */
@@ -89,7 +108,7 @@ export class Listener {
     handle: ListenerOptions["handle"],
   ): Promise<void> {
     socket.on("error", () => socket.destroy());
-    const answer = await handle(toApiRequest(request));
+    const answer = await handle(toApiRequest(request, this.#certificates));
     if (answer.type === "session") {
       if (head.length > 0) socket.unshift(head);
       return startSession(answer, request, socket);
@@ -103,10 +122,24 @@ export class Listener {
 
   #respond(answer: ApiResponse, request: IncomingMessage, response: ServerResponse): void {
     if (response.destroyed || answer.type === "session") return;
-    response.writeHead(answer.status, answer.headers as Record<string, string | string[]>);
-    if (answer.type === "stream") this.#stream(answer, response);
-    else if (request.method === "HEAD" || answer.status === 304) response.end();
-    else response.end(answer.body);
+    if (answer.type === "reset") {
+      request.socket.destroy();
+      return;
+    }
+    const headers = wireHeaders(answer.headers);
+    if (answer.type === "stream") {
+      response.writeHead(answer.status, headers);
+      this.#stream(answer, response);
+    } else if (request.method === "HEAD" || answer.status === 304) {
+      response.writeHead(answer.status, headers);
+      response.end();
+    } else {
+      // With its length known, head and body leave in one piece.
+      headers["content-length"] = String(Buffer.byteLength(answer.body));
+      response.writeHead(answer.status, headers);
+      response.end(answer.body);
+      if (response.writableLength > 0) expectReader(response);
+    }
   }
 
   #stream(answer: StreamResponse, response: ServerResponse): void {
@@ -133,6 +166,12 @@ export class Listener {
           this.#streams.delete(end);
           response.end();
         },
+        drained: () => drained(response),
+        reset: () => {
+          this.#streams.delete(end);
+          // What was written before still arrives, but not the end of the body.
+          response.socket?.destroySoon();
+        },
       });
     try {
       stop = begin();
@@ -144,7 +183,43 @@ export class Listener {
   }
 }
 
-function toApiRequest(request: IncomingMessage): ApiRequest {
+function drained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off("drain", go);
+      response.off("close", go);
+      resolve();
+    };
+    response.on("drain", go);
+    response.on("close", go);
+  });
+}
+
+/** Headers are bytes: text beyond ASCII goes out as UTF-8, and what would end a header early does not go out. */
+function wireHeaders(headers: Headers): Record<string, string | string[]> {
+  const wire: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    wire[name] = typeof value === "string" ? wireText(value) : value.map(wireText);
+  }
+  return wire;
+}
+
+function wireText(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return Buffer.from(text.replace(CONTROLS, " "), "utf8").toString("latin1");
+}
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const CONTROLS = /\p{Cc}/gu;
+
+/** An answer that its client does not take stays in memory, hence not for ever. */
+function expectReader(response: ServerResponse): void {
+  const timer = setTimeout(() => response.destroy(), PATIENCE_MS).unref();
+  response.once("close", () => clearTimeout(timer));
+}
+
+function toApiRequest(request: IncomingMessage, certificates: ClientCertificates): ApiRequest {
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
   return {
@@ -152,6 +227,8 @@ function toApiRequest(request: IncomingMessage): ApiRequest {
     path: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
     headers: flatten(request),
+    headerValues: () => request.headersDistinct,
+    clientCertificate: () => certificates.of(request.socket),
     host: request.headers.host ?? "",
     body: () => readBody(request),
   };
@@ -165,18 +242,34 @@ function flatten(request: IncomingMessage): Record<string, string | undefined> {
   return headers;
 }
 
-async function readBody(request: IncomingMessage): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+/**
+ * Of a body that is too large nothing is kept. The rest is read for a while, because a client that still writes when its
+ * connection ends does not see the answer.
+ */
+function readBody(request: IncomingMessage): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let refused = false;
+    const refuse = () => {
+      refused = true;
+      chunks.length = 0;
+      reject(tooLarge(BODY_LIMIT));
+    };
+    if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) refuse();
+    request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > BODY_LIMIT) throw tooLarge(BODY_LIMIT);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof StatusError) throw error;
-    throw new StatusError({ code: 400, reason: "BadRequest", message: "the body ended before it was complete" });
-  }
-  return Buffer.concat(chunks);
+      if (size > DISCARD_LIMIT) request.socket.destroy();
+      else if (refused) return;
+      else if (size > BODY_LIMIT) refuse();
+      else chunks.push(chunk);
+    });
+    request.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    const cutShort = () => {
+      if (request.complete) return;
+      reject(new StatusError({ code: 400, reason: "BadRequest", message: "the body ended before it was complete" }));
+    };
+    request.on("error", cutShort);
+    request.on("close", cutShort);
+  });
 }

@@ -30,7 +30,15 @@ export interface UninstallRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tells of each object that carries a mark of the operator, after the mark is off. */
+/**
+ * Takes the finalizers and records of an operator off all objects, and tells of each object that carried one. The
+ * operator must not run meanwhile.
+ *
+ * @example
+ * ```ts
+ * for await (const { name, marks } of uninstallOperator(operator, client)) console.log(name, marks);
+ * ```
+ */
 export async function* uninstallOperator(
   operator: Pick<Declarations, "resources"> & { readonly name: string; readonly options: OperatorOptions },
   client: Client,

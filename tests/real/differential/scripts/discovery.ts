@@ -63,25 +63,25 @@ export const discovery: Script = {
       { accept: `${aggregated("v9")},application/json`, view: (body) => (body as { kind: Json }).kind },
     ),
     get("asks for the OpenAPI documents", "/openapi/v3", {}, { view: openApiPaths }),
-    get("asks for an OpenAPI document", "/openapi/v3/apis/coordination.k8s.io/v1", {}, { view: openApiNames }),
-    get(
-      "asks for the OpenAPI document of apiextensions",
-      "/openapi/v3/apis/apiextensions.k8s.io/v1",
-      {},
-      { view: openApiNames },
+    ...["api", "apis", "version", "api/v1", ...groupVersions.map((groupVersion) => `apis/${groupVersion}`)].map(
+      (path) => get(`asks for the OpenAPI document ${path}`, `/openapi/v3/${path}`, {}, { view: structureOnly }),
     ),
-    get("asks for the core OpenAPI document", "/openapi/v3/api/v1", {}, { view: openApiPathsOfDocument }),
+    get("asks for the OpenAPI document of a group", "/openapi/v3/apis/apps", {}, { view: structureOnly }),
+    get("asks for an OpenAPI document as XML", "/openapi/v3/apis/apps/v1", {}, { accept: "text/xml" }),
+    get("asks for an OpenAPI document that there is not", "/openapi/v3/apis/none.io/v1"),
     get(
       "asks for an OpenAPI document with a wrong hash",
       "/openapi/v3/apis/apps/v1",
       { hash: "wrong" },
       { view: headersOnly },
     ),
+    get("asks for the old OpenAPI document", "/openapi/v2", {}, { view: oldStructureOnly }),
+    get("asks for the old OpenAPI document as XML", "/openapi/v2", {}, { accept: "text/xml" }),
     get(
-      "asks for the old OpenAPI document",
+      "asks for the old OpenAPI document as anything",
       "/openapi/v2",
       {},
-      { view: (body) => (body as { swagger: Json }).swagger },
+      { accept: "*/*", view: (body) => (body as { swagger: Json }).swagger },
     ),
   ],
 };
@@ -108,17 +108,76 @@ function openApiPaths(body: Json): Json {
     .sort();
 }
 
-function openApiNames(body: Json): Json {
-  const document = body as { openapi: Json; paths: object; components: { schemas: object } };
-  return {
-    openapi: document.openapi,
-    paths: Object.keys(document.paths)
-      .filter((path) => !path.includes("/watch/"))
-      .sort(),
-    schemas: Object.keys(document.components.schemas).sort(),
-  };
+/** What a document says apart from its prose and unions, which nobody reads: the embedded cluster does not carry them. */
+function structureOnly(body: Json): Json {
+  return JSON.parse(
+    JSON.stringify(body, (key, value: unknown) => {
+      if (key === "x-kubernetes-unions" || (key === "description" && typeof value === "string")) return undefined;
+      if (key === "x-kubernetes-group-version-kind" && Array.isArray(value)) return stableKinds(value as Kind[]);
+      return unwrapped(value);
+    }),
+  ) as Json;
 }
 
-function openApiPathsOfDocument(body: Json): Json {
-  return (openApiNames(body) as { paths: Json }).paths;
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+}
+
+/** A reference with prose beside it is wrapped; without the prose nothing tells it from one that stands alone. */
+function unwrapped(value: unknown): unknown {
+  const { allOf, ...beside } = (value ?? {}) as { allOf?: readonly { $ref?: unknown }[]; description?: unknown };
+  const more = Object.keys(beside).filter((key) => key !== "description");
+  const single = Array.isArray(allOf) && allOf.length === 1 && typeof allOf[0]?.$ref === "string";
+  return single && more.length === 0 ? allOf[0] : value;
+}
+
+/** Which groups share a type depends on beta versions and internal groups that only one of them serves. */
+function stableKinds(kinds: readonly Kind[]): Json {
+  if (kinds.length > 5) return "<of every group>";
+  const stable = kinds.filter(
+    ({ group, version }) => /^v\d+$/.test(version) && !/internal|storagemigration/.test(group),
+  );
+  return stable.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) as unknown as Json;
+}
+
+/** The paths and definitions of the old document that are not of other scripts, nor alpha or beta. */
+function oldStructureOnly(body: Json): Json {
+  const document = structureOnly(body) as {
+    paths: { [path: string]: Json };
+    definitions: { [name: string]: Json };
+    parameters?: { [name: string]: Json };
+  };
+  const { parameters = {}, ...rest } = document;
+  const kept = (record: { [key: string]: Json }): { [key: string]: Json } =>
+    Object.fromEntries(
+      Object.entries(record)
+        .filter(([key]) => !/diff|alpha|beta|internal\.apiserver|storagemigration|^.logs|openid|well-known/.test(key))
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+  // The real server writes parameters that occur often once, and refers to them.
+  const resolved = JSON.parse(
+    JSON.stringify({ ...rest, paths: kept(document.paths), definitions: kept(document.definitions) }, (_, value) => {
+      const ref = (value as { $ref?: unknown } | null)?.$ref;
+      const shared = typeof ref === "string" && ref.startsWith("#/parameters/");
+      return shared ? parameters[ref.slice("#/parameters/".length)] : value;
+    }),
+  ) as { paths: { [path: string]: Json } };
+  return { ...resolved, paths: withSortedParameters(resolved.paths) } as unknown as Json;
+}
+
+function withSortedParameters(value: Json): Json {
+  return JSON.parse(
+    JSON.stringify(value, (key, inner: unknown) =>
+      ["parameters", "consumes", "produces"].includes(key) && Array.isArray(inner)
+        ? [...(inner as Json[])].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+        : inner,
+    ),
+  ) as Json;
+}
+
+function nameOf(parameter: Json): string {
+  if (typeof parameter === "string") return parameter;
+  const { name, in: where } = parameter as { name: string; in: string };
+  return `${name}/${where}`;
 }

@@ -1,14 +1,22 @@
 import type { Script } from "../script.ts";
+import { limits, policies } from "./admission.ts";
 import { serverSideApply } from "./apply.ts";
 import { namespacesScript, reviews, secretsScript, smallKinds } from "./built-ins.ts";
 import { configMaps } from "./config-maps.ts";
 import { customResources } from "./custom-resources.ts";
 import { definitions } from "./definitions.ts";
 import { discovery } from "./discovery.ts";
+import { expiry } from "./expiry.ts";
+import { expressions } from "./expressions.ts";
 import { fieldValidation } from "./field-validation.ts";
+import { flowControl } from "./flow-control.ts";
+import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
+import { accessControl } from "./rbac.ts";
+import { subresources } from "./subresources.ts";
+import { versions } from "./versions.ts";
 import { watches } from "./watches.ts";
 
 /** Every script, each independent of the others. */
@@ -27,4 +35,14 @@ export const scripts: readonly Script[] = [
   reviews,
   definitions,
   customResources,
+  kinds,
+  subresources,
+  versions,
+  expressions,
+  flowControl,
+  accessControl,
+  policies,
+  limits,
+  // Last, because it forgets what the others did.
+  expiry,
 ];

@@ -57,6 +57,8 @@ export type ApplyResult =
 export interface UpdateInput extends Context {
   /** The object before; undefined on creation. */
   readonly old: Obj | undefined;
+  /** What a new object of the kind has by itself, and nobody adds. */
+  readonly zero?: Obj | undefined;
   /** The object as it will be stored; its managedFields are those that the client sent. */
   readonly next: Obj;
 }
@@ -137,7 +139,7 @@ export function trackUpdate(input: UpdateInput): ManagedFieldsEntry[] {
   const managers = managersOf(input);
   // Clients that cleared the record do not want one; it starts again with the first apply.
   if (managers.size === 0 && input.old) return [];
-  const before = withoutManagedFields(input.old ?? {});
+  const before = withoutManagedFields(input.old ?? input.zero ?? {});
   recordUpdate(input, before, withoutManagedFields(input.next), managers);
   capUpdaters(managers);
   return encodeManagers(managers);

@@ -1,4 +1,4 @@
-import { deepEqual, isObject } from "@lotse/client/meta";
+import { deepEqual, isObject, setKey } from "@lotse/client/meta";
 import type { Resolver } from "../schema/index.ts";
 import { FieldSet, fieldElement, type Path, type PathElement } from "./field-set.ts";
 import { itemElement, type Node, type Shape, shapeOf } from "./shape.ts";
@@ -28,13 +28,18 @@ export function differingParts(before: unknown, after: unknown): readonly [unkno
   const right: Record<string, unknown> = {};
   let same = true;
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const pair = differingParts(before[name], after[name]);
+    const pair = differingParts(own(before, name), own(after, name));
     if (!pair) continue;
     same = false;
-    if (pair[0] !== undefined) left[name] = pair[0];
-    if (pair[1] !== undefined) right[name] = pair[1];
+    if (pair[0] !== undefined) setKey(left, name, pair[0]);
+    if (pair[1] !== undefined) setKey(right, name, pair[1]);
   }
   return same ? undefined : [left, right];
+}
+
+/** A member that the object has itself: every object also has a `constructor` that nobody wrote. */
+function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 class Compare {
@@ -77,7 +82,7 @@ class Compare {
     if (names.size === 0) return this.#leaf(before, after, path);
     for (const name of names) {
       const field = shape.field(name);
-      if (field) this.node(left[name], right[name], field.node, [...path, fieldElement(name)]);
+      if (field) this.node(own(left, name), own(right, name), field.node, [...path, fieldElement(name)]);
     }
     return false;
   }

@@ -65,15 +65,16 @@ export class FieldSet {
   }
 
   insert(path: Path): void {
-    const [first, ...rest] = path;
-    if (first === undefined) return;
-    let entry = this.#entries.get(first);
-    if (!entry) {
-      entry = { member: false, below: new FieldSet() };
-      this.#entries.set(first, entry);
+    let entry: Entry | undefined;
+    for (const element of path) {
+      const entries = (entry?.below ?? this).#entries;
+      entry = entries.get(element);
+      if (!entry) {
+        entry = { member: false, below: new FieldSet() };
+        entries.set(element, entry);
+      }
     }
-    if (rest.length === 0) entry.member = true;
-    else entry.below.insert(rest);
+    if (entry) entry.member = true;
   }
 
   /** Whether the path of this one element is in the set. */

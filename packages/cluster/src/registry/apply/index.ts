@@ -17,3 +17,4 @@ export {
   type ManagerIdentity,
   type Managers,
 } from "./managers.ts";
+export { overlayConfiguration } from "./overlay.ts";

@@ -65,9 +65,11 @@ function listShape(schema: Schema, resolve: Resolver): Shape {
 function mapShape(schema: Schema): Shape {
   const { properties, additionalProperties: additional } = schema;
   const open = schema["x-kubernetes-preserve-unknown-fields"] === true || (!properties && additional === undefined);
+  // Content of which a built-in kind says nothing at all belongs to one owner.
+  const opaque = !properties && additional === undefined && schema["x-kubernetes-preserve-unknown-fields"] !== true;
   return {
     kind: "map",
-    atomic: schema["x-kubernetes-map-type"] === "atomic",
+    atomic: schema["x-kubernetes-map-type"] === "atomic" || opaque,
     field(name) {
       if (properties && Object.hasOwn(properties, name)) return { node: properties[name] as Schema, named: true };
       if (typeof additional === "object") return { node: additional, named: false };

@@ -1,4 +1,4 @@
-import { isObject } from "@lotse/client/meta";
+import { isObject, setKey } from "@lotse/client/meta";
 import type { Resolver } from "../schema/index.ts";
 import { FieldSet, fieldElement, formatPath, type Path, type PathElement } from "./field-set.ts";
 import { DEDUCED, itemElement, type Node, type Shape, shapeOf } from "./shape.ts";
@@ -124,8 +124,11 @@ export function mergeValues(live: unknown, applied: unknown, node: Node, resolve
   const merged: Record<string, unknown> = {};
   for (const name of names) {
     const field = shape.field(name) ?? { node: DEDUCED };
-    const member = mergeValues(left[name], right[name], field.node, resolve);
-    if (member !== undefined) merged[name] = member;
+    // Every object also has a `constructor` that nobody wrote: only its own members count.
+    const before = Object.hasOwn(left, name) ? left[name] : undefined;
+    const after = Object.hasOwn(right, name) ? right[name] : undefined;
+    const member = mergeValues(before, after, field.node, resolve);
+    if (member !== undefined) setKey(merged, name, member);
   }
   return merged;
 }
@@ -228,7 +231,7 @@ export function removeFields(
     const element = fieldElement(name);
     if (set.has(element)) continue;
     const next = removeFields(member, set.below(element), shape.field(name)?.node ?? DEDUCED, resolve, emptied);
-    if (next !== undefined) result[name] = next;
+    if (next !== undefined) setKey(result, name, next);
   }
   return Object.keys(result).length > 0 ? result : hollow;
 }

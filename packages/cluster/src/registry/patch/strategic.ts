@@ -1,4 +1,4 @@
-import { deepClone, deepEqual, isObject } from "@lotse/client/meta";
+import { deepClone, deepEqual, isObject, setKey } from "@lotse/client/meta";
 import { type Resolver, resolveSchema, type Schema } from "../schema/index.ts";
 import { goValue, order, sameKey } from "./order.ts";
 
@@ -64,13 +64,13 @@ class Merge {
       const before = Object.hasOwn(original, key) ? original[key] : undefined;
       const field = this.#field(schema, key);
       if (isObject(before) && isObject(value)) {
-        original[key] = field.strategy === "replace" ? value : this.map(before, value, field.schema);
+        setKey(original, key, field.strategy === "replace" ? value : this.map(before, value, field.schema));
       } else if (Array.isArray(before) && Array.isArray(value)) {
-        original[key] = this.#list(before, value, field, deletes);
+        setKey(original, key, this.#list(before, value, field, deletes));
       } else if (!deletes) {
         const fresh = withoutDirectives(withoutNulls(value));
         if (fresh === undefined) delete original[key];
-        else original[key] = fresh;
+        else setKey(original, key, fresh);
       }
     }
     return original;
@@ -139,7 +139,7 @@ class Merge {
             ? (withoutDirectives(change) as unknown[])
             : this.#list(before, change, field, false);
       const keyed = field.key === "" ? merged : requireKeys(merged as Obj[], field.key);
-      original[key] = order(keyed, wanted, before ?? [], field.key);
+      setKey(original, key, order(keyed, wanted, before ?? [], field.key));
       delete patch[key];
     }
   }
@@ -177,7 +177,7 @@ function directiveKey(text: string, prefix: string, what: string): string {
 function checkElements(...lists: unknown[][]): boolean {
   const items = lists.flat();
   if (items.some(Array.isArray)) throw new StrategicPatchError(422, "lists of lists are not supported");
-  const kinds = new Set(items.map((item) => (isObject(item) ? "object" : typeof item)));
+  const kinds = new Set(items.map((item) => (item === null ? "nil" : typeof item)));
   if (kinds.size > 1) {
     throw new StrategicPatchError(500, `list element types are not identical: ${goValue(lists)}`);
   }
@@ -245,7 +245,7 @@ function withoutDirectives(value: unknown): unknown {
   const clean: Obj = {};
   for (const [key, member] of Object.entries(value)) {
     const next = withoutDirectives(member);
-    if (next !== undefined) clean[key] = next;
+    if (next !== undefined) setKey(clean, key, next);
   }
   return clean;
 }

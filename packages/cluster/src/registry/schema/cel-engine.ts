@@ -1,11 +1,18 @@
 import type { TypeError as CheckError, Environment, EvaluationError, Optional, ParseError } from "@marcbachmann/cel-js";
+import { estimateCost } from "./cel-cost.ts";
 import { addKubernetesLibrary } from "./cel-library.ts";
+import { sizedType } from "./cel-sizes.ts";
 import { type CelType, celType } from "./cel-types.ts";
 import type { Schema } from "./types.ts";
 
 /** An expression that can be run, or why it cannot. */
 export type CelCompilation =
-  | { readonly type: string; run(variables: Readonly<Record<string, unknown>>): unknown }
+  | {
+      readonly type: string;
+      run(variables: Readonly<Record<string, unknown>>): unknown;
+      /** The most that it may cost, where the sizes of its variables are known. */
+      readonly cost?: () => number;
+    }
   | { readonly error: string };
 
 /** Expressions about the values of one schema: they see `self`, and `oldSelf` where they ask for it. */
@@ -23,6 +30,9 @@ export interface CelEngine {
   compile(expression: string, variables: Readonly<Record<string, string>>): CelCompilation;
   /** What `oldSelf` is where it may be absent. */
   optional(value: unknown): unknown;
+  /** A world for expressions about other things than one schema: the caller adds its types and variables. */
+  environment(): Environment;
+  compileIn(environment: Environment, expression: string): CelCompilation;
 }
 
 /** Loads the engine: it is large, and most clusters never need it. */
@@ -41,6 +51,8 @@ export async function loadCelEngine(): Promise<CelEngine> {
       for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, type);
       return compile(environment, expression);
     },
+    environment: () => base.clone(),
+    compileIn: compile,
     scope: (schema, resourceRoot) => createScope(base, duration, schema, resourceRoot),
   };
 }
@@ -72,17 +84,45 @@ function createScope(
   environment.registerVariable("self", type.name);
   const transition = environment.clone().registerVariable("oldSelf", type.name);
   const optional = environment.clone().registerVariable("oldSelf", `optional<${type.name}>`);
+  const sizes = sizedType(schema, resourceRoot);
   return {
-    compile: (expression, options) => compile(options?.optionalOldSelf ? optional : transition, expression),
+    compile(expression, options) {
+      const maybe = options?.optionalOldSelf === true;
+      const environmentOf = maybe ? optional : transition;
+      const compiled = compile(environmentOf, expression);
+      if ("error" in compiled || sizes === undefined) return compiled;
+      return { ...compiled, cost: () => estimateCost(environmentOf.parse(expression).ast, sizes, maybe) };
+    },
     convert: type.convert,
   };
 }
 
 function compile(environment: Environment, expression: string): CelCompilation {
+  const bound = boundVariables(expression);
+  if (bound !== undefined) return { error: bound };
   const checked = environment.check(expression);
-  if (!checked.valid) return { error: describe(expression, checked.error as CheckError | ParseError) };
+  if (!checked.valid) {
+    const declared = (name: string | undefined) =>
+      environment.getDefinitions().functions.some((known) => known.name === name);
+    return { error: describe(expression, checked.error as CheckError | ParseError, declared) };
+  }
   const program = environment.parse(expression);
   return { type: checked.type ?? "dyn", run: (variables) => program(variables) };
+}
+
+/** The engine knows `cel.bind`, which the server does not: there neither the name nor what it binds is declared. */
+function boundVariables(expression: string): string | undefined {
+  const match = /(?<![\w.])cel\.bind\(\s*([A-Za-z_]\w*)/.exec(expression);
+  if (!match) return undefined;
+  const [, name = ""] = match;
+  const undeclared = (what: string, offset: number) =>
+    complaint(expression, `undeclared reference to '${what}' (in container '')`, offset);
+  const uses = [...expression.matchAll(new RegExp(`(?<![\\w.'"])${name}(?![\\w'"(])`, "g"))];
+  return [
+    undeclared("cel", match.index),
+    undeclared("bind", match.index + "cel.bind".length),
+    ...uses.map((use) => undeclared(name, use.index)),
+  ].join("\n");
 }
 
 /** Members of objects are compared deeply; numbers and times by what they say. */
@@ -103,9 +143,16 @@ function sameMembers(a: unknown, b: unknown): boolean {
   );
 }
 
+/** Whether there is any function of this name. */
+type Declared = (name: string | undefined) => boolean;
+
 /** The compiler's message as the server prints it: place, problem, the line, and a mark under the place. */
-function describe(expression: string, error: CheckError | ParseError | EvaluationError): string {
-  const { message, offset } = translate(expression, error);
+function describe(expression: string, error: CheckError | ParseError | EvaluationError, declared: Declared): string {
+  const { message, offset } = translate(expression, error, declared);
+  return complaint(expression, message, offset);
+}
+
+function complaint(expression: string, message: string, offset: number): string {
   const before = expression.slice(0, offset);
   const line = before.split("\n").length;
   const column = offset - (before.lastIndexOf("\n") + 1);
@@ -116,6 +163,7 @@ function describe(expression: string, error: CheckError | ParseError | Evaluatio
 function translate(
   expression: string,
   error: CheckError | ParseError | EvaluationError,
+  declared: Declared,
 ): { readonly message: string; readonly offset: number } {
   const start = error.node?.pos ?? error.range?.start ?? 0;
   const call = (from: number) => Math.max(expression.indexOf("(", from), from);
@@ -144,9 +192,13 @@ function translate(
       const [, receiver, name, args = ""] = match;
       const applied = receiver === undefined ? `(${args})` : `${receiver}.(${args})`;
       const from = expression.indexOf(`${name}(`, start);
-      const message = `found no matching overload for '${name}' applied to '${applied}'`;
+      const message = declared(name)
+        ? `found no matching overload for '${name}' applied to '${applied}'`
+        : `undeclared reference to '${name}' (in container '')`;
       return { message, offset: call(from < 0 ? start : from) };
     }
   }
-  return { message: `Syntax error: ${error.summary}`, offset: start };
+  const missing = /^Expected (RPAREN|RBRACKET|RBRACE), got EOF$/.exec(error.summary)?.[1];
+  const closing = { RPAREN: ")", RBRACKET: "]", RBRACE: "}" }[missing ?? ""];
+  return { message: `Syntax error: ${closing ? `missing '${closing}' at '<EOF>'` : error.summary}`, offset: start };
 }

@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity, type Quantity } from "@lotse/client/m
 import type { Environment } from "@marcbachmann/cel-js";
 import { goNumber } from "./field-errors.ts";
 import { isCidr, isIpv4, isIpv6 } from "./formats.ts";
-import { compilePattern } from "./pattern.ts";
+import { compilePattern, type Pattern } from "./pattern.ts";
 
 /** Receivers of functions that belong to a name rather than to a value: `sets.contains(…)`. */
 class Sets {}
@@ -62,7 +62,8 @@ function addStrings(environment: Environment): void {
     )
     .registerFunction("string.reverse(): string", (text: string) => [...text].reverse().join(""))
     .registerFunction("string.find(string): string", (text: string, pattern: string) => {
-      return regexp(pattern).exec(text)?.[0] ?? "";
+      const found = regexp(pattern).find(text);
+      return found ? text.slice(found.start, found.end) : "";
     })
     .registerFunction("string.findAll(string): list<string>", (text: string, pattern: string) => all(text, pattern))
     .registerFunction("string.findAll(string, int): list<string>", (text: string, pattern: string, limit: bigint) => {
@@ -75,15 +76,22 @@ function addStrings(environment: Environment): void {
     );
 }
 
-function regexp(pattern: string): RegExp {
+function regexp(pattern: string): Pattern {
   const compiled = compilePattern(pattern);
   if (!compiled) throw new SyntaxError(`error parsing regexp: ${pattern}`);
   return compiled;
 }
 
 function all(text: string, pattern: string): string[] {
-  const once = regexp(pattern);
-  return [...text.matchAll(new RegExp(once.source, `${once.flags}g`))].map((match) => match[0]);
+  const compiled = regexp(pattern);
+  const found: string[] = [];
+  for (let span = compiled.find(text); span; ) {
+    found.push(text.slice(span.start, span.end));
+    // After an empty match the search goes on one character later, or it would find it again.
+    const next = span.end > span.start ? span.end : span.end + 1;
+    span = next > text.length ? undefined : compiled.find(text, next);
+  }
+  return found;
 }
 
 /** `%s`, `%d`, `%f`, `%e`, `%x`, `%X`, `%o`, `%b` and `%%`, with a precision for numbers. */

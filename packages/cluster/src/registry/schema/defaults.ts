@@ -1,4 +1,4 @@
-import { deepClone } from "@lotse/client/meta";
+import { deepClone, setKey } from "@lotse/client/meta";
 import { type Resolver, resolveSchema, type Schema } from "./types.ts";
 import { mapList, mapObject } from "./walk.ts";
 
@@ -35,7 +35,7 @@ function fill(value: unknown, node: Schema | undefined, resolve: Resolver): unkn
       const property = resolveSchema(schema.properties[key] as Schema, resolve);
       if (!hasDefault(property)) continue;
       if (object === value) object = { ...object };
-      object[key] = deepClone(property.default);
+      setKey(object, key, deepClone(property.default));
     }
   }
   return mapObject(object, (member, key) => {

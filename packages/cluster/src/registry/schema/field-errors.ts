@@ -35,9 +35,17 @@ const WITHOUT_VALUE = new Set<FieldErrorType>(["Required", "Forbidden", "TooLong
 /** The server's sentence without the field: `Invalid value: 0: must be positive`. */
 export function fieldErrorBody(error: FieldError): string {
   let text = TITLES[error.type];
-  if (!WITHOUT_VALUE.has(error.type) && error.badValue !== undefined) text += `: ${goJson(error.badValue)}`;
+  if (!WITHOUT_VALUE.has(error.type) && error.badValue !== undefined) text += `: ${shown(error.badValue)}`;
   return error.detail === "" ? text : `${text}: ${error.detail}`;
 }
+
+/** A text stands in the quotes of Go, which has its own names for what cannot be seen. */
+function shown(value: unknown): string {
+  if (typeof value !== "string") return goJson(value);
+  return JSON.stringify(value).replace(/\\u00([01][0-9a-f])/g, (_, code: string) => GO_ESCAPES[code] ?? `\\x${code}`);
+}
+
+const GO_ESCAPES: Readonly<Record<string, string>> = { "07": "\\a", "0b": "\\v" };
 
 /** The server's sentence: `spec.size: Invalid value: 0: spec.size in body should be …`. */
 export function formatFieldError(error: FieldError): string {
@@ -121,6 +129,8 @@ export function goJson(value: unknown): string {
 /** Go writes small and large numbers with an exponent of at least two digits. */
 export function goNumber(value: number): string {
   const size = Math.abs(value);
-  if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value);
+  // Whole numbers that fit are integers there; all others are printed in the shortest form.
+  if (Number.isInteger(value) && size < 2 ** 63) return String(value);
+  if (size >= 1e-4 && size < 1e6) return String(value);
   return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }

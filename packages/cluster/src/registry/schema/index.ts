@@ -1,5 +1,6 @@
 export { type CelCompilation, type CelEngine, type CelScope, loadCelEngine } from "./cel-engine.ts";
 export { applyDefaults } from "./defaults.ts";
+export { embeddedErrors } from "./embedded.ts";
 export {
   causeReason,
   duplicate,
@@ -14,8 +15,10 @@ export {
   required,
   tooLong,
   tooMany,
+  Verbatim,
 } from "./field-errors.ts";
 export { schemaFieldPath } from "./field-path.ts";
+export { isTextFormat } from "./formats.ts";
 export { listKey, validateLists } from "./lists.ts";
 export { type Pruned, type PruneOptions, prune } from "./prune.ts";
 export { type CompiledRules, checkRules, compileRules, evaluateRules, hasRules, rulesBlocked } from "./rules.ts";

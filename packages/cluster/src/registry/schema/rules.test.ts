@@ -19,12 +19,13 @@ const properties: Record<string, Schema> = {
   "my-key": { type: "string" },
   namespace: { type: "string" },
   maybe: { type: "string", nullable: true },
-  tags: { type: "array", items: { type: "string" } },
-  limits: { type: "object", additionalProperties: { type: "string" } },
+  tags: { type: "array", maxItems: 10, items: { type: "string", maxLength: 10 } },
+  limits: { type: "object", maxProperties: 10, additionalProperties: { type: "string", maxLength: 10 } },
   when: { type: "string", format: "date-time" },
   every: { type: "string", format: "duration" },
   parts: {
     type: "array",
+    maxItems: 10,
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["k"],
     items: { type: "object", properties: { k: { type: "string" }, v: { type: "integer" } } },
@@ -243,7 +244,11 @@ describe("mistakes in rules are found when they are written", () => {
     const schema: Schema = {
       type: "object",
       properties: {
-        l: { type: "array", items: { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf" }] } },
+        l: {
+          type: "array",
+          maxItems: 5,
+          items: { type: "string", maxLength: 5, "x-kubernetes-validations": [{ rule: "self == oldSelf" }] },
+        },
       },
     };
     expect(check(schema)).toEqual([

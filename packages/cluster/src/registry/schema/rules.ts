@@ -1,5 +1,6 @@
 import { isObject } from "@lotse/client/meta";
 import type { CelCompilation, CelEngine, CelScope } from "./cel-engine.ts";
+import { REQUEST_BYTES, sizedType } from "./cel-sizes.ts";
 import { type Correlation, correlatedItem, correlateItem, correlateMember, isUnchanged } from "./correlation.ts";
 import { childPath, duplicate, type FieldError, forbidden, invalid, required, Verbatim } from "./field-errors.ts";
 import { schemaFieldPath } from "./field-path.ts";
@@ -137,7 +138,7 @@ function walk(
   if (!isObject(value)) return;
   for (const [key, member] of Object.entries(value)) {
     const known = node.properties.get(key);
-    const rules = known ?? (node.schema.properties?.[key] ? undefined : node.additional);
+    const rules = known ?? (Object.hasOwn(node.schema.properties ?? {}, key) ? undefined : node.additional);
     if (!rules) continue;
     const at = known ? childPath(path, key) : `${path}[${key}]`;
     const before = isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
@@ -211,28 +212,91 @@ function messageOf({ rule, message }: CompiledRule, variables: Readonly<Record<s
   return rule.message ? rule.message.trim() : `failed rule: ${rule.rule.trim()}`;
 }
 
-/** The mistakes in the rules themselves, as the server reports them when a definition is written. */
-export function checkRules(schema: Schema, engine: CelEngine, path: string = SCHEMA_PATH): FieldError[] {
-  const errors: FieldError[] = [];
-  checkNode(compileRules(schema, engine), path, undefined, errors);
-  return errors;
+/** The most that one rule may cost, and all rules of a definition together, in the units of the estimator. */
+const RULE_COST = 10_000_000;
+const TOTAL_COST = 100_000_000;
+/** As many of the dearest rules are named when the total is too high. */
+const NAMED_RULES = 4;
+
+/** What has been found while the rules of a schema are checked. */
+interface RuleCheck {
+  readonly errors: FieldError[];
+  total: number;
+  dearest: readonly { readonly field: string; readonly cost: number }[];
 }
 
-/** `lost` is the first node above whose items cannot be matched with old ones. */
-function checkNode(
-  node: CompiledRules | undefined,
-  path: string,
-  lost: string | undefined,
-  errors: FieldError[],
-): void {
-  if (!node) return;
-  for (const [i, compiled] of node.rules.entries()) {
-    errors.push(...checkCompiled(compiled, `${path}.x-kubernetes-validations[${i}]`, lost));
+/** The mistakes in the rules themselves, as the server reports them when a definition is written. */
+export function checkRules(schema: Schema, engine: CelEngine, path: string = SCHEMA_PATH): FieldError[] {
+  const check: RuleCheck = { errors: [], total: 0, dearest: [] };
+  checkNode(compileRules(schema, engine), path, { lost: undefined, repeated: 1 }, check);
+  if (check.total > TOTAL_COST) {
+    const detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+    for (const { field } of check.dearest) check.errors.push(forbidden(field, detail));
+    const what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+    check.errors.push(forbidden(path, tooDear(what, check.total, TOTAL_COST)));
   }
-  for (const [key, property] of node.properties) checkNode(property, `${path}.properties[${key}]`, lost, errors);
-  checkNode(node.additional, `${path}.additionalProperties`, lost, errors);
+  return check.errors;
+}
+
+interface Place {
+  /** The first node above whose items cannot be matched with old ones. */
+  readonly lost: string | undefined;
+  /** How often the node may occur in one object; undefined where nothing limits it but the size of a request. */
+  readonly repeated: number | undefined;
+}
+
+function checkNode(node: CompiledRules | undefined, path: string, place: Place, check: RuleCheck): void {
+  if (!node) return;
+  const repeated = place.repeated === undefined ? undefined : repetitions(node.schema, place.repeated);
+  const below = { lost: place.lost, repeated };
+  for (const [key, property] of node.properties) checkNode(property, `${path}.properties[${key}]`, below, check);
+  checkNode(node.additional, `${path}.additionalProperties`, below, check);
   const correlatable = node.schema["x-kubernetes-list-type"] === "map";
-  checkNode(node.items, `${path}.items`, correlatable ? lost : (lost ?? path), errors);
+  const lost = correlatable ? place.lost : (place.lost ?? path);
+  checkNode(node.items, `${path}.items`, { lost, repeated }, check);
+  for (const [i, compiled] of node.rules.entries()) {
+    const field = `${path}.x-kubernetes-validations[${i}]`;
+    checkCost(compiled, node, field, place.repeated, check);
+    check.errors.push(...checkCompiled(compiled, field, place.lost));
+  }
+}
+
+/** How often what lies below a node may occur. */
+function repetitions(schema: Schema, repeated: number): number | undefined {
+  if (schema.type === "array")
+    return schema.maxItems === undefined ? undefined : repeated * Math.max(0, schema.maxItems);
+  if (schema.type !== "object" || schema.additionalProperties === undefined) return repeated;
+  return schema.maxProperties === undefined ? undefined : repeated * Math.max(0, schema.maxProperties);
+}
+
+function checkCost(
+  { program, message }: CompiledRule,
+  node: CompiledRules,
+  field: string,
+  repeated: number | undefined,
+  check: RuleCheck,
+): void {
+  const observe = (part: string, what: string, cost: number) => {
+    if (cost > RULE_COST) check.errors.push(forbidden(`${field}.${part}`, tooDear(what, cost, RULE_COST)));
+    check.total += cost;
+    if (cost < TOTAL_COST / 100) return;
+    check.dearest = [...check.dearest, { field: `${field}.${part}`, cost }]
+      .sort((a, b) => b.cost - a.cost)
+      .slice(0, NAMED_RULES);
+  };
+  if ("error" in program || program.type !== "bool" || program.cost === undefined) return;
+  // Where no limit is set, as many as fit into a request, each with a comma.
+  const fitting = Math.floor(REQUEST_BYTES / ((sizedType(node.schema)?.least ?? 2) + 1));
+  observe("rule", "estimated rule cost", program.cost() * (repeated ?? fitting));
+  if (message && "cost" in message && message.type === "string" && message.cost !== undefined) {
+    observe("messageExpression", "estimated messageExpression cost", message.cost());
+  }
+}
+
+function tooDear(what: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const shown = factor > 100 ? "more than 100x" : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }
 
 function checkCompiled(
@@ -241,8 +305,8 @@ function checkCompiled(
   lost: string | undefined,
 ): FieldError[] {
   if (rule.rule.trim() === "") return [];
-  if ("error" in program) return [invalid(`${path}.rule`, shown(rule), `compilation failed: ${program.error}`)];
   const errors: FieldError[] = [];
+  if ("error" in program) return [invalid(`${path}.rule`, shown(rule), `compilation failed: ${program.error}`)];
   if (program.type !== "bool") {
     return [invalid(`${path}.rule`, shown(rule), "cel expression must evaluate to a bool")];
   }

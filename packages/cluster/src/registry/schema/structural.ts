@@ -1,7 +1,7 @@
 import { deepEqual } from "@lotse/client/meta";
 import { type FieldError, forbidden, formatFieldError, invalid, required } from "./field-errors.ts";
 import { checkKeywords } from "./keywords.ts";
-import { compilePattern } from "./pattern.ts";
+import { compilePattern, patternComplaint } from "./pattern.ts";
 import { prune } from "./prune.ts";
 import { noReferences, type Schema } from "./types.ts";
 import { validateValue } from "./validate.ts";
@@ -27,9 +27,20 @@ export function checkStructural(schema: Schema, options: StructuralOptions = {})
   const structure = [...checkNode(schema, "root", path), ...completeness(schema, schema, path, path)];
   // In the order of their text, as the server does, so that the answer does not depend on the order of keys.
   structure.sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
-  errors.push(...(structure.length > 0 ? structure : checkDefaults(schema, path, true, false)));
+  // A reference has no structure of its own to look at.
+  if (!hasReference(schema)) {
+    errors.push(...(structure.length > 0 ? structure : checkDefaults(schema, path, true, false)));
+  }
   errors.push(...checkKeywords(schema, path));
   return errors;
+}
+
+function hasReference(schema: Schema): boolean {
+  if (schema.$ref !== undefined) return true;
+  const { items, additionalProperties, properties } = schema;
+  if (items && hasReference(items)) return true;
+  if (typeof additionalProperties === "object" && hasReference(additionalProperties)) return true;
+  return Object.values(properties ?? {}).some(hasReference);
 }
 
 type Level = "root" | "item" | "field";
@@ -133,7 +144,7 @@ function checkValidations(schema: Schema, skipAnyOf: boolean, skipFirst: boolean
     errors.push(...checkNested(part, false, `${path}.oneOf[${i}]`));
   if (schema.not) errors.push(...checkNested(schema.not, false, `${path}.not`));
   if (schema.pattern && !compilePattern(schema.pattern)) {
-    const detail = "must be a valid regular expression, but isn't: error parsing regexp";
+    const detail = `must be a valid regular expression, but isn't: error parsing regexp: ${patternComplaint(schema.pattern)}`;
     errors.push(invalid(`${path}.pattern`, schema.pattern, detail));
   }
   return errors;

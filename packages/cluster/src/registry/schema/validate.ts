@@ -144,6 +144,8 @@ class Validator {
     if (types.length === 1 && !fitsFormat(value, types[0] as string, format)) {
       const kind = format === "" ? `${types[0]} (default format)` : `${types[0]} with format ${format}`;
       errors.push(this.#general(`Checked value must be of type ${kind} in ${name}`));
+      // A whole number that is too large for any integer is none.
+      if (types[0] === "integer" && Math.abs(value) >= 2 ** 63) errors.push(this.#wrongType(name, "integer", "number"));
     }
     // The server compares whole numbers with whole limits: a fraction of the limit is cut off.
     const limit = (bound: number) => (whole ? Math.trunc(bound) : bound);

@@ -1,3 +1,5 @@
+import { setKey } from "@lotse/client/meta";
+
 /** The list with each item changed; the same list when none is. */
 export function mapList(list: unknown[], change: (item: unknown, index: number) => unknown): unknown[] {
   let result = list;
@@ -21,7 +23,7 @@ export function mapObject(
     if (next === object[key]) continue;
     if (result === object) result = { ...object };
     if (next === undefined) delete result[key];
-    else result[key] = next;
+    else setKey(result, key, next);
   }
   return result;
 }

@@ -1,0 +1,88 @@
+import type { AdmissionPlugin } from "../admission/index.ts";
+import type { ApiServerOptions } from "../api/index.ts";
+import type { Controller, ControllerContext } from "../controllers/index.ts";
+import type { ApiObject, Backend } from "../registry/index.ts";
+import type { CertificateAuthority } from "../transport/index.ts";
+import { AccountSecrets } from "./account-secrets.ts";
+import { ClusterRoleAggregation } from "./aggregation.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { type Authority, createAuthorizer, PERMISSIVE } from "./authority.ts";
+import { creationChecks } from "./creation.ts";
+import { escalationChecks } from "./escalation.ts";
+import { type Credentials, createCredentials, type Identity } from "./identities.ts";
+import { createImpersonator } from "./impersonate.ts";
+import { openIdDocuments } from "./openid.ts";
+import { podAccounts } from "./pod-accounts.ts";
+import { createRbac } from "./rbac.ts";
+import { createReviews } from "./reviews.ts";
+import { createPodTokens, createTokenRequests } from "./token-request.ts";
+import { ServiceAccountTokens } from "./tokens.ts";
+import { ADMIN, ANONYMOUS } from "./users.ts";
+
+export interface AccessOptions {
+  readonly backend: Pick<Backend, "store" | "clock" | "random" | "uuid">;
+  /** Whether roles decide who may do what; else everybody may do everything. */
+  readonly rbac: boolean;
+  /** The administrator's token. */
+  readonly adminToken: string;
+  /** Issues client certificates; absent over plain HTTP. */
+  readonly certificates: CertificateAuthority | undefined;
+  /** The key for tokens of service accounts, of a cluster that was there before. */
+  readonly signingKey?: string | undefined;
+}
+
+/** Which of the controllers of this room run. All do unless told otherwise. */
+export interface AccessControllers {
+  /** Collects the rules of ClusterRoles in those that aggregate them. */
+  readonly clusterRoleAggregation?: boolean;
+  /** Fills Secrets of type `kubernetes.io/service-account-token`. */
+  readonly serviceAccountTokens?: boolean;
+}
+
+/** Who somebody is and what they may do: everything that the API server asks about that. */
+export interface Access {
+  readonly hooks: Pick<ApiServerOptions, "authenticate" | "impersonate" | "authorize" | "reviews" | "documents">;
+  /** Gives pods their service account. Needs somebody who makes the accounts of new namespaces. */
+  readonly podAccounts: AdmissionPlugin;
+  /** Wants the right to create from those whose update creates; must be the first plugin. */
+  readonly creationChecks: AdmissionPlugin;
+  /** Keeps people from giving away what they do not have; must be the last plugin. */
+  readonly escalationChecks: AdmissionPlugin;
+  /** What the authority says, for those who ask on behalf of somebody. */
+  readonly decide: Authority["decide"];
+  /** The token of a pod's service account, bound to the pod; an empty audience means this server. */
+  readonly podToken: (pod: ApiObject, audience: string, seconds: number) => string;
+  readonly controllers: (context: ControllerContext, caPem: string, chosen?: AccessControllers) => Controller[];
+  /** New credentials for somebody. */
+  readonly credentialsFor: (identity: Identity) => Credentials;
+}
+
+export function createAccess({ backend, rbac, adminToken, certificates, signingKey }: AccessOptions): Access {
+  const { store, clock, random } = backend;
+  const tokens = new Map([[adminToken, ADMIN]]);
+  const accounts = new ServiceAccountTokens({ store, now: () => clock.now(), signingKey });
+  const authority = rbac ? createRbac(store) : PERMISSIVE;
+  return {
+    hooks: {
+      // In development nobody should have to configure credentials, and kubectl sends none over plain HTTP.
+      authenticate: createAuthenticator({ tokens, accounts, anonymous: rbac ? ANONYMOUS : ADMIN }),
+      impersonate: createImpersonator(authority),
+      authorize: createAuthorizer(authority),
+      reviews: createReviews({ tokens, accounts, authority }).set(
+        "/serviceaccounts/token",
+        createTokenRequests(backend, accounts),
+      ),
+      documents: openIdDocuments(accounts),
+    },
+    podAccounts: podAccounts(store, random),
+    creationChecks: rbac ? creationChecks(authority) : {},
+    escalationChecks: rbac ? escalationChecks(store, authority) : {},
+    decide: (user, attempt) => authority.decide(user, attempt),
+    podToken: createPodTokens(backend, accounts),
+    controllers: (context, caPem, chosen = {}) => [
+      ...(chosen.clusterRoleAggregation === false ? [] : [new ClusterRoleAggregation(context)]),
+      ...(chosen.serviceAccountTokens === false ? [] : [new AccountSecrets(context, accounts, caPem)]),
+    ],
+    credentialsFor: createCredentials({ backend, certificates, tokens, accounts }),
+  };
+}

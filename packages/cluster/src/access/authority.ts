@@ -1,0 +1,94 @@
+import type { Authorizer, RequestInfo } from "../api/index.ts";
+import { forbidden, type RequestUser, StatusError } from "../registry/index.ts";
+import type { Attempt, PolicyRule } from "./rules.ts";
+
+/** What an authority says about an attempt. The reason names the rule that permits it, or what kept rules from being read. */
+export interface Decision {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+/** All that somebody may do in a namespace, as far as it can be listed. */
+export interface Permissions {
+  readonly rules: readonly PolicyRule[];
+  /** What kept rules from being read. */
+  readonly errors: readonly string[];
+}
+
+/** Decides who may do what. */
+export interface Authority {
+  decide(user: RequestUser, attempt: Attempt): Decision;
+  permissionsOf(user: RequestUser, namespace: string): Permissions;
+}
+
+/** Everybody may do everything. */
+export const PERMISSIVE: Authority = {
+  decide: () => ({ allowed: true, reason: "" }),
+  permissionsOf: () => ({
+    rules: [
+      { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+      { verbs: ["*"], nonResourceURLs: ["*"] },
+    ],
+    errors: [],
+  }),
+};
+
+/** Turns an authority into what the API asks before it answers. */
+export function createAuthorizer(authority: Authority): Authorizer {
+  if (authority === PERMISSIVE) return () => undefined;
+  return (user, info) => {
+    const attempt = attemptOf(info);
+    const { allowed, reason } = authority.decide(user, attempt);
+    return allowed ? undefined : refusal(user, attempt, reason);
+  };
+}
+
+const VERBS_OF_METHODS: ReadonlySet<string> = new Set([
+  ...["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"],
+]);
+
+/** What a request is about to do. */
+export function attemptOf({ verb, path, target, selectedName }: RequestInfo): Attempt {
+  if (!target) return { type: "path", verb, path: decoded(path) };
+  const { group, resource, subresource = "", name = selectedName ?? "" } = target;
+  // A namespace lies in itself: a role of a namespace may be about the namespace, too.
+  const namespace = target.namespace ?? (resource === "namespaces" ? (target.name ?? "") : "");
+  return { type: "resource", verb: verbOf(verb, name), group, resource, subresource, namespace, name };
+}
+
+/** Methods that no API has are no verbs, but HEAD is a way to read. */
+function verbOf(verb: string, name: string): string {
+  if (verb === "head") return name === "" ? "list" : "get";
+  return VERBS_OF_METHODS.has(verb) ? verb : "";
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The answer to an attempt that is not permitted. */
+export function refusal(user: RequestUser, attempt: Attempt, reason: string): StatusError {
+  const told = sentence(user, attempt)
+    // Some old browser might take the answer for a page.
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
+  const cause = reason === "" ? told : `${told}: ${reason}`;
+  if (attempt.type === "resource") {
+    return forbidden({ group: attempt.group, plural: attempt.resource }, attempt.name, cause);
+  }
+  return new StatusError({ code: 403, reason: "Forbidden", message: `forbidden: ${cause}`, details: {} });
+}
+
+function sentence({ username }: RequestUser, attempt: Attempt): string {
+  const subject = `User ${JSON.stringify(username)} cannot ${attempt.verb}`;
+  if (attempt.type === "path") return `${subject} path ${JSON.stringify(attempt.path)}`;
+  const { resource, subresource, group, namespace } = attempt;
+  const full = subresource === "" ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
+  return `${subject} resource ${JSON.stringify(full)} in API group ${JSON.stringify(group)} ${where}`;
+}

@@ -1,0 +1,2 @@
+export { resourceQuotas } from "./plugin.ts";
+export { QUOTAS, statusAmounts, usageIn, writeAmounts } from "./usage.ts";

@@ -1,0 +1,266 @@
+/**
+ * Swagger 2.0 in protocol buffers (`openapi.v2.Document`). `kubectl` asks for no other form when it checks a `List` by
+ * itself, and when it looks for merge keys of custom objects.
+ */
+import { isRecord } from "../registry/index.ts";
+import { ProtobufWriter } from "./protobuf-writer.ts";
+
+/** Writes one field of a message. */
+type Field = (out: ProtobufWriter, number: number, value: unknown) => void;
+
+/** The fields of a message: their JSON names, numbers and kinds. */
+interface Message {
+  readonly fields: Readonly<Record<string, readonly [number: number, field: Field]>>;
+  /** The number of the field that takes what starts with `x-`. */
+  readonly extensions?: number;
+}
+
+const text: Field = (out, number, value) => out.text(number, String(value));
+const flag: Field = (out, number, value) => out.varint(number, value === true ? 1 : 0);
+const count: Field = (out, number, value) => out.varint(number, Number(value));
+const real: Field = (out, number, value) => out.double(number, Number(value));
+/** Whatever it is, it stands there as YAML, which JSON is. */
+const anything: Field = (out, number, value) =>
+  out.message(number, (inner) => inner.text(2, JSON.stringify(value) ?? "null"));
+
+const each =
+  (field: Field): Field =>
+  (out, number, value) => {
+    for (const one of Array.isArray(value) ? value : [value]) field(out, number, one);
+  };
+
+const message =
+  (of: () => Message): Field =>
+  (out, number, value) =>
+    out.message(number, (inner) => writeMessage(inner, of(), value));
+
+/** A message that does nothing but hold one field. */
+const inside =
+  (number: number, field: Field): Field =>
+  (out, outer, value) =>
+    out.message(outer, (inner) => field(inner, number, value));
+
+/** A map: entries of a name and a value, inside a message of their own. */
+const entries =
+  (number: number, field: Field): Field =>
+  (out, outer, value) =>
+    out.message(outer, (inner) => {
+      for (const [name, one] of Object.entries(isRecord(value) ? value : {})) {
+        inner.message(number, (entry) => {
+          entry.text(1, name);
+          field(entry, 2, one);
+        });
+      }
+    });
+
+const texts = each(text);
+const schema = message(() => SCHEMA);
+
+const SCHEMA: Message = {
+  fields: {
+    $ref: [1, text],
+    format: [2, text],
+    title: [3, text],
+    description: [4, text],
+    default: [5, anything],
+    multipleOf: [6, real],
+    maximum: [7, real],
+    exclusiveMaximum: [8, flag],
+    minimum: [9, real],
+    exclusiveMinimum: [10, flag],
+    maxLength: [11, count],
+    minLength: [12, count],
+    pattern: [13, text],
+    maxItems: [14, count],
+    minItems: [15, count],
+    uniqueItems: [16, flag],
+    maxProperties: [17, count],
+    minProperties: [18, count],
+    required: [19, texts],
+    enum: [20, each(anything)],
+    additionalProperties: [
+      21,
+      (out, number, value) => (typeof value === "boolean" ? inside(2, flag) : inside(1, schema))(out, number, value),
+    ],
+    type: [22, inside(1, texts)],
+    items: [23, inside(1, each(schema))],
+    allOf: [24, each(schema)],
+    properties: [25, entries(1, schema)],
+    discriminator: [26, text],
+    readOnly: [27, flag],
+    example: [30, anything],
+  },
+  extensions: 31,
+};
+
+const BODY_PARAMETER: Message = {
+  fields: { description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] },
+  extensions: 6,
+};
+
+const QUERY_PARAMETER: Message = {
+  fields: {
+    required: [1, flag],
+    in: [2, text],
+    description: [3, text],
+    name: [4, text],
+    type: [6, text],
+    format: [7, text],
+    uniqueItems: [20, flag],
+  },
+  extensions: 23,
+};
+
+/** Parameters in paths and in headers have the same numbers. */
+const OTHER_PARAMETER: Message = {
+  fields: {
+    required: [1, flag],
+    in: [2, text],
+    description: [3, text],
+    name: [4, text],
+    type: [5, text],
+    format: [6, text],
+    uniqueItems: [19, flag],
+  },
+  extensions: 22,
+};
+
+/** By where a parameter stands: an item of a list is a parameter is one of two kinds. */
+const PARAMETERS: Readonly<Record<string, Field>> = {
+  body: inside(
+    1,
+    inside(
+      1,
+      message(() => BODY_PARAMETER),
+    ),
+  ),
+  header: inside(
+    1,
+    inside(
+      2,
+      inside(
+        1,
+        message(() => OTHER_PARAMETER),
+      ),
+    ),
+  ),
+  query: inside(
+    1,
+    inside(
+      2,
+      inside(
+        3,
+        message(() => QUERY_PARAMETER),
+      ),
+    ),
+  ),
+  path: inside(
+    1,
+    inside(
+      2,
+      inside(
+        4,
+        message(() => OTHER_PARAMETER),
+      ),
+    ),
+  ),
+};
+
+const parameter: Field = (out, number, value) =>
+  PARAMETERS[String((value as { in?: unknown }).in)]?.(out, number, value);
+
+const RESPONSE: Message = { fields: { description: [1, text], schema: [2, inside(1, schema)] }, extensions: 5 };
+
+const OPERATION: Message = {
+  fields: {
+    tags: [1, texts],
+    summary: [2, text],
+    description: [3, text],
+    operationId: [5, text],
+    produces: [6, texts],
+    consumes: [7, texts],
+    parameters: [8, each(parameter)],
+    responses: [
+      9,
+      entries(
+        1,
+        inside(
+          1,
+          message(() => RESPONSE),
+        ),
+      ),
+    ],
+    schemes: [10, texts],
+    deprecated: [11, flag],
+  },
+  extensions: 13,
+};
+
+const operation = message(() => OPERATION);
+
+const PATH_ITEM: Message = {
+  fields: {
+    get: [2, operation],
+    put: [3, operation],
+    post: [4, operation],
+    delete: [5, operation],
+    options: [6, operation],
+    head: [7, operation],
+    patch: [8, operation],
+    parameters: [9, each(parameter)],
+  },
+  extensions: 10,
+};
+
+const API_KEY: Message = {
+  fields: { type: [1, text], name: [2, text], in: [3, text], description: [4, text] },
+  extensions: 5,
+};
+
+const DOCUMENT: Message = {
+  fields: {
+    swagger: [1, text],
+    info: [2, message(() => ({ fields: { title: [1, text], version: [2, text], description: [3, text] } }))],
+    paths: [
+      8,
+      entries(
+        2,
+        message(() => PATH_ITEM),
+      ),
+    ],
+    definitions: [9, entries(1, schema)],
+    security: [12, each(entries(1, inside(1, texts)))],
+    securityDefinitions: [
+      13,
+      entries(
+        1,
+        inside(
+          2,
+          message(() => API_KEY),
+        ),
+      ),
+    ],
+  },
+};
+
+/** The bytes of a document that {@link writeSwagger} has made. */
+export function encodeSwagger(document: Readonly<Record<string, unknown>>): Uint8Array {
+  const out = new ProtobufWriter();
+  writeMessage(out, DOCUMENT, document);
+  return out.bytes();
+}
+
+function writeMessage(out: ProtobufWriter, { fields, extensions }: Message, value: unknown): void {
+  if (!isRecord(value)) return;
+  for (const [key, content] of Object.entries(value)) {
+    if (content === undefined) continue;
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (field) field[1](out, field[0], content);
+    else if (extensions !== undefined && key.startsWith("x-")) {
+      out.message(extensions, (entry) => {
+        entry.text(1, key);
+        anything(entry, 2, content);
+      });
+    }
+  }
+}

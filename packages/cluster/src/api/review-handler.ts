@@ -1,0 +1,72 @@
+import {
+  type BuiltinTables,
+  decodeBody,
+  type Endpoint,
+  matchNamespace,
+  methodNotAllowed,
+  type Scope,
+  subresourceEndpoint,
+  trackUpdate,
+  unknownResource,
+} from "../registry/index.ts";
+import type { ReviewHandler, Reviews } from "./access-hooks.ts";
+import { type ProtobufDecoder, parseBody } from "./body-codec.ts";
+import { objectResponse, wantsPretty } from "./encode.ts";
+import type { ApiRequest, ApiResponse } from "./exchange.ts";
+import { negotiate, notAcceptable } from "./negotiate.ts";
+import { writeOptions } from "./options.ts";
+import type { ResourceTarget } from "./request-info.ts";
+
+/** A kind that is answered on the spot, with the one who answers it. */
+export interface Review {
+  readonly endpoint: Endpoint;
+  readonly handler: ReviewHandler;
+  readonly target: ResourceTarget;
+}
+
+export interface ReviewScope {
+  readonly scope: Scope;
+  readonly now: number;
+  readonly protobuf: ProtobufDecoder;
+  readonly noteBody: (value: unknown) => void;
+}
+
+/** The review that a request asks for; undefined when it asks for something else. */
+export function findReview(
+  reviews: Reviews,
+  target: ResourceTarget,
+  endpoint: Endpoint,
+  tables: () => BuiltinTables,
+): Review | undefined {
+  const { group, resource, subresource } = target;
+  const key = subresource === undefined ? `${group}/${resource}` : `${group}/${resource}/${subresource}`;
+  const handler = reviews.get(key);
+  if (!handler) return undefined;
+  const answered = subresource === undefined ? endpoint : subresourceEndpoint(endpoint, subresource, tables);
+  return answered && { endpoint: answered, handler, target };
+}
+
+/** Answers a POST of a kind that is never stored. */
+export async function handleReview(
+  request: ApiRequest,
+  { endpoint, handler, target }: Review,
+  { scope, now, protobuf, noteBody }: ReviewScope,
+): Promise<ApiResponse> {
+  const { resource, version } = endpoint;
+  const { namespace, name, subresource } = target;
+  if (subresource === undefined && name !== undefined) throw unknownResource();
+  if (request.method !== "POST") throw methodNotAllowed();
+  // There is no other form in which an answer could be shown.
+  if ((negotiate(request.headers.accept)?.as ?? "object") !== "object")
+    throw notAcceptable(request.headers.accept ?? "");
+  const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
+  const body = parseBody(await request.body(), request.headers["content-type"], resource.kind, protobuf);
+  noteBody(body.value);
+  const object = decodeBody(endpoint, body, options.fieldValidation, scope);
+  matchNamespace(object, namespace);
+  version.codec.applyDefaults(object);
+  trackUpdate(endpoint, undefined, object, options.fieldManager, subresource, now);
+  const answer = handler(object, { user: scope.user, namespace, name, now });
+  const { kind, apiVersion } = object;
+  return objectResponse(201, { kind, apiVersion, ...answer }, { format: "json", pretty: wantsPretty(request) });
+}

@@ -1,0 +1,126 @@
+import { deepEqual } from "@lotse/client/meta";
+import { matcher } from "./claim.ts";
+import { type Desk, keyOf } from "./desk.ts";
+import { endpointLabels, endpointSubsets, isSliceOf, planSlices, type SliceDraft, serviceOf } from "./endpoint-plan.ts";
+import type { Watch, Workload } from "./engine.ts";
+import {
+  ENDPOINTS,
+  type EndpointSlice,
+  type Endpoints,
+  isDeleting,
+  PODS,
+  type Pod,
+  SERVICES,
+  type Service,
+  SLICES,
+} from "./tables.ts";
+
+const LAST_CHANGE = "endpoints.kubernetes.io/last-change-trigger-time";
+
+/** Endpoints and EndpointSlices: which pods are behind a service. A service without a selector is somebody else's. */
+export function endpoints(desk: Desk): Workload {
+  return {
+    table: SERVICES.name,
+    watches: [podsBehind, slices, ownEndpoints],
+    async reconcile(key) {
+      const service = desk.read(SERVICES, key);
+      if (!service) return forget(desk, key);
+      const { selector, type } = service.spec;
+      if (!selector || type === "ExternalName" || isDeleting(service)) return undefined;
+      const matches = matcher(selector);
+      const pods = desk.list(PODS, service.metadata.namespace).filter(({ metadata }) => matches(metadata.labels));
+      await writeEndpoints(desk, service, pods);
+      const existing = desk.list(SLICES, service.metadata.namespace).filter((slice) => isSliceOf(service, slice));
+      const { drafts, remove } = planSlices(service, pods, existing);
+      for (const draft of drafts) await writeSlice(desk, draft, triggerTime(service, pods));
+      for (const slice of remove) await desk.remove(SLICES, slice);
+      return undefined;
+    },
+  };
+}
+
+const podsBehind: Watch = {
+  table: PODS.name,
+  wakes: ({ object, previous }, desk) =>
+    desk
+      .list(SERVICES, object.metadata.namespace)
+      .filter(({ spec }) => {
+        const matches = matcher(spec.selector);
+        return matches(object.metadata.labels) || (previous !== undefined && matches(previous.metadata.labels));
+      })
+      .map(keyOf),
+};
+
+/** Whoever changes a slice of ours finds it put right. */
+const slices: Watch = {
+  table: SLICES.name,
+  wakes: ({ object }, desk) => {
+    const key = `${object.metadata.namespace}/${serviceOf(object as EndpointSlice)}`;
+    return desk.read(SERVICES, key) ? [key] : [];
+  },
+};
+
+const ownEndpoints: Watch = {
+  table: ENDPOINTS.name,
+  wakes: ({ object }, desk) => (desk.read(SERVICES, keyOf(object)) ? [keyOf(object)] : []),
+};
+
+/** Slices are owned by their service and go with it; Endpoints only share its name. */
+async function forget(desk: Desk, key: string): Promise<undefined> {
+  const found = desk.read(ENDPOINTS, key);
+  if (found) await desk.remove(ENDPOINTS, found);
+  return undefined;
+}
+
+/** When the last thing happened that changes what is behind the service. */
+function triggerTime(service: Service, pods: readonly Pod[]): string | undefined {
+  const times = pods.flatMap(({ status }) => {
+    const ready = status?.conditions?.find(({ type }) => type === "Ready");
+    return ready?.lastTransitionTime ?? [];
+  });
+  const own = service.metadata.creationTimestamp;
+  return [...times, ...(own ? [own] : [])].sort().at(-1);
+}
+
+async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]): Promise<void> {
+  const { name, namespace } = service.metadata;
+  const subsets = endpointSubsets(service, pods);
+  const labels = endpointLabels(service);
+  const found = desk.read(ENDPOINTS, keyOf(service));
+  const time = triggerTime(service, pods);
+  const annotations = { ...found?.metadata.annotations, ...(time ? { [LAST_CHANGE]: time } : {}) };
+  if (!found) {
+    const made = {
+      apiVersion: "v1",
+      kind: "Endpoints",
+      metadata: { name, namespace, labels, annotations },
+      ...(subsets.length > 0 ? { subsets } : {}),
+    };
+    await desk.create(ENDPOINTS, made as unknown as Endpoints);
+    return;
+  }
+  if (deepEqual(found.subsets ?? [], subsets) && deepEqual(found.metadata.labels, labels)) return;
+  await desk.change(ENDPOINTS, found, ({ subsets: _, ...current }) => {
+    const next = { ...current, metadata: { ...current.metadata, labels, annotations } };
+    return (subsets.length > 0 ? { ...next, subsets } : next) as Endpoints;
+  });
+}
+
+async function writeSlice(desk: Desk, { known, object }: SliceDraft, time: string | undefined): Promise<void> {
+  const stamp: Record<string, string> = time ? { [LAST_CHANGE]: time } : {};
+  if (!known) {
+    await desk.create(SLICES, { ...object, metadata: { ...object.metadata, annotations: stamp } });
+    return;
+  }
+  const same =
+    deepEqual(known.endpoints ?? [], object.endpoints ?? []) &&
+    deepEqual(known.ports ?? [], object.ports ?? []) &&
+    deepEqual(known.metadata.labels, object.metadata.labels);
+  if (same) return;
+  await desk.change(SLICES, known, (current) => {
+    const { endpoints, ports } = object;
+    const annotations = { ...current.metadata.annotations, ...stamp };
+    const metadata = { ...current.metadata, labels: { ...object.metadata.labels }, annotations };
+    return { ...current, metadata, endpoints, ports } as EndpointSlice;
+  });
+}

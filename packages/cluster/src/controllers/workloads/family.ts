@@ -1,0 +1,64 @@
+import type { Controller, ControllerContext } from "../controller.ts";
+import { ChildIndexes } from "./children.ts";
+import { cronJobs } from "./cron-jobs.ts";
+import { daemonSets } from "./daemon-sets.ts";
+import { deployments } from "./deployments.ts";
+import { Desk } from "./desk.ts";
+import { endpoints } from "./endpoints.ts";
+import { type Workload, WorkloadController } from "./engine.ts";
+import { EventRecorder } from "./events.ts";
+import { finishedJobs } from "./finished-jobs.ts";
+import type { WorkloadName } from "./index.ts";
+import { jobs } from "./jobs.ts";
+import { replicaSets } from "./replica-sets.ts";
+import { statefulSets } from "./stateful-sets.ts";
+import { REPLICA_SETS, REPLICATION_CONTROLLERS } from "./tables.ts";
+import { claims, volumes } from "./volumes.ts";
+
+interface Row {
+  readonly name: WorkloadName;
+  /** Who the events are from. */
+  readonly component: string;
+  readonly make: (desk: Desk) => Workload;
+}
+
+/** Every workload controller. A new one is a row. */
+const ROWS: readonly Row[] = [
+  { name: "deployments", component: "deployment-controller", make: deployments },
+  { name: "replicaSets", component: "replicaset-controller", make: (desk) => replicaSets(desk, REPLICA_SETS) },
+  {
+    name: "replicaSets",
+    component: "replication-controller",
+    make: (desk) => replicaSets(desk, REPLICATION_CONTROLLERS),
+  },
+  { name: "statefulSets", component: "statefulset-controller", make: statefulSets },
+  { name: "daemonSets", component: "daemonset-controller", make: daemonSets },
+  { name: "jobs", component: "job-controller", make: jobs },
+  { name: "jobs", component: "ttl-after-finished-controller", make: finishedJobs },
+  { name: "cronJobs", component: "cronjob-controller", make: cronJobs },
+  { name: "endpoints", component: "endpoint-controller", make: endpoints },
+  { name: "volumes", component: "persistentvolume-controller", make: claims },
+  { name: "volumes", component: "persistentvolume-controller", make: volumes },
+];
+
+/** Makes the controllers that are wanted; they share what they know about children. */
+export function createFamily(context: ControllerContext, isOn: (name: WorkloadName) => boolean): Controller {
+  const children = new ChildIndexes(context.backend.store);
+  const events = new EventRecorder(context);
+  const controllers = ROWS.filter(({ name }) => isOn(name)).map(({ component, make }) => {
+    const desk = new Desk(context, children, events, component);
+    return new WorkloadController(context, desk, make(desk));
+  });
+  return {
+    get idle() {
+      return controllers.every((controller) => controller.idle);
+    },
+    start: () => {
+      for (const controller of controllers) controller.start();
+    },
+    stop: () => {
+      for (const controller of controllers) controller.stop();
+      children.stop();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { Desk } from "./desk.ts";
+import type { Workload } from "./engine.ts";
+import { finishedCondition } from "./job-plan.ts";
+import { isDeleting, JOBS, type Job, timeOf } from "./tables.ts";
+
+/** Pure: how long a finished Job still has; undefined when it stays for ever, or has not finished. */
+export function timeLeft(job: Job, now: number): number | undefined {
+  const { ttlSecondsAfterFinished } = job.spec;
+  const finished = finishedCondition(job);
+  if (ttlSecondsAfterFinished === undefined || !finished || isDeleting(job)) return undefined;
+  return Math.max(0, timeOf(finished.lastTransitionTime) + ttlSecondsAfterFinished * 1_000 - now);
+}
+
+/** Deletes Jobs that have been over for as long as they asked for, and what is left of their pods with them. */
+export function finishedJobs(desk: Desk): Workload {
+  return {
+    table: JOBS.name,
+    watches: [],
+    async reconcile(key) {
+      const job = desk.read(JOBS, key);
+      const left = job && timeLeft(job, desk.now);
+      if (!job || left === undefined || left > 0) return left;
+      await desk.remove(JOBS, job, "Foreground");
+      return undefined;
+    },
+  };
+}

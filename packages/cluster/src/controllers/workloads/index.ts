@@ -1,0 +1,123 @@
+import { type ApiObject, create, fromStore, objectAt, StatusError } from "../../registry/index.ts";
+import type { Controller, ControllerContext } from "../controller.ts";
+
+export { matchesNode } from "./placement.ts";
+
+/** The workload controllers, one by one. */
+export type WorkloadName =
+  | "deployments"
+  | "replicaSets"
+  | "statefulSets"
+  | "daemonSets"
+  | "jobs"
+  | "cronJobs"
+  | "endpoints"
+  | "volumes";
+
+interface Trigger {
+  readonly for: WorkloadName;
+  readonly when?: (object: ApiObject) => boolean;
+}
+
+/** Objects whose arrival means that there is work for a controller. */
+const TRIGGERS: Readonly<Record<string, Trigger>> = {
+  "deployments.apps": { for: "deployments" },
+  "replicasets.apps": { for: "replicaSets" },
+  replicationcontrollers: { for: "replicaSets" },
+  "statefulsets.apps": { for: "statefulSets" },
+  "daemonsets.apps": { for: "daemonSets" },
+  "jobs.batch": { for: "jobs" },
+  "cronjobs.batch": { for: "cronJobs" },
+  persistentvolumeclaims: { for: "volumes" },
+  persistentvolumes: { for: "volumes" },
+  services: { for: "endpoints", when: (service) => objectAt(service, "spec").selector !== undefined },
+};
+
+const STORAGE_CLASSES = "storageclasses.storage.k8s.io";
+
+/** The storage class of claims that name none. */
+const STANDARD_CLASS = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "StorageClass",
+  metadata: { name: "standard", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+  provisioner: "lotse.dev/simulated",
+  reclaimPolicy: "Delete",
+  volumeBindingMode: "Immediate",
+};
+
+/**
+ * The controllers that make pods out of workloads, addresses out of services and volumes out of claims. They are loaded
+ * when the first object comes that one of them is for: a cluster that holds nothing of the kind does not pay for them.
+ */
+export class WorkloadControllers implements Controller {
+  readonly #context: ControllerContext;
+  readonly #isOn: (name: WorkloadName) => boolean;
+  #family: Controller | undefined;
+  #busy = 0;
+  #loading = false;
+  #stopped = false;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(context: ControllerContext, isOn: (name: WorkloadName) => boolean) {
+    this.#context = context;
+    this.#isOn = isOn;
+  }
+
+  get idle(): boolean {
+    return this.#busy === 0 && (this.#family?.idle ?? true);
+  }
+
+  start(): void {
+    const { store, provisions } = this.#context.backend;
+    const triggered = (table: string, object: ApiObject) => {
+      const trigger = TRIGGERS[table];
+      return trigger !== undefined && this.#isOn(trigger.for) && trigger.when?.(object) !== false;
+    };
+    this.#stopWatching = store.watchAll((table, change) => {
+      if (change.type !== "deleted" && triggered(table, fromStore(change.object))) this.#load();
+    });
+    for (const table of Object.keys(TRIGGERS)) {
+      if (store.list(table).some(({ object }) => triggered(table, fromStore(object)))) this.#load();
+    }
+    if (this.#isOn("volumes")) provisions?.set(STORAGE_CLASSES, () => this.#makeStandardClass());
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#stopWatching?.();
+    this.#family?.stop();
+  }
+
+  #load(): void {
+    if (this.#loading) return;
+    this.#loading = true;
+    this.#during(this.#startFamily());
+  }
+
+  async #startFamily(): Promise<void> {
+    const { createFamily } = await import("./family.ts");
+    await this.#context.backend.provisions?.need(STORAGE_CLASSES);
+    if (this.#stopped) return;
+    this.#stopWatching?.();
+    this.#family = createFamily(this.#context, this.#isOn);
+    this.#family.start();
+  }
+
+  async #makeStandardClass(): Promise<void> {
+    const { backend, scope } = this.#context;
+    const endpoint = backend.catalog.storage("storage.k8s.io", "storageclasses");
+    if (!endpoint || backend.store.get(endpoint.resource.table, STANDARD_CLASS.metadata.name)) return;
+    const target = { endpoint, namespace: undefined, name: undefined, subresource: undefined };
+    const options = { dryRun: false, fieldManager: scope.defaultManager, fieldValidation: "Ignore" } as const;
+    try {
+      await create(backend, scope, target, structuredClone(STANDARD_CLASS) as unknown as ApiObject, options);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+    }
+  }
+
+  #during(work: Promise<void>): void {
+    this.#busy++;
+    void work.finally(() => this.#busy--);
+  }
+}

@@ -1,0 +1,48 @@
+import { ConfigError } from "@lotse/client/meta";
+import { type ApiObject, type Catalog, fromStore, type Resource, storageEndpoint, storeKey } from "./registry/index.ts";
+import type { Change } from "./store/index.ts";
+
+/** One state that an object was in. */
+export interface ObjectVersion {
+  readonly type: "created" | "updated" | "deleted";
+  readonly resourceVersion: string;
+  /** The object then; of a deletion its last state. */
+  readonly object: ApiObject;
+}
+
+/** Reads the changes of an object's row. */
+export type ReadChanges = (table: string, key: string) => readonly Change[];
+
+/** Every known version of one object, oldest first. */
+export function objectHistory(
+  catalog: Catalog,
+  read: ReadChanges,
+  name: string,
+  place: readonly string[],
+): ObjectVersion[] {
+  const resource = findResource(catalog, name);
+  const codec = storageEndpoint(resource)?.version.codec;
+  const [namespace, object] = resource.namespaced ? [place[0], place[1]] : [undefined, place.at(-1)];
+  if (object === undefined) {
+    throw new ConfigError(`${resource.plural} are in namespaces: say in which one`, {
+      hint: `history("${name}", "default", "${place[0] ?? "name"}")`,
+    });
+  }
+  return read(resource.table, storeKey(namespace, object)).map((change) => ({
+    type: change.type,
+    resourceVersion: String(change.revision),
+    object: codec ? codec.fromStorage(fromStore(change.object)) : fromStore(change.object),
+  }));
+}
+
+function findResource(catalog: Catalog, name: string): Resource {
+  const stored = [...catalog.all()].filter((resource) => resource.table !== "");
+  const found =
+    stored.find((resource) => resource.table === name || resource.kind === name) ??
+    stored.find((resource) => resource.plural === name || resource.singular === name) ??
+    stored.find((resource) => resource.shortNames.includes(name));
+  if (found) return found;
+  throw new ConfigError(`no resource is called ${JSON.stringify(name)}`, {
+    hint: 'write "configmaps", "ConfigMap" or "widgets.example.com"',
+  });
+}

@@ -1,0 +1,142 @@
+import { dns1123SubdomainErrors, labelValueErrors, pathSegmentErrors, qualifiedNameErrors } from "@lotse/client/meta";
+import { duplicateValue, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
+import { isRecord, listAt, objectAt } from "../object.ts";
+
+/** Parts that webhooks and policies have in common: which requests they are about. */
+
+type Fields = Record<string, unknown>;
+
+export const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** What is not one of the supported values; nothing when it is absent, unless it has to be there. */
+export function oneOf(value: unknown, path: string, supported: readonly string[], needed = false): FieldError[] {
+  if (value === undefined || value === null || (needed && value === "")) return needed ? [required(path)] : [];
+  return supported.includes(String(value)) ? [] : [notSupported(path, value, supported)];
+}
+
+export const FAILURE_POLICIES: readonly string[] = ["Fail", "Ignore"];
+export const MATCH_POLICIES: readonly string[] = ["Equivalent", "Exact"];
+export const REINVOCATION_POLICIES: readonly string[] = ["IfNeeded", "Never"];
+const OPERATIONS: readonly string[] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
+const SCOPES: readonly string[] = ["*", "Cluster", "Namespaced"];
+
+/** A list in which a star stands for everything, so that nothing may stand beside it. */
+function starOrOthers(values: readonly string[], path: string, what: string): FieldError[] {
+  if (values.length === 0) return [required(path)];
+  if (values.length === 1 || !values.includes("*")) return [];
+  return [invalidValue(path, values, `if '*' is present, must not specify other ${what}`)];
+}
+
+export function ruleErrors(rule: Fields, path: string): FieldError[] {
+  const operations = textsOf(rule.operations);
+  const versions = textsOf(rule.apiVersions);
+  return [
+    ...starOrOthers(operations, `${path}.operations`, "operations"),
+    ...operations.flatMap((operation, i) => oneOf(operation, `${path}.operations[${i}]`, OPERATIONS)),
+    ...starOrOthers(textsOf(rule.apiGroups), `${path}.apiGroups`, "API groups"),
+    ...starOrOthers(versions, `${path}.apiVersions`, "API versions"),
+    ...versions.flatMap((version, i) => (version === "" ? [required(`${path}.apiVersions[${i}]`)] : [])),
+    ...resourceErrors(textsOf(rule.resources), `${path}.resources`),
+    ...oneOf(rule.scope, `${path}.scope`, SCOPES),
+  ];
+}
+
+function resourceErrors(resources: readonly string[], path: string): FieldError[] {
+  if (resources.length === 0) return [required(path)];
+  const errors: FieldError[] = [];
+  const covered = new Set<string>();
+  let plain = false;
+  for (const [i, text] of resources.entries()) {
+    if (text === "") {
+      errors.push(required(`${path}[${i}]`));
+      continue;
+    }
+    const [resource = "", below] = text.split(/\/(.*)/s);
+    if (below === undefined) {
+      plain = text !== "*";
+      continue;
+    }
+    for (const wide of [`${resource}/*`, `*/${below}`]) {
+      if (!covered.has(wide)) continue;
+      errors.push(invalidValue(`${path}[${i}]`, text, `if '${wide}' is present, must not specify ${text}`));
+    }
+    if (below === "*" || resource === "*") covered.add(text);
+  }
+  if (resources.length > 1 && resources.includes("*/*")) {
+    errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"));
+  }
+  if (resources.includes("*") && plain) {
+    const text = "if '*' is present, must not specify other resources without subresources";
+    errors.push(invalidValue(path, resources, text));
+  }
+  return errors;
+}
+
+export function selectorErrors(selector: unknown, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(objectAt(selector, "matchLabels"))) {
+    for (const text of qualifiedNameErrors(key)) errors.push(invalidValue(`${path}.matchLabels`, key, text));
+    for (const text of labelValueErrors(String(value))) errors.push(invalidValue(`${path}.matchLabels`, value, text));
+  }
+  for (const [i, expression] of listAt(selector, "matchExpressions").entries()) {
+    errors.push(...expressionErrors(expression, `${path}.matchExpressions[${i}]`));
+  }
+  return errors;
+}
+
+function expressionErrors({ key, operator, values }: Fields, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const given = textsOf(values);
+  if (operator === "In" || operator === "NotIn") {
+    const text = "must be specified when `operator` is 'In' or 'NotIn'";
+    if (given.length === 0) errors.push(required(`${path}.values`, text));
+  } else if (operator === "Exists" || operator === "DoesNotExist") {
+    const text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+    if (given.length > 0) errors.push(forbiddenField(`${path}.values`, text));
+  } else errors.push(invalidValue(`${path}.operator`, operator ?? "", "not a valid selector operator"));
+  for (const text of qualifiedNameErrors(String(key ?? ""))) errors.push(invalidValue(`${path}.key`, key ?? "", text));
+  for (const [i, value] of given.entries()) {
+    for (const text of labelValueErrors(value)) errors.push(invalidValue(`${path}.values[${i}]`, value, text));
+  }
+  return errors;
+}
+
+/** `matchConstraints` of a policy, `matchResources` of a binding. */
+export function matchErrors(match: unknown, path: string): FieldError[] {
+  if (!isRecord(match)) return [];
+  const errors = oneOf(match.matchPolicy, `${path}.matchPolicy`, MATCH_POLICIES, true);
+  for (const key of ["namespaceSelector", "objectSelector"]) {
+    if (isRecord(match[key])) errors.push(...selectorErrors(match[key], `${path}.${key}`));
+    else errors.push(required(`${path}.${key}`));
+  }
+  for (const key of ["resourceRules", "excludeResourceRules"]) {
+    for (const [i, rule] of listAt(match, key).entries()) {
+      const at = `${path}.${key}[${i}]`;
+      errors.push(...nameErrors(textsOf(rule.resourceNames), `${at}.resourceNames`), ...ruleErrors(rule, at));
+    }
+  }
+  return errors;
+}
+
+function nameErrors(names: readonly string[], path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [i, name] of names.entries()) {
+    for (const text of pathSegmentErrors(name)) errors.push(invalidValue(`${path}[${i}]`, name, text));
+    if (names.indexOf(name) < i) errors.push(duplicateValue(`${path}[${i}]`, name));
+  }
+  return errors;
+}
+
+const MUTABLE: readonly string[] = ["*", "CONNECT", "CREATE", "UPDATE"];
+
+/** A deletion has no object that could be changed. */
+export function mutableErrors(match: unknown, path: string): FieldError[] {
+  return listAt(match, "resourceRules").flatMap((rule) =>
+    textsOf(rule.operations).flatMap((operation) => oneOf(operation, `${path}.resourceRules.operations`, MUTABLE)),
+  );
+}
+
+export function policyNameErrors(name: unknown, path: string): FieldError[] {
+  if (typeof name !== "string" || name === "") return [required(path)];
+  return dns1123SubdomainErrors(name).map((text) => invalidValue(path, name, text));
+}

@@ -1,0 +1,14 @@
+export { authorizerValue } from "./access-library.ts";
+export {
+  type AccessCheck,
+  type AccessQuestion,
+  type Declarations,
+  describeFailure,
+  type ExpressionOptions,
+  Expressions,
+  namespaceValue,
+  requestValue,
+  toCel,
+  variablesValue,
+} from "./expressions.ts";
+export { fromCel, misplacedType, ObjectValue, PatchValue } from "./patch-types.ts";

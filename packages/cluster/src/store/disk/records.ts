@@ -1,0 +1,64 @@
+/** What the payloads of frames say. Every file begins with one that tells what the file is. */
+import type { JournalEntry, StoredRow } from "../journal.ts";
+import type { StoredObject } from "../store.ts";
+
+/** Grows with every change that an older release could not read. */
+export const FORMAT_VERSION = 1;
+
+export type FileKind = "log" | "snapshot";
+
+/** The first record of a file. `revision`: of a snapshot its own, of a log the one that its first entry follows. */
+export interface Preamble {
+  readonly format: `lotse-${FileKind}`;
+  readonly version: number;
+  readonly revision: number;
+}
+
+export function preamble(kind: FileKind, revision: number): string {
+  return JSON.stringify({ format: `lotse-${kind}`, version: FORMAT_VERSION, revision } satisfies Preamble);
+}
+
+/** The last record of a snapshot, so that one that was cut between two frames is recognised. */
+export const trailer = (rows: number): string => JSON.stringify({ rows });
+
+/** Written when a server stops: it proves that all before it was whole. */
+export const FAREWELL = "[]";
+
+const LETTER = { put: "p", delete: "d", turn: "t" } as const;
+
+export function encodeEntries(entries: readonly JournalEntry[]): string {
+  return `[${entries.map(encodeEntry).join(",")}]`;
+}
+
+function encodeEntry(entry: JournalEntry): string {
+  if (entry.type === "turn") return `["t",${entry.revision}]`;
+  const { type, revision, resource, key, object } = entry;
+  return `["${LETTER[type]}",${revision},${JSON.stringify(resource)},${JSON.stringify(key)},${JSON.stringify(object)}]`;
+}
+
+type EntryTuple = ["t", number] | ["p" | "d", number, string, string, StoredObject];
+
+export function decodeEntries(json: string): JournalEntry[] {
+  return (JSON.parse(json) as EntryTuple[]).map((tuple): JournalEntry => {
+    if (tuple[0] === "t") return { type: "turn", revision: tuple[1] };
+    const [letter, revision, resource, key, object] = tuple;
+    return { type: letter === "p" ? "put" : "delete", revision, resource, key, object };
+  });
+}
+
+export function encodeRows(rows: readonly StoredRow[]): string {
+  const tuples = rows.map(
+    ({ resource, key, revision, object }) =>
+      `[${JSON.stringify(resource)},${JSON.stringify(key)},${revision},${JSON.stringify(object)}]`,
+  );
+  return `[${tuples.join(",")}]`;
+}
+
+export function decodeRows(json: string): StoredRow[] {
+  return (JSON.parse(json) as [string, string, number, StoredObject][]).map(([resource, key, revision, object]) => ({
+    resource,
+    key,
+    revision,
+    object,
+  }));
+}

@@ -1,0 +1,2 @@
+export { mainBundled } from "./bundled.ts";
+export { processIo } from "./io.ts";
