@@ -2,13 +2,19 @@ import { deflateRawSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { run } from "../run.ts";
 import { fromTarball, fromZip } from "./archive.ts";
-import { kubectlPath } from "./kubectl.ts";
+import { helmPath, helmVersions, kubectlPath, kubectlVersions } from "./kubectl.ts";
 
-describe("kubectl", () => {
-  it("is the real one of Kubernetes 1.36", async () => {
-    const { stdout, exitCode } = await run(kubectlPath(), ["version", "--client", "-o", "json"]);
+describe("kubectl and Helm", () => {
+  it.each(kubectlVersions())("are the real ones: kubectl %s", async (version) => {
+    const { stdout, exitCode } = await run(kubectlPath(version), ["version", "--client", "-o", "json"]);
     expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ clientVersion: { gitVersion: expect.stringMatching(/^v1\.36\./) } });
+    expect(JSON.parse(stdout).clientVersion.gitVersion).toMatch(`v${version}.`);
+  });
+
+  it.each(helmVersions())("are the real ones: Helm %s", async (version) => {
+    const { stdout, exitCode } = await run(helmPath(version), ["version", "--short"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(`v${version}.`);
   });
 });
 

