@@ -11,9 +11,7 @@ import { mainBundled, processIo } from "./cli/index.ts";
  *
  * @example
  * ```ts
- * import * as exported from "./operator.ts";
- * import { runBundled } from "lotse/run";
- * await runBundled(exported);
+ * await runBundled({ operator });
  * ```
  */
 export async function runBundled(exports: Readonly<Record<string, unknown>>): Promise<void> {

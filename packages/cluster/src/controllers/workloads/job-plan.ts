@@ -70,7 +70,9 @@ export interface Tally {
 
 export const isSuspended = ({ spec }: Job): boolean => spec.suspend === true;
 
-export const finishedCondition = (job: Job): NonNullable<NonNullable<Job["status"]>["conditions"]>[number] | undefined =>
+export const finishedCondition = (
+  job: Job,
+): NonNullable<NonNullable<Job["status"]>["conditions"]>[number] | undefined =>
   job.status?.conditions?.find(({ type, status }) => (type === "Complete" || type === "Failed") && status === "True");
 
 export function tallyOf(job: Job, pods: readonly Pod[]): Tally {
