@@ -154,6 +154,16 @@ describe("bodies", () => {
     expect(data.text).toContain('"data":{"__proto__":"v"}');
   });
 
+  it("whose version is turned into something that is no text are refused", async () => {
+    await call(cluster, "POST", CONFIG_MAPS, { body: '{"metadata":{"name":"versioned"}}' });
+    const answer = await call(cluster, "PATCH", `${CONFIG_MAPS}/versioned`, {
+      type: MERGE,
+      body: '{"apiVersion":{"toString":{"a":1}},"kind":{"toString":1}}',
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body.reason).toBe("Invalid");
+  });
+
   it("in protobuf that make no sense are refused", async () => {
     for (const body of ["k8s\0", "k8s\0\u0012\u00ff", `k8s\0${"\u000a\u0080".repeat(50)}`, "nonsense"]) {
       const answer = await call(cluster, "POST", CONFIG_MAPS, { body, type: "application/vnd.kubernetes.protobuf" });

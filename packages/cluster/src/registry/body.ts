@@ -88,7 +88,7 @@ export function decodePatched(
   const expected = gvkOf(endpoint);
   const fail = (detail: string) => invalid({ group: "", kind: "" }, "", [invalidValue("patch", shown, detail)]);
   if (patched.kind !== expected.kind || patched.apiVersion !== expected.apiVersion) {
-    throw fail(unregistered(String(patched.kind), String(patched.apiVersion)));
+    throw fail(unregistered(inWords(patched.kind), inWords(patched.apiVersion)));
   }
   // Duplicates come from the patch, unknown fields from its result: a real server lists the former first.
   const warned: string[] = [];
@@ -165,6 +165,11 @@ export function unreadableBody(kind: string, detail: string, text: string): Stat
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${detail} (${hexPreview(text)})`,
   );
+}
+
+/** Anything may come here, also an object whose `toString` is no function. */
+function inWords(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
 function unregistered(kind: string, apiVersion: string): string {
