@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -13,5 +14,7 @@ export default defineConfig({
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 20_000,
+    // Of two cores Vitest would leave one idle: much of the time is spent waiting, for processes and sockets.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 });
