@@ -125,6 +125,7 @@ export {
   type Query,
   type RawRequest,
   type RawResponse,
+  type RequestAttempt,
   type RequestHeaders,
   type RequestIdentity,
   type RequestOptions,

@@ -6,7 +6,10 @@ import type { Change } from "./store/index.ts";
 export interface ObjectVersion {
   readonly type: "created" | "updated" | "deleted";
   readonly resourceVersion: string;
-  /** The object then; of a deletion its last state. */
+  /**
+   * The object then; of a deletion its last state. Where a webhook converts between versions, it is in the one in which
+   * it was written down.
+   */
   readonly object: ApiObject;
 }
 
@@ -21,7 +24,6 @@ export function objectHistory(
   place: readonly string[],
 ): ObjectVersion[] {
   const resource = findResource(catalog, name);
-  const codec = storageEndpoint(resource)?.version.codec;
   const [namespace, object] = resource.namespaced ? [place[0], place[1]] : [undefined, place.at(-1)];
   if (object === undefined) {
     throw new ConfigError(`${resource.plural} are in namespaces: say in which one`, {
@@ -31,8 +33,16 @@ export function objectHistory(
   return read(resource.table, storeKey(namespace, object)).map((change) => ({
     type: change.type,
     resourceVersion: String(change.revision),
-    object: codec ? codec.fromStorage(fromStore(change.object)) : fromStore(change.object),
+    object: shown(resource, fromStore(change.object)),
   }));
+}
+
+/** Nobody waits here, so no webhook can be asked. */
+function shown(resource: Resource, stored: ApiObject): ApiObject {
+  const codec = storageEndpoint(resource)?.version.codec;
+  if (!codec?.converter) return codec ? codec.fromStorage(stored) : stored;
+  const written = resource.versions.get(stored.apiVersion.slice(stored.apiVersion.indexOf("/") + 1));
+  return written ? written.codec.fromStorage(stored) : stored;
 }
 
 function findResource(catalog: Catalog, name: string): Resource {

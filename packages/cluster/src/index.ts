@@ -12,7 +12,7 @@ export {
   type RequestEntry,
   RequestLog,
 } from "./api/index.ts";
-export { Cluster, type ClusterOptions, type ControllerOptions } from "./cluster.ts";
+export { Cluster } from "./cluster.ts";
 export type { ObjectVersion } from "./history.ts";
 export {
   type ContainerBehaviour,
@@ -32,5 +32,6 @@ export {
   type SimulatedRun,
   type TerminalSize,
 } from "./kubelet/index.ts";
+export type { ClusterOptions, ControllerOptions } from "./options.ts";
 export { ClusterSnapshot } from "./snapshot.ts";
 export type { CutTail, DataReport } from "./store/index.ts";

@@ -4,8 +4,8 @@ import type { Credentials } from "./access/index.ts";
 export interface KubeconfigInput {
   readonly name: string;
   readonly url: string;
-  /** Absent over plain HTTP, where clients must be told not to insist on TLS. */
-  readonly caPem: string | undefined;
+  /** Empty over plain HTTP, where clients must be told not to insist on TLS. */
+  readonly caPem: string;
   readonly user: Credentials;
   /** The name under which the user stands there; that of the cluster unless told. */
   readonly userName?: string;
@@ -16,7 +16,7 @@ export interface KubeconfigInput {
 export function buildKubeconfig(input: KubeconfigInput): Kubeconfig {
   const { name, url, caPem, user, userName = name, namespace = "default" } = input;
   const trust =
-    caPem === undefined
+    caPem === ""
       ? { "insecure-skip-tls-verify": true }
       : { "certificate-authority-data": Buffer.from(caPem).toString("base64") };
   return {
@@ -27,4 +27,30 @@ export function buildKubeconfig(input: KubeconfigInput): Kubeconfig {
     contexts: [{ name, context: { cluster: name, user: userName, namespace } }],
     "current-context": name,
   };
+}
+
+/** Texts that YAML takes for nothing but texts, without quotes. */
+const PLAIN = /^[A-Za-z/][\w./+=-]*(?::\/\/[\w.:/[\]-]+)?$/;
+const KEYWORDS = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+
+/** A kubeconfig as it stands in a file. A parser of YAML could write it, too, but takes longer to load than a cluster. */
+export function kubeconfigText(kubeconfig: Kubeconfig): string {
+  return `${lines(kubeconfig, "").join("\n")}\n`;
+}
+
+function lines(value: object, indent: string): string[] {
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (Array.isArray(item)) return [`${indent}${key}:`, ...item.flatMap((one) => listItem(one, `${indent}  `))];
+    if (typeof item === "object" && item !== null) return [`${indent}${key}:`, ...lines(item, `${indent}  `)];
+    return item === undefined ? [] : [`${indent}${key}: ${scalar(item)}`];
+  });
+}
+
+function listItem(item: object, indent: string): string[] {
+  const [first = "", ...rest] = lines(item, `${indent}  `);
+  return [`${indent}- ${first.trimStart()}`, ...rest];
+}
+
+function scalar(value: unknown): string {
+  return typeof value === "string" && PLAIN.test(value) && !KEYWORDS.test(value) ? value : JSON.stringify(value);
 }

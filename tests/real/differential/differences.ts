@@ -30,7 +30,7 @@ export function renderDifferences(): string {
     `Of ${requestCount()} requests ${requestCount() - deviations.length} are answered alike. The others are below, each with its reason; a difference that`,
     "is not here, and one that is gone but still here, fails the suite.",
     "",
-    "This page is made from `tests/real/differential/deviations.ts` by the suite itself: `npm run test:real -- -u differential`.",
+    "This page is made from `tests/real/differential/deviations.ts` by the suite itself: `npm run test:real -- differential -u`.",
     "",
     ...sections.flat(),
   ].join("\n");

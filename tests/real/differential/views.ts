@@ -36,6 +36,15 @@ export function asSets(value: Json): Json {
   return map(value as Fields, (_, inner) => asSets(inner));
 }
 
+/** Reasons that are told as a list come in the alphabet's order: the real server reads them from a map, in any. */
+export function reasonsInOrder(value: Json): Json {
+  if (typeof value === "string") {
+    return value.replace(/\[(.*)\]/, (_, list: string) => `[${list.split(", ").sort().join(", ")}]`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return map(value as Fields, (_, inner) => reasonsInOrder(inner));
+}
+
 function tables(body: Json, change: (column: Fields, index: number) => Json): Json {
   if (Array.isArray(body)) return body.map((event) => tables(event as Json, change));
   if (typeof body !== "object" || body === null) return body;

@@ -317,6 +317,18 @@ describe("apply and replace", () => {
     expect(map.uid).toBe("u1");
   });
 
+  it("apply to one object only, or where there is none", async () => {
+    const { client, transport } = await testClient(echo);
+    const map = () => new ConfigMap({ metadata: { name: "a", resourceVersion: "3", uid: "old" } });
+    await client.apply(map(), { uid: "u1" });
+    await client.apply(map(), { absent: true });
+    const metadata = transport.requests.map(({ body }) => (body as { metadata: object }).metadata);
+    expect(metadata).toEqual([
+      { name: "a", uid: "u1" },
+      { name: "a", resourceVersion: "1" },
+    ]);
+  });
+
   it("apply the status too when it is the subresource", async () => {
     const { client, transport } = await testClient(echo);
     await client.apply(new Pod({ ...pod("web"), status: { phase: "Running" } }), { subresource: "status" });

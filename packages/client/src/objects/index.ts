@@ -39,7 +39,16 @@ export { type OwnerOptions, referenceTo } from "./owners.ts";
 export type { ServerVersion } from "./requests.ts";
 export { ScalableObject, type ScalePaths } from "./scale.ts";
 export type { Table, TableColumn, TableOptions, TableRow } from "./table.ts";
-export type { AnyObject, KindLike, RequestListener, ViewOptions, WriteListener, WriteVerb } from "./view.ts";
+export type {
+  AnnouncedRequest,
+  AnyObject,
+  KindLike,
+  RequestFollower,
+  RequestListener,
+  ViewOptions,
+  WriteListener,
+  WriteVerb,
+} from "./view.ts";
 export { type WaitCondition, type WaitOptions, WaitTimeoutError } from "./wait.ts";
 export { all, any, type CombinedCondition, not } from "./wait-condition.ts";
 export type { WaitSelection } from "./wait-many.ts";

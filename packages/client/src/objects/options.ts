@@ -78,6 +78,10 @@ export interface ApplyOptions extends WriteOptions, NamespaceOption {
   /** Takes fields from other managers instead of failing with a ConflictError. */
   readonly force?: boolean | undefined;
   readonly subresource?: string | undefined;
+  /** Applies to the object with this uid only: a ConflictError when there is another one, or none. */
+  readonly uid?: string | undefined;
+  /** Creates, and never changes: a ConflictError when there is an object of this name already, whoever made it. */
+  readonly absent?: boolean | undefined;
 }
 
 /** Options of `apply` with several objects. */

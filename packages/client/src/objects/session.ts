@@ -18,10 +18,20 @@ import {
 import type { Client } from "./client.ts";
 import { UnsupportedError } from "./errors.ts";
 import { KubeObject } from "./object.ts";
-import type { AnyObject, ClientCore, KindLike, View, WriteVerb } from "./view.ts";
+import type { AnyObject, ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
 
 interface InNamespace {
   readonly namespace?: string | undefined;
+}
+
+const SWITCHING_PROTOCOLS = 101;
+
+/** Tells the followers, and whoever asked for it with the request itself. */
+function attemptListener(followers: readonly RequestFollower[], { onAttempt }: RawRequest): RawRequest["onAttempt"] {
+  return (attempt) => {
+    for (const one of followers) one.attempted?.(attempt);
+    onAttempt?.(attempt);
+  };
 }
 
 /** One view of a client at work; the client itself is its face. */
@@ -37,7 +47,7 @@ export class Session {
   }
 
   async raw(request: RawRequest): Promise<RawResponse> {
-    this.#announce(request, false);
+    const followers = this.#announce(request, false);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const timeout = request.timeout ?? (request.stream ? undefined : this.view.timeout);
     const headers = { ...this.view.headers, ...request.headers };
@@ -47,11 +57,14 @@ export class Session {
         ...((this.view.headers || request.headers) && { headers }),
         ...(signal && { signal }),
         ...(timeout !== undefined && { timeout }),
+        ...(followers && { onAttempt: attemptListener(followers, request) }),
       });
+      for (const one of followers ?? []) one.ended?.({ status: response.status });
       if (request.stream) response.body.once("close", unlink);
       else unlink();
       return response;
     } catch (error) {
+      for (const one of followers ?? []) one.ended?.({ error });
       unlink();
       throw error;
     }
@@ -65,7 +78,7 @@ export class Session {
         hint: "exec, attach and port-forward need the client's own transport over HTTP",
       });
     }
-    this.#announce({ method: "GET", path: request.path }, true);
+    const followers = this.#announce({ method: "GET", path: request.path }, true);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const { headers } = this.view;
     try {
@@ -75,20 +88,26 @@ export class Session {
         ...(signal && { signal }),
       });
       connection.closed.then(unlink, unlink);
+      for (const one of followers ?? []) one.ended?.({ status: SWITCHING_PROTOCOLS });
       return connection;
     } catch (error) {
+      for (const one of followers ?? []) one.ended?.({ error });
       unlink();
       throw error;
     }
   }
 
+  /** Those who want to hear what becomes of the request; undefined when nobody does. */
   #announce(
     { method, path, query }: Pick<RawRequest, "path" | "query"> & { readonly method: string },
     websocket: boolean,
-  ): void {
-    if (!this.view.requestListeners) return;
+  ): RequestFollower[] | undefined {
+    if (!this.view.requestListeners) return undefined;
     const watch = query?.watch !== undefined && query.watch !== false;
-    for (const listener of this.view.requestListeners) listener({ method, path, watch, websocket });
+    const followers = this.view.requestListeners.flatMap(
+      (listener): RequestFollower | RequestFollower[] => listener({ method, path, watch, websocket }) ?? [],
+    );
+    return followers.length > 0 ? followers : undefined;
   }
 
   async json(request: RawRequest): Promise<KubeBody> {

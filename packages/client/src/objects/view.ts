@@ -1,7 +1,7 @@
 import type { Access, Credentials } from "../config/index.ts";
 import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
 import type { Clock, Duration } from "../meta/index.ts";
-import type { RequestHeaders, Transport } from "../transport/index.ts";
+import type { RequestAttempt, RequestHeaders, Transport } from "../transport/index.ts";
 import type { KindClass } from "./kind-class.ts";
 import type { KubeObject } from "./object.ts";
 
@@ -17,13 +17,25 @@ export type WriteVerb = "create" | "patch" | "apply" | "replace" | "delete";
 /** Hears the body that the server answered a successful write with. */
 export type WriteListener = (body: KubeBody, verb: WriteVerb, description: KindDescription) => void;
 
-/** Hears of each request before it is sent; `websocket` for those that open one, such as exec. */
-export type RequestListener = (request: {
+/** A request before it is sent; `websocket` for those that open one, such as exec. */
+export interface AnnouncedRequest {
   readonly method: string;
   readonly path: string;
   readonly watch: boolean;
   readonly websocket: boolean;
-}) => void;
+}
+
+/** Hears what becomes of one request. */
+export interface RequestFollower {
+  /** It has gone to the server: once, and again for each repetition. */
+  attempted?(attempt: RequestAttempt): void;
+  /** The caller has its answer, or its error. A stream has begun by then, and a WebSocket is open. */
+  ended?(end: { readonly status: number } | { readonly error: unknown }): void;
+}
+
+/** Hears of each request before it is sent, and may follow it to its end. */
+// biome-ignore lint/suspicious/noConfusingVoidType: most only listen, and return nothing
+export type RequestListener = (request: AnnouncedRequest) => RequestFollower | void;
 
 /** What a view of a client may do differently. */
 export interface ViewOptions {

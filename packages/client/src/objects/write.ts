@@ -6,6 +6,12 @@ import { forCreation, patchTypeOf, readDeleteOptions, readWriteQuery, requestPar
 import type { Session } from "./session.ts";
 import type { AnyObject } from "./view.ts";
 
+/**
+ * The version of an empty cluster, which no object has: an apply that asks for it fails wherever there is an object, and
+ * creates one where there is none.
+ */
+const NO_VERSION = "1";
+
 export async function createObject(session: Session, object: AnyObject, o: CreateOptions): Promise<AnyObject> {
   const description = await session.describe(object);
   const path = pathOf(description, { namespace: session.namespaceFor(description, object, o) });
@@ -23,6 +29,8 @@ export async function applyObject(session: Session, object: AnyObject, o: ApplyO
   const namespace = session.namespaceFor(description, object, o);
   const manifest = object.toManifest() as KubeBody;
   if (o.subresource === "status") manifest.status = object.status;
+  if (o.uid !== undefined) manifest.metadata = { ...manifest.metadata, uid: o.uid };
+  if (o.absent) manifest.metadata = { ...manifest.metadata, resourceVersion: NO_VERSION };
   return session.write("apply", object, description, {
     ...requestPart(o),
     method: "PATCH",
@@ -66,13 +74,24 @@ export async function replaceObject(session: Session, object: AnyObject, o: Repl
 /** Whether there was something to delete. */
 export async function deleteObject(session: Session, object: AnyObject, o: DeleteOptions): Promise<boolean> {
   const description = await session.describe(object);
-  const path = session.path(description, object.name, { namespace: session.namespaceFor(description, object, o) });
+  const namespace = session.namespaceFor(description, object, o);
+  const path = session.path(description, object.name, { namespace });
   try {
     const body = await session.json({ ...requestPart(o), method: "DELETE", path, body: readDeleteOptions(o) });
-    if (!o.dryRun) session.tell(body, "delete", description);
+    if (!o.dryRun) session.tell(deletedBody(body, object, namespace), "delete", description);
     return true;
   } catch (error) {
     if (!(error instanceof NotFoundError && o.ignoreNotFound)) throw error;
     return false;
   }
+}
+
+/** What became of a deleted object: itself where it is still there, else who it was, out of the server's note. */
+function deletedBody(answer: KubeBody, object: AnyObject, namespace: string | undefined): KubeBody {
+  if (answer.kind !== "Status") return answer;
+  const { details } = answer as { details?: { uid?: string } };
+  const { apiVersion, kind } = object.body;
+  const where = namespace === undefined ? {} : { namespace };
+  const uid = details?.uid ?? object.uid;
+  return { apiVersion, kind, metadata: { name: object.name, ...where, ...(uid !== undefined && { uid }) } } as KubeBody;
 }

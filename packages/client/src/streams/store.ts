@@ -18,10 +18,14 @@ export type StoreChange<B> =
   /** The version was known already: a duplicate, or the echo of an own write. */
   | { readonly type: "known"; readonly echo: boolean };
 
+const NOTHING: readonly never[] = Object.freeze([]);
+
 /** See the module comment. */
 export class ObjectStore<B extends ObjectBody = ObjectBody> {
   readonly #streamed = new Map<StoreKey, B>();
   readonly #overlay = new Map<StoreKey, B>();
+  /** Uids of objects that are known to be gone before the stream has shown it. */
+  readonly #deleted = new Map<StoreKey, string>();
   /** The newest version that the stream has shown, over all objects; undefined where versions are not integers. */
   #streamVersion: string | undefined;
 
@@ -31,13 +35,25 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   }
 
   get(key: StoreKey): B | undefined {
-    return this.#overlay.get(key) ?? this.#streamed.get(key);
+    const body = this.#newest(key);
+    return body && this.#isDeleted(key, body) ? undefined : body;
   }
 
   /** All objects, own writes included. */
   *values(): IterableIterator<B> {
-    for (const key of this.#streamed.keys()) yield this.get(key) as B;
-    for (const [key, body] of this.#overlay) if (!this.#streamed.has(key)) yield body;
+    for (const key of this.#streamed.keys()) {
+      const body = this.get(key);
+      if (body) yield body;
+    }
+    for (const [key, body] of this.#overlay) if (!this.#streamed.has(key) && !this.#isDeleted(key, body)) yield body;
+  }
+
+  #newest(key: StoreKey): B | undefined {
+    return this.#overlay.get(key) ?? this.#streamed.get(key);
+  }
+
+  #isDeleted(key: StoreKey, { metadata }: B): boolean {
+    return this.#deleted.size > 0 && this.#deleted.get(key) === metadata?.uid;
   }
 
   /** The stream shows `body`. */
@@ -48,6 +64,8 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     this.#streamed.set(key, body);
     if (own && !isOlder(body, own)) this.#overlay.delete(key);
     this.reached(body.metadata?.resourceVersion);
+    if (this.#isDeleted(key, body)) return { type: "known", echo: true };
+    if (this.#deleted.size > 0) this.#deleted.delete(key);
     if (shown && sameVersion(shown, body)) return { type: "known", echo: false };
     // The echo of an own write, or an event that is older than it: it tells nothing new.
     if (own && (sameVersion(own, body) || isOlder(body, own))) return { type: "known", echo: true };
@@ -57,7 +75,8 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   /** The stream shows that the object of `body` is no more. Returns the last known body, if it was known. */
   removed(body: B): B | undefined {
     const key = storeKey(body);
-    const last = this.get(key);
+    const last = this.#newest(key);
+    this.#deleted.delete(key);
     this.#streamed.delete(key);
     this.#overlay.delete(key);
     this.reached(body.metadata?.resourceVersion);
@@ -78,15 +97,36 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     return true;
   }
 
-  /** The stream is at `version`: own writes up to there have been shown, or undone by somebody. */
-  reached(version: string | undefined): void {
-    if (!isComparable(version)) return;
-    if (this.#streamVersion !== undefined && !isBelow(this.#streamVersion, version)) return;
+  /**
+   * The server answered that the object with this uid is gone; the stream will show it. Returns the last known body, if
+   * that is news.
+   */
+  deleted(key: StoreKey, uid: string): B | undefined {
+    const known = this.get(key);
+    if (!known || known.metadata?.uid !== uid) return undefined;
+    this.#deleted.set(key, uid);
+    return known;
+  }
+
+  /**
+   * The stream is at `version`: own writes up to there have been shown, or undone by somebody. Returns objects of own
+   * writes that the stream has passed without showing them: they came and went unseen.
+   */
+  reached(version: string | undefined): readonly B[] {
+    if (!isComparable(version)) return NOTHING;
+    if (this.#streamVersion !== undefined && !isBelow(this.#streamVersion, version)) return NOTHING;
     this.#streamVersion = version;
+    let unseen: B[] | undefined;
     for (const [key, body] of this.#overlay) {
       const own = versionOf(body);
-      if (own !== undefined && !isBelow(version, own)) this.#overlay.delete(key);
+      if (own === undefined || isBelow(version, own)) continue;
+      this.#overlay.delete(key);
+      if (this.#streamed.has(key)) continue;
+      this.#deleted.delete(key);
+      unseen ??= [];
+      unseen.push(body);
     }
+    return unseen ?? NOTHING;
   }
 
   /** Bodies that the stream has shown, by key. */

@@ -168,8 +168,29 @@ export class HttpTransport implements Transport {
   ): Promise<RawResponse> {
     const { server, context, origin } = this.#access;
     const exchange = new Exchange(request, server, limit, this.#o.clock, { context, origin });
-    const response = await exchange.headers(this.#open(request, identity, await this.#agentsFor(identity.tls)));
-    onAnswer?.(exchange.latencyMs);
+    const sending = this.#open(request, identity, await this.#agentsFor(identity.tls));
+    let response: http.IncomingMessage | undefined;
+    let receivedBytes: number | undefined;
+    try {
+      response = await exchange.headers(sending);
+      onAnswer?.(exchange.latencyMs);
+      return await this.#answer(request, identity, exchange, response, (bytes) => {
+        receivedBytes = bytes;
+      });
+    } finally {
+      const sentBytes = Number(sending.getHeader("content-length") ?? 0);
+      request.onAttempt?.({ status: response?.statusCode, sentBytes, receivedBytes });
+    }
+  }
+
+  async #answer(
+    request: RawRequest,
+    identity: Identity,
+    exchange: Exchange,
+    response: http.IncomingMessage,
+    onBody: (bytes: number) => void,
+  ): Promise<RawResponse> {
+    const { context, origin } = this.#access;
     const { warning, "retry-after": retryAfter } = response.headers;
     if (warning !== undefined) for (const text of readWarnings(warning)) this.#onWarning(text);
     const about = identityOf(request);
@@ -177,6 +198,7 @@ export class HttpTransport implements Transport {
     const welcome = status < 400 || (request.anyStatus === true && status !== 401);
     if (request.stream && welcome) return streamedAnswer(exchange.release(response), about);
     const bytes = await exchange.body(response);
+    onBody(bytes.length);
     if (welcome) return bufferedAnswer(response, bytes, about);
     const answer = parseAnswer(bytes);
     // A program behind the API server that wants other credentials says so in words of its own.

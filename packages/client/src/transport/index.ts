@@ -26,6 +26,7 @@ export {
   type Query,
   type RawRequest,
   type RawResponse,
+  type RequestAttempt,
   type RequestHeaders,
   type RequestOptions,
   type Transport,

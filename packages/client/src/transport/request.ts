@@ -34,6 +34,18 @@ export interface RawRequest extends RequestOptions {
    * such as a proxied program. Only that the API server does not accept the credentials is still an error.
    */
   readonly anyStatus?: boolean | undefined;
+  /** Hears of each time that the request has gone to the server: once, and again for each repetition. */
+  readonly onAttempt?: ((attempt: RequestAttempt) => void) | undefined;
+}
+
+/** One time that a request has gone to the server. */
+export interface RequestAttempt {
+  /** Of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  /** Size of the request's body. */
+  readonly sentBytes: number;
+  /** Size of the answer's body; undefined when there was none, or when it is read piece by piece. */
+  readonly receivedBytes: number | undefined;
 }
 
 /** The answer. An answer that is no success has become an error before, except with `anyStatus`. */

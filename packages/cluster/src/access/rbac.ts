@@ -1,6 +1,7 @@
-import { type ApiObject, fromStore, listAt, objectAt, type RequestUser } from "../registry/index.ts";
+import { type ApiObject, listAt, objectAt, type RequestUser } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Authority } from "./authority.ts";
+import { BindingIndex } from "./policy-index.ts";
 import { type PolicyRule, ruleAllows, rulesOf } from "./rules.ts";
 import { accountUsername, isMaster } from "./users.ts";
 
@@ -20,31 +21,27 @@ export function roleRefOf(binding: unknown): RoleRef {
 }
 
 /** The rules of a role, undefined when there is no such role. */
-export function rulesOfRole(store: Store, { kind, name }: RoleRef, namespace: string): PolicyRule[] | undefined {
-  const entry =
-    kind === "ClusterRole" ? store.get(table("clusterroles"), name) : store.get(table("roles"), `${namespace}/${name}`);
+export function rulesOfRole(store: Store, ref: RoleRef, namespace: string): PolicyRule[] | undefined {
+  const entry = roleEntry(store, ref, namespace);
   return entry && rulesOf(entry.object);
+}
+
+function roleEntry(store: Store, { kind, name }: RoleRef, namespace: string) {
+  return kind === "ClusterRole"
+    ? store.get(table("clusterroles"), name)
+    : store.get(table("roles"), `${namespace}/${name}`);
 }
 
 /** A rule with the words that say where it comes from, or what kept the rules of a binding from being read. */
 type Found = { readonly rule: PolicyRule; readonly source: () => string } | { readonly error: string };
 
-/** Every rule that applies to a user in a namespace: those of the whole cluster first. An empty namespace has no roles. */
-function* rulesFor(store: Store, user: RequestUser, namespace: string): Generator<Found> {
-  for (const entry of store.list(table("clusterrolebindings"))) {
-    yield* rulesOfBinding(store, fromStore(entry.object), user, "");
-  }
-  if (namespace === "") return;
-  for (const entry of store.list(table("rolebindings"), `${namespace}/`)) {
-    yield* rulesOfBinding(store, fromStore(entry.object), user, namespace);
-  }
-}
+type ReadRules = (ref: RoleRef, namespace: string) => readonly PolicyRule[] | undefined;
 
-function* rulesOfBinding(store: Store, binding: ApiObject, user: RequestUser, namespace: string): Generator<Found> {
+function* rulesOfBinding(read: ReadRules, binding: ApiObject, user: RequestUser, namespace: string): Generator<Found> {
   const subject = listAt(binding, "subjects").find((one) => appliesTo(one, user, namespace));
   if (!subject) return;
   const ref = roleRefOf(binding);
-  const rules = rulesOfRole(store, ref, namespace);
+  const rules = read(ref, namespace);
   if (!rules) {
     const kind = ref.kind === "ClusterRole" ? "clusterrole" : "role";
     yield { error: `${kind}.${RBAC_GROUP} ${JSON.stringify(ref.name)} not found` };
@@ -91,15 +88,32 @@ export function aggregate(errors: readonly string[]): string {
   return unique.length === 1 ? (unique[0] as string) : `[${unique.join(", ")}]`;
 }
 
-/** Role-based access control over the roles and bindings in the store. Nothing is remembered: a change counts at once. */
+/** Role-based access control over the roles and bindings in the store: a change counts at once. */
 export function createRbac(store: Store): Authority {
+  const clusterBindings = new BindingIndex(store, table("clusterrolebindings"));
+  const bindings = new BindingIndex(store, table("rolebindings"));
+  // Stored objects never change, so what was read of one once holds for as long as it is there.
+  const known = new WeakMap<object, readonly PolicyRule[]>();
+  const read: ReadRules = (ref, namespace) => {
+    const entry = roleEntry(store, ref, namespace);
+    if (!entry) return undefined;
+    const rules = known.get(entry.object) ?? rulesOf(entry.object);
+    known.set(entry.object, rules);
+    return rules;
+  };
+  /** Every rule that applies to a user in a namespace: those of the whole cluster first. No namespace, no roles. */
+  function* rulesFor(user: RequestUser, namespace: string): Generator<Found> {
+    for (const binding of clusterBindings.of(user, "")) yield* rulesOfBinding(read, binding, user, "");
+    if (namespace === "") return;
+    for (const binding of bindings.of(user, namespace)) yield* rulesOfBinding(read, binding, user, namespace);
+  }
   return {
     decide(user, attempt) {
       // Who belongs to the masters can repair a cluster whose roles are gone.
       if (isMaster(user)) return { allowed: true, reason: "" };
       const errors: string[] = [];
       const namespace = attempt.type === "resource" ? attempt.namespace : "";
-      for (const found of rulesFor(store, user, namespace)) {
+      for (const found of rulesFor(user, namespace)) {
         if ("error" in found) errors.push(found.error);
         else if (ruleAllows(found.rule, attempt)) {
           return { allowed: true, reason: `RBAC: allowed by ${found.source()}` };
@@ -110,7 +124,7 @@ export function createRbac(store: Store): Authority {
     permissionsOf(user, namespace) {
       const rules: PolicyRule[] = [];
       const errors: string[] = [];
-      for (const found of rulesFor(store, user, namespace)) {
+      for (const found of rulesFor(user, namespace)) {
         if ("error" in found) errors.push(found.error);
         else rules.push(found.rule);
       }

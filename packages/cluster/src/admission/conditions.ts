@@ -6,7 +6,7 @@ import {
   type Declarations,
   describeFailure,
   type Endpoint,
-  type Expressions,
+  Expressions,
   forbidden,
   namespaceValue,
   requestValue,
@@ -20,6 +20,9 @@ export interface ExpressionWorld {
   readonly world: AdmissionWorld;
   readonly expressions: () => Promise<Expressions>;
 }
+
+/** Expressions with the engine that runs them. */
+export const loadExpressions = Expressions.load;
 
 /** The values that expressions see of one request. */
 export type Activation = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { type AccessCheck, type CelSlot, Expressions, type HookClient } from "../registry/index.ts";
+import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/index.ts";
 import { type AdmissionPlugin, lazily } from "./chain.ts";
 import { podPriority } from "./pod-priority.ts";
 import type { AdmissionWorld } from "./request.ts";
@@ -25,7 +25,7 @@ export function admissionPlugins({ world, hooks, cel, access }: AdmissionOptions
   };
   let loading: Promise<Expressions> | undefined;
   const expressions = (): Promise<Expressions> => {
-    loading ??= Expressions.load({ cel, access });
+    loading ??= import("./conditions.ts").then(({ loadExpressions }) => loadExpressions({ cel, access }));
     return loading;
   };
   const options = { world, client: hooks, expressions };

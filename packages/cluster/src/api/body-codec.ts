@@ -9,7 +9,6 @@ import {
 } from "../registry/index.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";
 import { parseMediaType } from "./negotiate.ts";
-import { parseYaml, YamlTextError } from "./yaml-text.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const READ_TYPES = ["application/json", "application/yaml", PROTOBUF];
@@ -17,13 +16,16 @@ const READ_TYPES = ["application/json", "application/yaml", PROTOBUF];
 /** Turns a protobuf body into what its JSON would be. Throws when it cannot. */
 export type ProtobufDecoder = (bytes: Uint8Array) => Record<string, unknown>;
 
+// Most clients write JSON; the parser of YAML is large.
+const loadYaml = () => import("./yaml-text.ts");
+
 /** Reads the body of a write. `kind` is what it should be, for complaints. */
-export function parseBody(
+export async function parseBody(
   bytes: Uint8Array,
   contentType: string | undefined,
   kind: string,
   protobuf: ProtobufDecoder,
-): ParsedBody {
+): Promise<ParsedBody> {
   const { type } = parseMediaType(contentType ?? "");
   switch (type || contentType || "") {
     case "":
@@ -39,15 +41,15 @@ export function parseBody(
 }
 
 /** Reads the options in the body of a DELETE. */
-export function parseDeleteOptions(
+export async function parseDeleteOptions(
   bytes: Uint8Array,
   contentType: string | undefined,
   protobuf: ProtobufDecoder,
-): ParsedBody {
+): Promise<ParsedBody> {
   const kind = "DeleteOptions";
   let body: ParsedBody;
   try {
-    body = parseBody(bytes, contentType, kind, protobuf);
+    body = await parseBody(bytes, contentType, kind, protobuf);
   } catch (error) {
     // Here nobody says what should have been sent, nor what was.
     const [, detail] = /: (couldn't get version\/kind; .*) \([^)]*\)$/.exec((error as Error).message) ?? [];
@@ -72,7 +74,8 @@ function parseJsonBody(text: string, kind: string): ParsedBody {
   }
 }
 
-function parseYamlBody(text: string, kind: string): ParsedBody {
+async function parseYamlBody(text: string, kind: string): Promise<ParsedBody> {
+  const { parseYaml, YamlTextError } = await loadYaml();
   try {
     return { ...parseYaml(text), duplicateFields: [], typed: false, text };
   } catch (error) {
@@ -101,7 +104,7 @@ function noProtobuf(bytes: Uint8Array): string {
 }
 
 /** Reads the body of a PATCH: JSON, or YAML for an apply. */
-export function parsePatchBody(bytes: Uint8Array, patchType: PatchType): ParsedBody {
+export async function parsePatchBody(bytes: Uint8Array, patchType: PatchType): Promise<ParsedBody> {
   const yaml = patchType === "apply";
   const text = new TextDecoder().decode(bytes);
   try {
@@ -116,6 +119,7 @@ export function parsePatchBody(bytes: Uint8Array, patchType: PatchType): ParsedB
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     if (!yaml) throw badRequest(patchType === "strategic" ? error.message : `error decoding patch: ${error.message}`);
+    const { parseYaml, YamlTextError } = await loadYaml();
     try {
       const parsed = text.trim() === "" ? { value: {} } : parseYaml(text);
       return { ...parsed, duplicateFields: [], typed: false, text };

@@ -5,7 +5,7 @@ import { fingerprint } from "./hash.ts";
 import { negotiateDiscovery, notAcceptable } from "./negotiate.ts";
 import { sha256 } from "./sha256.ts";
 
-const JSON_WRITING: Writing = { format: "json", pretty: false };
+const JSON_WRITING: Writing = { pretty: false };
 
 /** Tells clients what there is: the old way in many documents, the new way in two. */
 export class Discovery {

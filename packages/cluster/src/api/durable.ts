@@ -27,7 +27,7 @@ export function durably(handle: Handle, durability: Durability): Handle {
 function unsafeAnswer(request: ApiRequest, error: unknown): ApiResponse {
   const message = `Internal error occurred: ${(error as Error).message}`;
   const status = new StatusError({ code: 500, reason: "InternalError", message }).toStatus();
-  return objectResponse(500, status, { format: "json", pretty: wantsPretty(request) });
+  return objectResponse(500, status, { pretty: wantsPretty(request) });
 }
 
 function durableSink(sink: StreamSink, durability: Durability): StreamSink {

@@ -1,10 +1,8 @@
-import { dump } from "js-yaml";
 import type { ApiRequest, Headers, WholeResponse } from "./exchange.ts";
 import { isTrue } from "./request-info.ts";
 
 /** How answers to one request are written. */
 export interface Writing {
-  readonly format: "json" | "yaml";
   readonly pretty: boolean;
 }
 
@@ -16,7 +14,6 @@ export function wantsPretty(request: ApiRequest): boolean {
 }
 
 export function encode(value: unknown, writing: Writing): string {
-  if (writing.format === "yaml") return dump(value);
   return writing.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`;
 }
 
@@ -31,12 +28,19 @@ export function objectResponse(status: number, value: unknown, writing: Writing,
     type: "whole",
     status,
     headers: {
-      "content-type": writing.format === "yaml" ? "application/yaml" : "application/json",
+      "content-type": "application/json",
       "cache-control": "no-cache, private",
       ...headers,
     },
     body: encode(value, writing),
   };
+}
+
+/** The few that take YAML pay for its writer. */
+export async function yamlResponse(status: number, value: unknown): Promise<WholeResponse> {
+  const { dump } = await import("js-yaml");
+  const headers = { "content-type": "application/yaml", "cache-control": "no-cache, private" };
+  return { type: "whole", status, headers, body: dump(value) };
 }
 
 const WARNINGS_LIMIT = 4 * 1_024;

@@ -1,5 +1,4 @@
 import { type ApiObject, type Endpoint, gvkOf, type Listing } from "../registry/index.ts";
-import { listMetadata } from "./transform.ts";
 
 /**
  * The JSON of objects, written once: what is stored never changes, and is asked for again and again by lists and by
@@ -50,4 +49,13 @@ export class ObjectTexts {
     const { kind: _, apiVersion: __, ...rest } = item;
     return JSON.stringify(rest);
   }
+}
+
+/** What a page of a collection says about itself. */
+export function listMetadata(listing: Listing): Record<string, unknown> & { resourceVersion: string } {
+  return {
+    resourceVersion: listing.resourceVersion,
+    ...(listing.continueToken === undefined ? {} : { continue: listing.continueToken }),
+    ...(listing.remaining === undefined ? {} : { remainingItemCount: listing.remaining }),
+  };
 }

@@ -2,58 +2,22 @@
  * Swagger 2.0 in protocol buffers (`openapi.v2.Document`). `kubectl` asks for no other form when it checks a `List` by
  * itself, and when it looks for merge keys of custom objects.
  */
-import { isRecord } from "../registry/index.ts";
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import {
+  anything,
+  count,
+  each,
+  encodeMessage,
+  entries,
+  type Field,
+  flag,
+  inside,
+  type Message,
+  message,
+  real,
+  text,
+  texts,
+} from "./protobuf-messages.ts";
 
-/** Writes one field of a message. */
-type Field = (out: ProtobufWriter, number: number, value: unknown) => void;
-
-/** The fields of a message: their JSON names, numbers and kinds. */
-interface Message {
-  readonly fields: Readonly<Record<string, readonly [number: number, field: Field]>>;
-  /** The number of the field that takes what starts with `x-`. */
-  readonly extensions?: number;
-}
-
-const text: Field = (out, number, value) => out.text(number, String(value));
-const flag: Field = (out, number, value) => out.varint(number, value === true ? 1 : 0);
-const count: Field = (out, number, value) => out.varint(number, Number(value));
-const real: Field = (out, number, value) => out.double(number, Number(value));
-/** Whatever it is, it stands there as YAML, which JSON is. */
-const anything: Field = (out, number, value) =>
-  out.message(number, (inner) => inner.text(2, JSON.stringify(value) ?? "null"));
-
-const each =
-  (field: Field): Field =>
-  (out, number, value) => {
-    for (const one of Array.isArray(value) ? value : [value]) field(out, number, one);
-  };
-
-const message =
-  (of: () => Message): Field =>
-  (out, number, value) =>
-    out.message(number, (inner) => writeMessage(inner, of(), value));
-
-/** A message that does nothing but hold one field. */
-const inside =
-  (number: number, field: Field): Field =>
-  (out, outer, value) =>
-    out.message(outer, (inner) => field(inner, number, value));
-
-/** A map: entries of a name and a value, inside a message of their own. */
-const entries =
-  (number: number, field: Field): Field =>
-  (out, outer, value) =>
-    out.message(outer, (inner) => {
-      for (const [name, one] of Object.entries(isRecord(value) ? value : {})) {
-        inner.message(number, (entry) => {
-          entry.text(1, name);
-          field(entry, 2, one);
-        });
-      }
-    });
-
-const texts = each(text);
 const schema = message(() => SCHEMA);
 
 const SCHEMA: Message = {
@@ -245,22 +209,5 @@ const DOCUMENT: Message = {
 
 /** The bytes of a document that {@link writeSwagger} has made. */
 export function encodeSwagger(document: Readonly<Record<string, unknown>>): Uint8Array {
-  const out = new ProtobufWriter();
-  writeMessage(out, DOCUMENT, document);
-  return out.bytes();
-}
-
-function writeMessage(out: ProtobufWriter, { fields, extensions }: Message, value: unknown): void {
-  if (!isRecord(value)) return;
-  for (const [key, content] of Object.entries(value)) {
-    if (content === undefined) continue;
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-    if (field) field[1](out, field[0], content);
-    else if (extensions !== undefined && key.startsWith("x-")) {
-      out.message(extensions, (entry) => {
-        entry.text(1, key);
-        anything(entry, 2, content);
-      });
-    }
-  }
+  return encodeMessage(DOCUMENT, document);
 }

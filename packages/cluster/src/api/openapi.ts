@@ -8,6 +8,7 @@ import { collectComponents, customComponents, customName, type OpenApiSchema } f
 import { writeSwagger } from "./openapi-v2.ts";
 import { encodeSwagger } from "./openapi-v2-protobuf.ts";
 import { writePaths } from "./openapi-v3.ts";
+import { encodeOpenApi } from "./openapi-v3-protobuf.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const INFO = { title: "Kubernetes", version: KUBERNETES_VERSION.replace(/^v(\d+\.\d+).*$/, "$1") };
@@ -23,6 +24,17 @@ const OLD_FORMS: Readonly<Record<string, string>> = {
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf":
     "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+  "application/*": "application/json",
+  "*/*": "application/json",
+};
+
+const NEW_PROTOBUF = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
+
+/** The forms of the new documents. */
+const NEW_FORMS: Readonly<Record<string, string>> = {
+  "application/json": "application/json",
+  "application/com.github.proto-openapi.spec.v3@v1.0+protobuf": NEW_PROTOBUF,
+  [NEW_PROTOBUF]: NEW_PROTOBUF,
   "application/*": "application/json",
   "*/*": "application/json",
 };
@@ -87,10 +99,11 @@ export class OpenApi {
 
   #document(request: ApiRequest, path: string): ApiResponse | undefined {
     if (!this.#paths().includes(path)) return undefined;
-    if (!acceptsJson(request)) return notAcceptable();
+    const form = formOf(request, NEW_FORMS);
+    if (form === undefined) return notAcceptable();
     const asked = request.query.get("hash");
     const tag = this.#tag(path);
-    const headers = { "content-type": "application/json", etag: `"${tag}"`, vary: "Accept" };
+    const headers = { "content-type": form, etag: `"${tag}"`, vary: "Accept" };
     if (asked !== null && asked !== "" && asked !== tag) {
       const location = `/openapi/v3/${path}?hash=${tag}`;
       return {
@@ -104,13 +117,13 @@ export class OpenApi {
     if (request.headers["if-none-match"] === headers.etag) {
       return { type: "whole", status: 304, headers: cached, body: "" };
     }
-    return { type: "whole", status: 200, headers: cached, body: this.#build(path, () => this.#newDocument(path)).body };
+    const { body } = this.#build(path, () => this.#newDocument(path));
+    if (form !== NEW_PROTOBUF) return { type: "whole", status: 200, headers: cached, body };
+    return { type: "whole", status: 200, headers: cached, body: encodeOpenApi(JSON.parse(body)) };
   }
 
   #old(request: ApiRequest): ApiResponse {
-    const form = parseAccept(request.headers.accept)
-      .map(({ type }) => OLD_FORMS[type])
-      .find((found) => found !== undefined);
+    const form = formOf(request, OLD_FORMS);
     if (form === undefined) return notAcceptable();
     const { body, hash } = this.#build("v2", () => this.#everything());
     const headers = {
@@ -269,11 +282,11 @@ function inOrder<T>(record: Readonly<Record<string, T>>): Record<string, T> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Protobuf, the other form in which a real server has the new documents, is not written here. */
-function acceptsJson(request: ApiRequest): boolean {
-  return parseAccept(request.headers.accept).some(({ type }) =>
-    ["application/json", "application/*", "*/*"].includes(type),
-  );
+/** The first of the forms that the client takes. */
+function formOf(request: ApiRequest, forms: Readonly<Record<string, string>>): string | undefined {
+  return parseAccept(request.headers.accept)
+    .map(({ type }) => (Object.hasOwn(forms, type) ? forms[type] : undefined))
+    .find((found) => found !== undefined);
 }
 
 function pathOf(group: string, version: string): string {

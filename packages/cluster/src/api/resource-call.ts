@@ -18,14 +18,13 @@ import {
   updateFromBody,
 } from "../registry/index.ts";
 import { type ProtobufDecoder, parseBody, parsePatchBody } from "./body-codec.ts";
-import { objectResponse, textualResponse, type Warnings, wantsPretty } from "./encode.ts";
+import { objectResponse, textualResponse, type Warnings, wantsPretty, yamlResponse } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { type Negotiated, parseMediaType } from "./negotiate.ts";
 import type { ObjectTexts } from "./object-text.ts";
 import { patchOptions, writeOptions } from "./options.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { IncludeObject } from "./table.ts";
-import { transformObject } from "./transform.ts";
 
 /** One request to a resource, with all that is needed to answer it. */
 export interface ResourceCall {
@@ -55,9 +54,10 @@ export function includeObjectOf(request: ApiRequest): IncludeObject {
 }
 
 /** An object as the answer, in the form that the client accepts. */
-export function respondObject(call: ResourceCall, status: number, object: ApiObject): ApiResponse {
+export async function respondObject(call: ResourceCall, status: number, object: ApiObject): Promise<ApiResponse> {
   const { target, request, negotiated, backend } = call;
   if (isPlain(call)) return textualResponse(status, `${call.texts.of(object)}\n`);
+  const { transformObject } = await import("./transform.ts");
   const body = transformObject(target.endpoint, object, negotiated, includeObjectOf(request), backend.clock.now());
   return respondRaw(call, status, body);
 }
@@ -68,14 +68,15 @@ export function isPlain({ negotiated, request }: ResourceCall): boolean {
 }
 
 /** Anything as the answer, as it is. */
-export function respondRaw(call: ResourceCall, status: number, body: unknown): ApiResponse {
-  return objectResponse(status, body, { format: call.negotiated.format, pretty: wantsPretty(call.request) });
+export async function respondRaw(call: ResourceCall, status: number, body: unknown): Promise<ApiResponse> {
+  if (call.negotiated.format === "yaml") return yamlResponse(status, body);
+  return objectResponse(status, body, { pretty: wantsPretty(call.request) });
 }
 
 export async function readBody(call: ResourceCall): Promise<ParsedBody> {
   const { request, target } = call;
   const bytes = await request.body();
-  const body = parseBody(bytes, request.headers["content-type"], target.endpoint.resource.kind, call.protobuf);
+  const body = await parseBody(bytes, request.headers["content-type"], target.endpoint.resource.kind, call.protobuf);
   call.noteBody(body.value);
   return body;
 }
@@ -85,7 +86,7 @@ export async function readPatch(call: ResourceCall): Promise<{ type: PatchType; 
   const type = PATCH_TYPE_OF[mediaType];
   const { custom } = call.target.endpoint.resource;
   if (type === undefined) throw custom ? unsupportedMediaType(customPatchTypes()) : unsupportedPatchType();
-  const body = parsePatchBody(await call.request.body(), type);
+  const body = await parsePatchBody(await call.request.body(), type);
   call.noteBody(body.value);
   return { type, body };
 }

@@ -38,9 +38,7 @@ import {
   respondObject,
   respondRaw,
 } from "./resource-call.ts";
-import { handleBindings, handleSubresource } from "./subresources.ts";
-import { eventTransform, transformList } from "./transform.ts";
-import { watchResponse } from "./watch-stream.ts";
+import { type EventWriter, watchResponse } from "./watch-stream.ts";
 
 export interface CallContext {
   readonly backend: Backend;
@@ -53,6 +51,10 @@ export interface CallContext {
 }
 
 const STREAMED: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward", "proxy"]);
+
+// Loaded by the first request that needs them: a server is up earlier without.
+const loadSubresources = () => import("./subresources.ts");
+const loadTransforms = () => import("./transform.ts");
 
 /** Answers a request whose path names a resource that is served. */
 export async function handleResource(
@@ -79,8 +81,8 @@ export async function handleResource(
   await prepareObject(call);
   const provision = context.backend.provisions?.need(resource.table);
   if (provision) await provision;
-  if (target.subresource !== undefined) return handleSubresource(call, target.subresource);
-  if (resource.plural === "bindings" && info.verb === "create") return handleBindings(call);
+  if (target.subresource !== undefined) return (await loadSubresources()).handleSubresource(call, target.subresource);
+  if (resource.plural === "bindings" && info.verb === "create") return (await loadSubresources()).handleBindings(call);
   if (resource.table === "" || !version.verbs.includes(info.verb)) throw methodNotAllowed();
   if (target.name === undefined && ["update", "patch"].includes(info.verb)) throw methodNotAllowed();
   switch (info.verb) {
@@ -133,20 +135,27 @@ async function handleList(call: ResourceCall): Promise<ApiResponse> {
   const listing = await list(backend, target.endpoint, selectionOf(call), listOptions(request.query));
   if (isPlain(call)) return textualResponse(200, call.texts.list(target.endpoint, listing));
   const include = includeObjectOf(request);
+  const { transformList } = await loadTransforms();
   return respondRaw(call, 200, transformList(target.endpoint, listing, negotiated, include, backend.clock.now()));
 }
 
-function handleWatch(call: ResourceCall): ApiResponse {
-  const { backend, target, request, negotiated } = call;
+async function handleWatch(call: ResourceCall): Promise<ApiResponse> {
+  const { backend, target, request } = call;
   const options = watchOptions(request.query);
-  const transform = eventTransform(target.endpoint, negotiated, includeObjectOf(request), () => backend.clock.now());
   const write = isPlain(call)
     ? (event: WatchEvent) => call.texts.event(event.type, event.object)
-    : (event: WatchEvent) => `${JSON.stringify({ type: event.type, object: transform(event) })}\n`;
+    : await transformedEvents(call);
   return watchResponse(backend, target.endpoint, selectionOf(call), options, write, {});
 }
 
-function handleGet(call: ResourceCall): ApiResponse {
+async function transformedEvents({ backend, target, request, negotiated }: ResourceCall): Promise<EventWriter> {
+  const include = includeObjectOf(request);
+  const { eventTransform } = await loadTransforms();
+  const transform = eventTransform(target.endpoint, negotiated, include, () => backend.clock.now());
+  return (event) => `${JSON.stringify({ type: event.type, object: transform(event) })}\n`;
+}
+
+async function handleGet(call: ResourceCall): Promise<ApiResponse> {
   const wanted = parseWatchStart(call.request.query.get("resourceVersion")) ?? 0;
   const { revision } = call.backend.store;
   if (wanted > revision) throw tooLargeResourceVersion(wanted, revision);
@@ -163,7 +172,7 @@ async function handleCreate(call: ResourceCall): Promise<ApiResponse> {
 async function readDeleteOptions(call: ResourceCall) {
   const bytes = await call.request.body();
   if (bytes.length === 0) return deleteOptions(call.request.query, undefined);
-  const body = parseDeleteOptions(bytes, call.request.headers["content-type"], call.protobuf);
+  const body = await parseDeleteOptions(bytes, call.request.headers["content-type"], call.protobuf);
   call.noteBody(body.value);
   return deleteOptions(call.request.query, body.value);
 }
@@ -174,7 +183,7 @@ async function handleDelete(call: ResourceCall): Promise<ApiResponse> {
   return respondDeleted(call, deleted);
 }
 
-function respondDeleted(call: ResourceCall, { object, gone }: Deleted): ApiResponse {
+function respondDeleted(call: ResourceCall, { object, gone }: Deleted): Promise<ApiResponse> {
   const { endpoint } = call.target;
   if (!gone || endpoint.resource.strategy.deleteReturnsObject) return respondObject(call, 200, object);
   return respondRaw(call, 200, deletedStatus(endpoint, object));
@@ -199,6 +208,7 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
       if (!(error instanceof StatusError && error.code === 404)) throw error;
     }
   }
+  const { transformList } = await loadTransforms();
   const body = transformList(target.endpoint, { ...listing, items }, negotiated, "Metadata", backend.clock.now());
   return respondRaw(call, 200, body);
 }

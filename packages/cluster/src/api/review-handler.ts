@@ -60,7 +60,7 @@ export async function handleReview(
   if ((negotiate(request.headers.accept)?.as ?? "object") !== "object")
     throw notAcceptable(request.headers.accept ?? "");
   const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
-  const body = parseBody(await request.body(), request.headers["content-type"], resource.kind, protobuf);
+  const body = await parseBody(await request.body(), request.headers["content-type"], resource.kind, protobuf);
   noteBody(body.value);
   const object = decodeBody(endpoint, body, options.fieldValidation, scope);
   matchNamespace(object, namespace);
@@ -68,5 +68,5 @@ export async function handleReview(
   trackUpdate(endpoint, undefined, object, options.fieldManager, subresource, now);
   const answer = handler(object, { user: scope.user, namespace, name, now });
   const { kind, apiVersion } = object;
-  return objectResponse(201, { kind, apiVersion, ...answer }, { format: "json", pretty: wantsPretty(request) });
+  return objectResponse(201, { kind, apiVersion, ...answer }, { pretty: wantsPretty(request) });
 }

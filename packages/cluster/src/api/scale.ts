@@ -79,7 +79,7 @@ function replicasOf({ target }: ResourceCall, scale: Record<string, unknown>): R
   return keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), replicas) as Record<string, unknown>;
 }
 
-function respondScale(call: ResourceCall, scale: Scale): ApiResponse {
+function respondScale(call: ResourceCall, scale: Scale): Promise<ApiResponse> {
   const { as, metaVersion } = call.negotiated;
   if (as !== "Table") return respondRaw(call, 200, scale);
   const { name, creationTimestamp, resourceVersion } = scale.metadata;

@@ -19,7 +19,7 @@ import type { Faults } from "./faults.ts";
 import { healthResponse, versionDocument } from "./health.ts";
 import { acceptsDocuments, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
 import { ObjectTexts } from "./object-text.ts";
-import { OpenApi } from "./openapi.ts";
+import type { OpenApi } from "./openapi.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { handleResource } from "./resource-handler.ts";
@@ -35,8 +35,8 @@ export interface ApiServerOptions {
   readonly reviews: Reviews;
   readonly documents?: Documents | undefined;
   readonly protobuf: ProtobufDecoder;
-  /** The node that runs pods, if there is one. */
-  readonly pods?: NodePods | undefined;
+  /** The node that runs pods, once there is one. */
+  readonly pods: () => NodePods | undefined;
   readonly log: RequestLog;
   /** What goes wrong on purpose. */
   readonly faults?: Faults | undefined;
@@ -48,13 +48,12 @@ export interface ApiServerOptions {
 export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #discovery: Discovery;
-  readonly #openApi: OpenApi;
   readonly #texts = new ObjectTexts();
+  #openApi: Promise<OpenApi> | undefined;
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
     this.#discovery = new Discovery(options.backend.catalog);
-    this.#openApi = new OpenApi(options.backend.catalog, options.tables);
   }
 
   /** Answers one request; never rejects. */
@@ -119,14 +118,14 @@ export class ApiServer {
       warnings: call.warnings,
       protobuf,
       texts: this.#texts,
-      pods: this.#options.pods,
+      pods: this.#options.pods(),
       noteBody,
     });
   }
 
-  #document(request: ApiRequest, info: RequestInfo): ApiResponse {
+  async #document(request: ApiRequest, info: RequestInfo): Promise<ApiResponse> {
     const { segments } = info;
-    const writing = { format: "json", pretty: wantsPretty(request) } as const;
+    const writing = { pretty: wantsPretty(request) };
     // The lists of groups are answered whatever the method: nobody looks at it there.
     const anyMethod = segments[0] === "apis" && segments.length <= 2;
     if (!anyMethod && request.method !== "GET" && request.method !== "HEAD") return methodNotAllowedPage(request);
@@ -140,9 +139,9 @@ export class ApiServer {
     if (page) return page(request);
     switch (segments[0]) {
       case "":
-        return objectResponse(200, { paths: this.#paths() }, { format: "json", pretty: true });
+        return objectResponse(200, { paths: this.#paths() }, { pretty: true });
       case "version":
-        if (segments.length === 1) return objectResponse(200, versionDocument(), { format: "json", pretty: true });
+        if (segments.length === 1) return objectResponse(200, versionDocument(), { pretty: true });
         throw unknownResource();
       case "healthz":
       case "livez":
@@ -157,13 +156,23 @@ export class ApiServer {
         break;
       }
       case "openapi": {
-        const found = this.#openApi.respond(request, segments);
+        const found = (await this.#loadOpenApi()).respond(request, segments);
         if (found) return found;
         if (segments[1] === "v3") return { type: "whole", status: 404, headers: NO_CACHE, body: "" };
         break;
       }
     }
     return notFoundPage();
+  }
+
+  /** Documents that most clients never ask for. */
+  #loadOpenApi(): Promise<OpenApi> {
+    const load = async () => {
+      const { OpenApi } = await import("./openapi.ts");
+      return new OpenApi(this.#options.backend.catalog, this.#options.tables);
+    };
+    this.#openApi ??= load();
+    return this.#openApi;
   }
 
   #isBuiltIn(group: string): boolean {
@@ -199,7 +208,7 @@ export class ApiServer {
           });
     const retry = status.details?.retryAfterSeconds;
     const headers = retry === undefined ? {} : { "retry-after": String(retry) };
-    return objectResponse(status.code, status.toStatus(), { format: "json", pretty: wantsPretty(request) }, headers);
+    return objectResponse(status.code, status.toStatus(), { pretty: wantsPretty(request) }, headers);
   }
 
   #record(request: ApiRequest, call: Call, status: number): void {
@@ -252,7 +261,7 @@ function methodNotAllowedPage(request: ApiRequest): ApiResponse {
     message: "the server does not allow this method on the requested resource",
     details: {},
   });
-  return objectResponse(405, status.toStatus(), { format: "json", pretty: wantsPretty(request) });
+  return objectResponse(405, status.toStatus(), { pretty: wantsPretty(request) });
 }
 
 const LONGEST_MANAGER = 128;

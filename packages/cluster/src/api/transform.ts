@@ -1,5 +1,6 @@
 import { type ApiObject, type Endpoint, gvkOf, type Listing, StatusError, type WatchEvent } from "../registry/index.ts";
 import type { Negotiated } from "./negotiate.ts";
+import { listMetadata } from "./object-text.ts";
 import { type IncludeObject, TablePrinter } from "./table.ts";
 
 /** One object in the form that the client accepts. */
@@ -24,14 +25,6 @@ export function transformObject(
         resourceVersion: object.metadata.resourceVersion,
       });
   }
-}
-
-export function listMetadata(listing: Listing): Record<string, unknown> & { resourceVersion: string } {
-  return {
-    resourceVersion: listing.resourceVersion,
-    ...(listing.continueToken === undefined ? {} : { continue: listing.continueToken }),
-    ...(listing.remaining === undefined ? {} : { remainingItemCount: listing.remaining }),
-  };
 }
 
 /** A page of a collection in the form that the client accepts. */

@@ -1,11 +1,21 @@
-import { API_SERVER_IP, type ApiObject, create, objectAt, storeKey, type Target, update } from "../registry/index.ts";
+import {
+  API_SERVER_IP,
+  type ApiObject,
+  objectAt,
+  storeKey,
+  type Target,
+  timestamp,
+  toStore,
+  update,
+} from "../registry/index.ts";
 import type { ControllerContext } from "./controller.ts";
 import { knownOwner } from "./known-owner.ts";
 
 const NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"] as const;
-const WRITE = { dryRun: false, fieldManager: "kube-apiserver", fieldValidation: "Ignore" } as const;
+const MANAGER = "kube-apiserver";
+const SERVICE_PLACE = { namespace: "default", name: "kubernetes" } as const;
 
-const OWNED: Readonly<Record<string, unknown>> = {
+const OWNED_BY_SERVER = {
   Namespace: { "f:metadata": { "f:labels": { ".": {}, "f:kubernetes.io/metadata.name": {} } } },
   Service: {
     "f:metadata": { "f:labels": { ".": {}, "f:component": {}, "f:provider": {} } },
@@ -27,58 +37,78 @@ const OWNED: Readonly<Record<string, unknown>> = {
       "f:type": {},
     },
   },
-};
+} as const;
 
 /**
- * Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. In a cluster that
- * was kept they are there already, except that the server may listen elsewhere now.
+ * Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. They are written
+ * as they come to lie in the store, with all defaults: to find those out takes longer than all the rest of the start.
+ * In a cluster that was kept they are there already, except that the server may listen elsewhere now.
  */
 export async function bootstrap(context: ControllerContext, port: number): Promise<void> {
   for (const name of NAMESPACES) {
-    await write(context, "namespaces", undefined, {
-      apiVersion: "v1",
+    write(context, "namespaces", {
       kind: "Namespace",
-      metadata: { name },
-      spec: {},
+      metadata: { name, labels: { "kubernetes.io/metadata.name": name } },
+      spec: { finalizers: ["kubernetes"] },
+      status: { phase: "Active" },
     });
   }
-  await write(context, "services", "default", {
-    apiVersion: "v1",
+  const ports = [{ name: "https", protocol: "TCP", port: 443, targetPort: port }];
+  const written = write(context, "services", {
     kind: "Service",
-    metadata: {
-      name: "kubernetes",
-      namespace: "default",
-      labels: { component: "apiserver", provider: "kubernetes" },
-    },
+    metadata: { ...SERVICE_PLACE, labels: { component: "apiserver", provider: "kubernetes" } },
     spec: {
       clusterIP: API_SERVER_IP,
       clusterIPs: [API_SERVER_IP],
-      ports: [{ name: "https", protocol: "TCP", port: 443, targetPort: port }],
+      ports,
       type: "ClusterIP",
+      sessionAffinity: "None",
+      internalTrafficPolicy: "Cluster",
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
     },
+    status: { loadBalancer: {} },
   });
+  if (!written) await moveService(context, ports);
 }
 
-async function write(
-  { backend, scope }: ControllerContext,
-  plural: string,
-  namespace: string | undefined,
-  object: Record<string, unknown>,
-): Promise<void> {
-  const endpoint = backend.catalog.storage("", plural);
+interface FirstObject {
+  readonly kind: keyof typeof OWNED_BY_SERVER;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels: Record<string, string> };
+  readonly spec: unknown;
+  readonly status: unknown;
+}
+
+/** False when the object is there already. */
+function write({ backend }: ControllerContext, table: string, { kind, metadata, spec, status }: FirstObject): boolean {
+  const { name, namespace, labels } = metadata;
+  const now = backend.clock.now();
+  const object = {
+    kind,
+    apiVersion: "v1",
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      uid: backend.uuid(),
+      resourceVersion: "",
+      creationTimestamp: timestamp(now),
+      labels,
+      managedFields: knownOwner(MANAGER, now, OWNED_BY_SERVER[kind]),
+    },
+    spec,
+    status,
+  };
+  return backend.store.create(table, storeKey(namespace, name), toStore(object as unknown as ApiObject)).ok;
+}
+
+async function moveService({ backend, scope }: ControllerContext, ports: readonly unknown[]): Promise<void> {
+  const endpoint = backend.catalog.storage("", "services");
   if (!endpoint) return;
-  const target: Target = { endpoint, namespace, name: undefined, subresource: undefined };
-  const fresh = object as unknown as ApiObject;
-  const { name } = fresh.metadata;
-  if (!backend.store.get(endpoint.resource.table, storeKey(namespace, name))) {
-    fresh.metadata.managedFields = knownOwner(WRITE.fieldManager, backend.clock.now(), OWNED[fresh.kind]);
-    await create(backend, scope, target, fresh, WRITE, true);
-  } else if (fresh.kind === "Service") {
-    const { ports } = objectAt(object, "spec");
-    await update(backend, scope, { ...target, name }, WRITE, {
-      by: "patch",
-      tracked: false,
-      next: (current) => ({ ...structuredClone(current), spec: { ...objectAt(current, "spec"), ports } }),
-    });
-  }
+  const target: Target = { endpoint, ...SERVICE_PLACE, subresource: undefined };
+  const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
+  await update(backend, scope, target, options, {
+    by: "patch",
+    tracked: false,
+    next: (current) => ({ ...structuredClone(current), spec: { ...objectAt(current, "spec"), ports } }),
+  });
 }

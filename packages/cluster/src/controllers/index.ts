@@ -5,4 +5,10 @@ export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
 export { NamespaceController } from "./namespaces.ts";
 export { QuotaController } from "./quota.ts";
-export { matchesNode, WorkloadControllers } from "./workloads/index.ts";
+export {
+  type EventNote,
+  EventRecorder,
+  type EventSource,
+  matchesNode,
+  WorkloadControllers,
+} from "./workloads/index.ts";

@@ -5,8 +5,11 @@ import type { ContainerExit, RunningContainer } from "./runtime.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An init container runs to its end before the next one starts; a sidecar is started in the same order and stays. */
-export type Role = "init" | "sidecar" | "main";
+/**
+ * An init container runs to its end before the next one starts; a sidecar is started in the same order and stays. An
+ * ephemeral one comes later, for somebody who looks around, and runs once; what becomes of the pod does not depend on it.
+ */
+export type Role = "init" | "sidecar" | "main" | "ephemeral";
 
 export type ContainerState =
   | { readonly at: "waiting"; readonly reason: string; readonly message?: string | undefined; readonly due: number }
@@ -34,6 +37,8 @@ export interface ContainerRecord {
   runs: number;
   started: boolean;
   ready: boolean;
+  /** Whether the present run was asked to end. */
+  stopping: boolean;
   /** How often it crashed in a row, for the back-off. */
   crashes: number;
   log: ContainerLog | undefined;
@@ -41,7 +46,24 @@ export interface ContainerRecord {
 }
 
 export function recordsOf(pod: ApiObject): ContainerRecord[] {
-  const record = (spec: Fields, role: Role): ContainerRecord => ({
+  return [
+    ...listAt(pod, "spec", "initContainers").map((spec) =>
+      newRecord(spec, spec.restartPolicy === "Always" ? "sidecar" : "init"),
+    ),
+    ...listAt(pod, "spec", "containers").map((spec) => newRecord(spec, "main")),
+    ...listAt(pod, "spec", "ephemeralContainers").map((spec) => newRecord(spec, "ephemeral")),
+  ];
+}
+
+/** Containers that came to a pod while it ran. */
+export function addedRecords(pod: ApiObject, known: readonly ContainerRecord[]): ContainerRecord[] {
+  return listAt(pod, "spec", "ephemeralContainers")
+    .filter((spec) => !known.some((record) => record.name === spec.name))
+    .map((spec) => newRecord(spec, "ephemeral"));
+}
+
+function newRecord(spec: Fields, role: Role): ContainerRecord {
+  return {
     name: String(spec.name),
     role,
     spec,
@@ -51,16 +73,11 @@ export function recordsOf(pod: ApiObject): ContainerRecord[] {
     runs: 0,
     started: false,
     ready: false,
+    stopping: false,
     crashes: 0,
     log: undefined,
     previousLog: undefined,
-  });
-  return [
-    ...listAt(pod, "spec", "initContainers").map((spec) =>
-      record(spec, spec.restartPolicy === "Always" ? "sidecar" : "init"),
-    ),
-    ...listAt(pod, "spec", "containers").map((spec) => record(spec, "main")),
-  ];
+  };
 }
 
 export type RestartPolicy = "Always" | "OnFailure" | "Never";
@@ -73,6 +90,7 @@ const FORGIVEN_AFTER = 600_000;
 /** Whether a container that ended is started again. */
 export function restarts(record: ContainerRecord, policy: RestartPolicy, exitCode: number): boolean {
   if (record.role === "sidecar") return true;
+  if (record.role === "ephemeral") return false;
   if (record.role === "init" && exitCode === 0) return false;
   // An init container that must not be restarted fails its pod; one that succeeded is done.
   if (record.role === "init") return policy !== "Never";
@@ -97,7 +115,7 @@ export type PodStage =
 /** Where a pod stands, given its containers. Pure. */
 export function stageOf(records: readonly ContainerRecord[], policy: RestartPolicy): PodStage {
   for (const record of records) {
-    if (record.role === "main") continue;
+    if (record.role === "main" || record.role === "ephemeral") continue;
     if (record.role === "sidecar") {
       if (record.started) continue;
       return { at: "initializing", next: record };

@@ -1,9 +1,8 @@
 export { BytePipe, type ByteSink, type ByteSource, connectionPair, type PodConnection, readText } from "./bytes.ts";
-export { DisruptionController } from "./disruption.ts";
-export { Kubelet, type KubeletOptions, type NodePods } from "./kubelet.ts";
+export type { Kubelet, KubeletOptions, NodePods } from "./kubelet.ts";
 export type { ContainerLog, LogSelection, LogStream } from "./log.ts";
 export type { NodeFacts } from "./node.ts";
-export { type KubeletMode, type KubeletSettings, startNode } from "./process-node.ts";
+export type { KubeletMode, KubeletSettings } from "./process-node.ts";
 export type { ImageCommands } from "./process-runtime.ts";
 export {
   type ContainerBehaviour,
@@ -20,3 +19,13 @@ export {
 } from "./programs.ts";
 export type { CommandStreams, RunningContainer, TerminalSize } from "./runtime.ts";
 export { bindPod } from "./status.ts";
+
+/** What makes a node; loaded by clusters that have one. */
+export const loadNode = async () => {
+  const [{ startNode }, { DisruptionController }, { PodCollector }] = await Promise.all([
+    import("./process-node.ts"),
+    import("./disruption.ts"),
+    import("./pod-collector.ts"),
+  ]);
+  return { startNode, DisruptionController, PodCollector };
+};

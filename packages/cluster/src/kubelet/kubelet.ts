@@ -1,5 +1,5 @@
 import type { Clock } from "@lotse/client/meta";
-import type { Controller, ControllerContext } from "../controllers/index.ts";
+import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
 import {
   type ApiObject,
   badRequest,
@@ -15,11 +15,13 @@ import {
 import type { PodConnection } from "./bytes.ts";
 import { claimRefusal } from "./claims.ts";
 import type { ContainerRecord } from "./containers.ts";
+import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";
 import { type NodeFacts, nodeObject, nodeStatus, refusal } from "./node.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
-import { bindPod, unschedulablePod } from "./status.ts";
+import { type Placement, schedulingEvent } from "./scheduling-events.ts";
+import { bindPod, scheduledCondition, unschedulablePod } from "./status.ts";
 
 export interface KubeletOptions {
   readonly context: ControllerContext;
@@ -43,19 +45,25 @@ const write = (fieldManager: string): WriteOptions => ({ dryRun: false, fieldMan
 /** One node: registers itself, takes every pod that nobody has taken, and looks after those that are its own. */
 export class Kubelet implements Controller, NodePods {
   readonly #options: KubeletOptions;
+  readonly #images: NodeImages;
+  readonly #events: EventRecorder;
   readonly #workers = new Map<string, PodWorker>();
   /** Pods that were told why nobody takes them, and wait for the node or a claim to change. */
   readonly #refused = new Set<string>();
   #binding = 0;
+  #placements = 0;
   #stopWatching: (() => void)[] = [];
   #stopped = false;
 
   constructor(options: KubeletOptions) {
+    const { backend, scope } = options.context;
     this.#options = options;
+    this.#images = new NodeImages(options.runtime.pullsImages);
+    this.#events = new EventRecorder({ backend, scope: { ...scope, defaultManager: "kubelet" } });
   }
 
   get idle(): boolean {
-    return this.#binding === 0 && [...this.#workers.values()].every((worker) => worker.idle);
+    return this.#binding === 0 && this.#events.idle && [...this.#workers.values()].every((worker) => worker.idle);
   }
 
   get nodeName(): string {
@@ -164,7 +172,13 @@ export class Kubelet implements Controller, NodePods {
     if ((phase === "Succeeded" || phase === "Failed") && pod.metadata.deletionTimestamp === undefined) return;
     const { context, runtime, node } = this.#options;
     const clock: Clock = context.backend.clock;
-    const worker = new PodWorker(pod, { clock, runtime, writer: this.#writerOf(pod), hostIp: node.ip });
+    const worker = new PodWorker(pod, {
+      clock,
+      runtime,
+      images: this.#images,
+      writer: this.#writerOf(pod),
+      hostIp: node.ip,
+    });
     this.#workers.set(key, worker);
     worker.wake();
   }
@@ -193,6 +207,8 @@ export class Kubelet implements Controller, NodePods {
       if (this.#stopped) return;
       const now = backend.clock.now();
       if (why) {
+        // What was said before is not said again each time that somebody looks.
+        if (scheduledCondition(pod)?.message !== why.message) await this.#tellPlacement(pod, { refused: why.message });
         await this.#change("pods", namespace, name, "status", (object) =>
           unschedulablePod(object, why.reason, why.message, now),
         );
@@ -200,6 +216,7 @@ export class Kubelet implements Controller, NodePods {
         await this.#change("pods", namespace, name, "binding", (object) =>
           objectAt(object, "spec").nodeName ? object : bindPod(object, this.nodeName, now),
         );
+        await this.#tellPlacement(pod, { node: this.nodeName });
       }
     } catch {
       // Refused for now, by admission for instance; the next change of the pod or the node brings it back.
@@ -217,7 +234,7 @@ export class Kubelet implements Controller, NodePods {
           object.metadata.uid === uid ? { ...object, status: next(object) } : object,
         ),
       erase: () => this.#erase(namespace, name, uid),
-      event: (type, reason, message) => void this.#event(pod, type, reason, message),
+      event: (note) => void this.#events.record({ component: "kubelet", host: this.nodeName }, pod, note),
     };
   }
 
@@ -229,25 +246,11 @@ export class Kubelet implements Controller, NodePods {
     await ignoring([404, 409], remove(backend, scope, target, options));
   }
 
-  async #event(pod: ApiObject, type: string, reason: string, message: string): Promise<void> {
-    const { context, node } = this.#options;
-    const { name, namespace = "default", uid, resourceVersion } = pod.metadata;
-    const time = new Date(context.backend.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
-    const event = {
-      apiVersion: "v1",
-      kind: "Event",
-      metadata: { generateName: `${name}.`, namespace },
-      involvedObject: { kind: "Pod", namespace, name, uid, apiVersion: "v1", resourceVersion },
-      reason,
-      message,
-      source: { component: "kubelet", host: node.name },
-      firstTimestamp: time,
-      lastTimestamp: time,
-      count: 1,
-      type,
-    };
-    // Nobody depends on events; one that cannot be written is not worth a word.
-    await this.#create("events", namespace, event).catch(() => {});
+  /** Nobody depends on events: one that cannot be written is not worth a word. */
+  async #tellPlacement(pod: ApiObject, placement: Placement): Promise<void> {
+    const now = this.#options.context.backend.clock.now();
+    const event = schedulingEvent(pod, placement, this.nodeName, now, this.#placements++);
+    await this.#create("events", pod.metadata.namespace, event, "kube-scheduler").catch(() => {});
   }
 
   #target(table: string, namespace: string | undefined, name: string | undefined, subresource: string | undefined) {
@@ -256,11 +259,16 @@ export class Kubelet implements Controller, NodePods {
     return endpoint && ({ endpoint, namespace, name, subresource } satisfies Target);
   }
 
-  async #create(table: string, namespace: string | undefined, object: Record<string, unknown>): Promise<void> {
+  async #create(
+    table: string,
+    namespace: string | undefined,
+    object: Record<string, unknown>,
+    manager = "kubelet",
+  ): Promise<void> {
     const { backend, scope } = this.#options.context;
     const target = this.#target(table, namespace, undefined, undefined);
     if (!target || this.#stopped) return;
-    await ignoring([409], create(backend, scope, target, object as unknown as ApiObject, write("kubelet")));
+    await ignoring([409], create(backend, scope, target, object as unknown as ApiObject, write(manager)));
   }
 
   async #change(

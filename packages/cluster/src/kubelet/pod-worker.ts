@@ -1,6 +1,17 @@
 import { type Clock, deepEqual } from "@lotse/client/meta";
+import type { EventNote } from "../controllers/index.ts";
 import { type ApiObject, objectAt } from "../registry/index.ts";
 import {
+  backOffNote,
+  describePod,
+  killingNote,
+  notStartedNotes,
+  probeFailedNote,
+  pullingNote,
+  startedNotes,
+} from "./container-events.ts";
+import {
+  addedRecords,
   type ContainerRecord,
   crashesAfter,
   type Ended,
@@ -10,6 +21,7 @@ import {
   restarts,
   stageOf,
 } from "./containers.ts";
+import type { NodeImages } from "./images.ts";
 import { ContainerLog } from "./log.ts";
 import { watchHealth } from "./prober.ts";
 import { type ContainerExit, type ContainerRuntime, type Sandbox, StartError } from "./runtime.ts";
@@ -22,12 +34,13 @@ export interface PodWriter {
   /** Deletes the object for good. */
   erase(): Promise<void>;
   /** Tells people what happened. */
-  event(type: "Normal" | "Warning", reason: string, message: string): void;
+  event(note: EventNote): void;
 }
 
 export interface PodWorkerOptions {
   readonly clock: Clock;
   readonly runtime: ContainerRuntime;
+  readonly images: NodeImages;
   readonly writer: PodWriter;
   readonly hostIp: string;
 }
@@ -41,7 +54,7 @@ const RETRY_MS = 1_000;
  */
 export class PodWorker {
   readonly #options: PodWorkerOptions;
-  readonly #records: readonly ContainerRecord[];
+  readonly #records: ContainerRecord[];
   readonly #policy: RestartPolicy;
   readonly #since: number;
   readonly #closed = new AbortController();
@@ -89,6 +102,7 @@ export class PodWorker {
   /** The object has changed. */
   update(pod: ApiObject): void {
     this.#pod = pod;
+    this.#records.push(...addedRecords(pod, this.#records));
     this.wake();
   }
 
@@ -141,9 +155,9 @@ export class PodWorker {
     const stage = stageOf(this.#records, this.#policy);
     if (stage.at === "done") this.#kill();
     else if (this.#sandbox) {
-      const sidecars = this.#records.filter((record) => record.role === "sidecar" && record.runs > 0);
+      const aside = this.#records.filter(({ role, runs }) => role === "ephemeral" || (role === "sidecar" && runs > 0));
       const due = stage.at === "initializing" ? [stage.next] : this.#records.filter(({ role }) => role === "main");
-      for (const record of new Set([...sidecars, ...due])) this.#startIfDue(record, this.#sandbox);
+      for (const record of new Set([...aside, ...due])) this.#startIfDue(record, this.#sandbox);
     } else this.#open();
   }
 
@@ -160,7 +174,8 @@ export class PodWorker {
       (error: unknown) => {
         this.#opening = false;
         if (this.#closed.signal.aborted) return;
-        this.#options.writer.event("Warning", "FailedCreatePodSandBox", messageOf(error));
+        const message = `Failed to create pod sandbox: ${messageOf(error)}`;
+        this.#options.writer.event({ type: "Warning", reason: "FailedCreatePodSandBox", message });
         this.#later("open", RETRY_MS);
       },
     );
@@ -169,7 +184,7 @@ export class PodWorker {
   #fail(failure: { readonly reason: string; readonly message: string }): void {
     if (this.#closed.signal.aborted || this.#failure) return;
     this.#failure = failure;
-    this.#options.writer.event("Warning", failure.reason, failure.message);
+    this.#options.writer.event({ type: "Warning", ...failure });
     this.wake();
   }
 
@@ -197,6 +212,10 @@ export class PodWorker {
     const again = record.runs > 0;
     record.state = { at: "starting", reason: record.state.reason };
     record.runs++;
+    record.stopping = false;
+    const { images, writer } = this.#options;
+    const pulls = images.mustPull(record.spec);
+    if (pulls) writer.event(pullingNote(record));
     record.previousLog = record.log ?? record.previousLog;
     const log = new ContainerLog(() => this.#options.clock.now());
     const run = { pod: this.#pod, container: record.spec, attempt: record.restarts + (again ? 1 : 0), log };
@@ -205,7 +224,8 @@ export class PodWorker {
         record.log = log;
         if (again) record.restarts++;
         record.state = { at: "running", container, since: this.#options.clock.now() };
-        this.#options.writer.event("Normal", "Started", "Container started");
+        images.add(record.spec);
+        for (const note of startedNotes(record, pulls)) writer.event(note);
         this.#watchHealth(record);
         void container.exited.then((exit) => this.#ended(record, container.id, exit));
         // A pod that went meanwhile has nobody else to end what just began.
@@ -227,8 +247,9 @@ export class PodWorker {
     const message = pull
       ? `Back-off pulling image ${JSON.stringify(record.spec.image)}: ${messageOf(error)}`
       : messageOf(error);
-    record.state = { at: "waiting", reason: pull ? "ImagePullBackOff" : reason, message, due };
-    this.#options.writer.event("Warning", pull ? "BackOff" : "Failed", message);
+    const shown = pull ? "ImagePullBackOff" : reason;
+    record.state = { at: "waiting", reason: shown, message, due };
+    for (const note of notStartedNotes(record, shown, messageOf(error))) this.#options.writer.event(note);
     this.wake();
   }
 
@@ -244,8 +265,10 @@ export class PodWorker {
         record.ready = ready;
         this.wake();
       },
-      unhealthy: () => {
-        this.#options.writer.event("Normal", "Killing", `Container ${record.name} failed its probe, will be restarted`);
+      failed: (probe, output) => this.#options.writer.event(probeFailedNote(record, probe, output)),
+      unhealthy: (probe) => {
+        record.stopping = true;
+        this.#options.writer.event(killingNote(record, probe));
         state.container.stop(this.#grace());
       },
     });
@@ -266,10 +289,9 @@ export class PodWorker {
       record.last = ended;
       record.crashes = crashesAfter(record, clock.now() - since);
       const delay = restartDelay(record.crashes);
-      const { name, namespace, uid } = this.#pod.metadata;
-      const message = `back-off ${delay / 1_000}s restarting failed container=${record.name} pod=${name}_${namespace}(${uid})`;
+      const message = `back-off ${delay / 1_000}s restarting failed container=${record.name} pod=${describePod(this.#pod)}`;
       record.state = { at: "waiting", reason: "CrashLoopBackOff", message, due: clock.monotonic() + delay };
-      if (delay > 0) writer.event("Warning", "BackOff", `Back-off restarting failed container ${record.name}`);
+      if (delay > 0) writer.event(backOffNote(record, this.#pod));
     } else record.state = { at: "ended", ...ended };
     this.wake();
   }
@@ -284,23 +306,22 @@ export class PodWorker {
     return (typeof seconds === "number" ? seconds : 30) * 1_000;
   }
 
-  #kill(): void {
-    for (const { state } of this.#records) if (state.at === "running") state.container.stop(this.#grace());
+  #kill(graceMs = this.#grace()): void {
+    for (const record of this.#records) {
+      if (record.state.at !== "running") continue;
+      if (!record.stopping) this.#options.writer.event(killingNote(record));
+      record.stopping = true;
+      record.state.container.stop(graceMs);
+    }
   }
 
   /** The pod is being deleted: its containers get what is left of its grace period, then the object goes. */
   #stopAll(): void {
     const { clock } = this.#options;
     const grace = (this.#pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
-    if (this.#deadline === undefined) {
-      for (const { name, state } of this.#records) {
-        if (state.at === "running") this.#options.writer.event("Normal", "Killing", `Stopping container ${name}`);
-      }
-    }
     // A second DELETE may shorten the time, and never lengthens it.
     this.#deadline = Math.min(this.#deadline ?? Number.POSITIVE_INFINITY, clock.monotonic() + grace);
-    const left = Math.max(0, this.#deadline - clock.monotonic());
-    for (const { state } of this.#records) if (state.at === "running") state.container.stop(left);
+    this.#kill(Math.max(0, this.#deadline - clock.monotonic()));
     for (const record of this.#records) {
       if (record.state.at === "waiting" && record.last) record.state = { at: "ended", ...record.last };
     }

@@ -1,6 +1,7 @@
 import type { Clock } from "@lotse/client/meta";
 import { isRecord } from "../registry/index.ts";
-import type { Readiness } from "./runtime.ts";
+import type { ProbeKind } from "./container-events.ts";
+import type { Probe, Readiness } from "./runtime.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,8 +9,10 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface ProbeNews {
   started(): void;
   ready(ready: boolean): void;
+  /** One attempt of a probe failed: what was found instead. */
+  failed(probe: ProbeKind, output: string): void;
   /** The container must be restarted. */
-  unhealthy(): void;
+  unhealthy(probe: ProbeKind): void;
 }
 
 interface Thresholds {
@@ -49,34 +52,39 @@ export function watchHealth(clock: Clock, spec: Fields, readiness: Readiness, ne
     readiness.onChange(live((ready) => news.ready(ready)));
     return () => stop.abort();
   }
-  const run = (probe: Fields, onResult: (healthy: boolean) => void) =>
-    repeat(clock, probe, readiness.probe, stop.signal, onResult);
+  const run = (kind: ProbeKind, probe: Fields, signal: AbortSignal, onVerdict: (healthy: boolean) => void) =>
+    repeat(clock, probe, readiness.probe, signal, {
+      failed: (output) => news.failed(kind, output),
+      verdict: onVerdict,
+    });
   const begin = live(() => {
     news.started();
-    if (isRecord(spec.livenessProbe)) run(spec.livenessProbe, (healthy) => !healthy && news.unhealthy());
-    if (isRecord(spec.readinessProbe)) run(spec.readinessProbe, (healthy) => news.ready(healthy));
-    else news.ready(true);
+    if (isRecord(spec.livenessProbe)) {
+      run("Liveness", spec.livenessProbe, stop.signal, (healthy) => !healthy && news.unhealthy("Liveness"));
+    }
+    if (isRecord(spec.readinessProbe)) {
+      run("Readiness", spec.readinessProbe, stop.signal, (healthy) => news.ready(healthy));
+    } else news.ready(true);
   });
   if (isRecord(spec.startupProbe)) {
     const startup = new AbortController();
     stop.signal.addEventListener("abort", () => startup.abort());
-    repeat(clock, spec.startupProbe, readiness.probe, startup.signal, (healthy) => {
+    run("Startup", spec.startupProbe, startup.signal, (healthy) => {
       startup.abort();
       if (healthy) begin();
-      else news.unhealthy();
+      else news.unhealthy("Startup");
     });
   } else begin();
   return () => stop.abort();
 }
 
-/** Tells each change of the verdict, which takes as many equal results in a row as the probe asks for. */
-function repeat(
-  clock: Clock,
-  probe: Fields,
-  attempt: (probe: Fields) => Promise<boolean>,
-  signal: AbortSignal,
-  onVerdict: (healthy: boolean) => void,
-): void {
+interface ProbeResults {
+  readonly failed: (output: string) => void;
+  /** Each change of the verdict, which takes as many equal results in a row as the probe asks for. */
+  readonly verdict: (healthy: boolean) => void;
+}
+
+function repeat(clock: Clock, probe: Fields, attempt: Probe, signal: AbortSignal, results: ProbeResults): void {
   const { initialDelay, period, timeout, successes, failures } = thresholdsOf(probe);
   let verdict: boolean | undefined;
   let row = { healthy: false, length: 0 };
@@ -86,30 +94,26 @@ function repeat(
     row = row.healthy === healthy ? { healthy, length: row.length + 1 } : { healthy, length: 1 };
     if (row.length < (healthy ? successes : failures) || verdict === healthy) return;
     verdict = healthy;
-    onVerdict(healthy);
+    results.verdict(healthy);
   };
   const once = async () => {
-    const healthy = await within(clock, timeout, attempt(probe));
+    const problem = await within(clock, timeout, attempt(probe));
     if (signal.aborted) return;
-    note(healthy);
+    if (problem !== undefined) results.failed(problem);
+    note(problem === undefined);
     if (!signal.aborted) cancel = clock.after(period, () => void once());
   };
   cancel = clock.after(initialDelay, () => void once());
 }
 
 /** A probe that takes too long, or breaks, has failed. */
-function within(clock: Clock, ms: number, result: Promise<boolean>): Promise<boolean> {
+function within(clock: Clock, ms: number, result: Promise<string | undefined>): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const cancel = clock.after(ms, () => resolve(false));
-    result.then(
-      (healthy) => {
-        cancel();
-        resolve(healthy);
-      },
-      () => {
-        cancel();
-        resolve(false);
-      },
-    );
+    const cancel = clock.after(ms, () => resolve(`timed out after ${ms / 1_000}s`));
+    const end = (problem: string | undefined) => {
+      cancel();
+      resolve(problem);
+    };
+    result.then(end, (error: unknown) => end(error instanceof Error ? error.message : String(error)));
   });
 }

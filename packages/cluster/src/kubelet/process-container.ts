@@ -22,6 +22,8 @@ export interface ProcessContainerOptions {
 }
 
 const LONGEST_MESSAGE = 4_096;
+/** So much of what a probe wrote is told. */
+const LONGEST_OUTPUT = 10_240;
 const LAST_WORDS = { tailLines: 80, bytes: 2_048 };
 
 /** One run of a container as a process. */
@@ -152,18 +154,26 @@ export class ProcessContainer implements RunningContainer {
       await Promise.race([pause, this.exited]);
       return;
     }
-    await perform(action, this.#options.spec, (command) => this.#runQuietly(command)).catch(() => false);
+    await perform(action, this.#options.spec, (command) => this.#runQuietly(command)).catch(() => {});
   }
 
-  #runQuietly(command: readonly string[]): Promise<number> {
-    return this.exec(command, {
+  async #runQuietly(command: readonly string[]): Promise<{ exitCode: number; output: string }> {
+    let output = "";
+    const decoder = new TextDecoder();
+    const sink: ByteSink = {
+      write: async (chunk) => {
+        if (output.length < LONGEST_OUTPUT) output += decoder.decode(chunk, { stream: true });
+      },
+    };
+    const exitCode = await this.exec(command, {
       stdin: undefined,
-      stdout: undefined,
-      stderr: undefined,
+      stdout: sink,
+      stderr: sink,
       tty: false,
       onResize: () => {},
       signal: new AbortController().signal,
     });
+    return { exitCode, output: output.slice(0, LONGEST_OUTPUT) };
   }
 
   async #lastWords(exitCode: number): Promise<string | undefined> {

@@ -5,19 +5,22 @@ import { dial } from "./process-dial.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Runs a command in the container; resolves to its exit code. */
-export type RunCommand = (command: readonly string[]) => Promise<number>;
+/** Runs a command in the container; resolves to its exit code and to what it wrote. */
+export type RunCommand = (
+  command: readonly string[],
+) => Promise<{ readonly exitCode: number; readonly output: string }>;
 
-/** Does what a probe or a hook of a container says; resolves to whether it went well. */
-export async function perform(action: Fields, container: Fields, run: RunCommand): Promise<boolean> {
+/** Does what a probe or a hook of a container says; resolves to what went wrong, and to undefined when nothing did. */
+export async function perform(action: Fields, container: Fields, run: RunCommand): Promise<string | undefined> {
   if (isRecord(action.exec)) {
     const { command } = action.exec;
-    return (await run(Array.isArray(command) ? command.map(String) : [])) === 0;
+    const { exitCode, output } = await run(Array.isArray(command) ? command.map(String) : []);
+    return exitCode === 0 ? undefined : output;
   }
   if (isRecord(action.httpGet)) return httpGet(action.httpGet, portOf(action.httpGet.port, container));
   if (isRecord(action.tcpSocket)) return connects(portOf(action.tcpSocket.port, container));
   if (isRecord(action.grpc)) return connects(portOf(action.grpc.port, container));
-  return true;
+  return undefined;
 }
 
 /** A port by number, or by the name that the container gives it. */
@@ -27,28 +30,34 @@ function portOf(port: unknown, container: Fields): number {
   return Number(named?.containerPort ?? port);
 }
 
-async function connects(port: number): Promise<boolean> {
+async function connects(port: number): Promise<string | undefined> {
   try {
     (await dial(port)).close();
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 
-function httpGet(action: Fields, port: number): Promise<boolean> {
-  const send = action.scheme === "HTTPS" ? httpsRequest : httpRequest;
+function httpGet(action: Fields, port: number): Promise<string | undefined> {
+  const secure = action.scheme === "HTTPS";
+  const send = secure ? httpsRequest : httpRequest;
   const headers: Record<string, string> = { "user-agent": "kube-probe/1.36" };
   for (const { name, value } of listAt(action, "httpHeaders")) headers[String(name).toLowerCase()] = String(value);
+  const host = typeof action.host === "string" && action.host !== "" ? action.host : "127.0.0.1";
+  const path = String(action.path ?? "/");
   return new Promise((resolve) => {
-    const host = typeof action.host === "string" && action.host !== "" ? action.host : "127.0.0.1";
-    const options = { host, port, path: String(action.path ?? "/"), headers, agent: false, rejectUnauthorized: false };
+    const options = { host, port, path, headers, agent: false, rejectUnauthorized: false };
     const request = send(options, (response) => {
       response.resume();
       const code = response.statusCode ?? 0;
-      resolve(code >= 200 && code < 400);
+      resolve(code >= 200 && code < 400 ? undefined : `HTTP probe failed with statuscode: ${code}`);
     });
-    request.on("error", () => resolve(false));
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      const url = JSON.stringify(`${secure ? "https" : "http"}://${host}:${port}${path}`);
+      const refused = error.code === "ECONNREFUSED";
+      resolve(`Get ${url}: ${refused ? `dial tcp ${host}:${port}: connect: connection refused` : error.message}`);
+    });
     request.end();
   });
 }

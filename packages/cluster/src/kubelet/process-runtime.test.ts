@@ -44,6 +44,32 @@ describe("pods that are processes", () => {
   const phase = (name: string, wanted: string) =>
     until(async () => expect((await read(name)).status.phase).toBe(wanted));
 
+  it("tell what their probes found", async () => {
+    const port = await freePort();
+    const readinessProbe = { httpGet: { port, path: "/ready" }, periodSeconds: 1 };
+    const livenessProbe = {
+      exec: { command: sh("echo it is broken; exit 1") },
+      initialDelaySeconds: 1,
+      periodSeconds: 1,
+      failureThreshold: 1,
+    };
+    await create("unhealthy", { command: sh("exec sleep 1000"), readinessProbe, livenessProbe });
+    const query = "?fieldSelector=involvedObject.name=unhealthy";
+    const messages = async () =>
+      (await call(cluster, "GET", `${CORE}/events${query}`)).body.items.map(
+        (event: { reason: string; message: string }) => `${event.reason}: ${event.message}`,
+      );
+    await until(async () => {
+      const told = await messages();
+      expect(told).toContain(
+        `Unhealthy: Readiness probe failed: Get "http://127.0.0.1:${port}/ready": dial tcp 127.0.0.1:${port}: connect: connection refused`,
+      );
+      expect(told).toContain("Unhealthy: Liveness probe failed: it is broken\n");
+      expect(told).toContain("Killing: Container c failed liveness probe, will be restarted");
+    });
+    await call(cluster, "DELETE", `${CORE}/pods/unhealthy?gracePeriodSeconds=0`);
+  });
+
   it("get their variables: plain, from objects and from themselves", async () => {
     const post = (path: string, body: object) => call(cluster, "POST", `${CORE}/${path}`, { body });
     await post("configmaps", { metadata: { name: "settings" }, data: { colour: "red", size: "9" } });

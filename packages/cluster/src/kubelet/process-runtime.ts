@@ -40,6 +40,7 @@ const INHERITED = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot", "NODE
  * stands for nothing does nothing, but other commands can be run in it.
  */
 export class ProcessRuntime implements ContainerRuntime {
+  readonly pullsImages = false;
   readonly #options: ProcessOptions;
   readonly #children = new Set<Child>();
   #root: Promise<string> | undefined;

@@ -39,9 +39,12 @@ export class StartError extends Error {
   }
 }
 
+/** Does what a probe says; resolves to what is wrong with the container, and to undefined when nothing is. */
+export type Probe = (probe: Readonly<Record<string, unknown>>) => Promise<string | undefined>;
+
 /** How somebody learns whether a container is ready: by probing it, or because it says so. */
 export type Readiness =
-  | { readonly by: "probes"; readonly probe: (probe: Readonly<Record<string, unknown>>) => Promise<boolean> }
+  | { readonly by: "probes"; readonly probe: Probe }
   | { readonly by: "itself"; readonly onChange: (listener: (ready: boolean) => void) => void };
 
 /** One run of one container. */
@@ -83,6 +86,8 @@ export interface Sandbox {
 
 /** Runs containers, in whatever sense. */
 export interface ContainerRuntime {
+  /** Whether images have to be fetched, or at least pretended to be. */
+  readonly pullsImages: boolean;
   /** Resolves when the pod can start its first container. */
   open(pod: ApiObject, signal: AbortSignal): Promise<Sandbox>;
   /** Ends everything that still runs. */

@@ -40,6 +40,7 @@ const encode = (chunk: string | Uint8Array): Uint8Array =>
 
 /** Containers that only pretend: they take their time, write what they are told to, and answer as programmed. */
 export class SimulatedRuntime implements ContainerRuntime {
+  readonly pullsImages = true;
   readonly #options: SimulateOptions;
   #addresses = 0;
 

@@ -1,4 +1,4 @@
-import { type ApiObject, isRecord, listAt, objectAt, timestamp } from "../registry/index.ts";
+import { type ApiObject, listAt, objectAt, timestamp } from "../registry/index.ts";
 import { type ContainerRecord, type Ended, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
 
 type Fields = Record<string, unknown>;
@@ -33,8 +33,9 @@ export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields 
     hostIPs: [{ ip: facts.hostIp }],
     ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
     startTime: timestamp(facts.since),
-    ...statusList("initContainerStatuses", records, stage, (record) => record.role !== "main"),
-    ...statusList("containerStatuses", records, stage, (record) => record.role === "main"),
+    ...statusList("initContainerStatuses", records, stage, ({ role }) => role === "init" || role === "sidecar"),
+    ...statusList("containerStatuses", records, stage, ({ role }) => role === "main"),
+    ...statusList("ephemeralContainerStatuses", records, stage, ({ role }) => role === "ephemeral"),
   };
 }
 
@@ -68,11 +69,17 @@ function containerStatus(record: ContainerRecord, stage: PodStage): Fields {
     imageID: id === "" ? "" : `lotse://${image}`,
     lastState: shown ? { terminated: terminated(shown) } : {},
     name: record.name,
-    ready: record.role === "init" ? record.state.at === "ended" && record.state.exit.exitCode === 0 : record.ready,
+    ready: isReady(record),
     restartCount: record.restarts,
-    started: record.started,
+    ...(record.role === "ephemeral" ? {} : { started: record.started }),
     state: stateOf(record, stage),
   };
+}
+
+/** Nobody asks whether an ephemeral container is ready. */
+function isReady({ role, state, ready }: ContainerRecord): boolean {
+  if (role === "init") return state.at === "ended" && state.exit.exitCode === 0;
+  return role !== "ephemeral" && ready;
 }
 
 function idOf({ state, last }: ContainerRecord): string {
@@ -90,7 +97,8 @@ function stateOf(record: ContainerRecord, stage: PodStage): Fields {
     case "starting":
       return last ? { terminated: terminated(last) } : { waiting: { reason: state.reason } };
     case "waiting": {
-      const blocked = stage.at === "initializing" && stage.next !== record && record.runs === 0;
+      const blocked =
+        stage.at === "initializing" && stage.next !== record && record.runs === 0 && record.role !== "ephemeral";
       const reason = blocked ? "PodInitializing" : state.reason;
       return { waiting: { reason, ...(state.message && !blocked ? { message: state.message } : {}) } };
     }
@@ -155,7 +163,7 @@ function initialized(records: readonly ContainerRecord[], stage: PodStage): Verd
 function containersReady(records: readonly ContainerRecord[], stage: PodStage): Verdict {
   const type = "ContainersReady";
   if (stage.at === "done") return { type, holds: false, reason: stage.failed ? "PodFailed" : "PodCompleted" };
-  const missing = records.filter((record) => record.role !== "init" && !record.ready);
+  const missing = records.filter(({ role, ready }) => (role === "main" || role === "sidecar") && !ready);
   if (missing.length === 0) return { type, holds: true };
   return { type, holds: false, reason: "ContainersNotReady", message: names("unready status", missing) };
 }
@@ -194,10 +202,14 @@ export function unschedulablePod(pod: ApiObject, reason: string, message: string
   return { ...pod, status: { ...objectAt(pod, "status"), conditions } };
 }
 
+/** What a scheduler has said about a pod. */
+export function scheduledCondition(pod: ApiObject): Readonly<Fields> | undefined {
+  return listAt(pod, "status", "conditions").find((condition) => condition.type === "PodScheduled");
+}
+
 function withScheduled(pod: ApiObject, now: number, what: Fields): Fields[] {
-  const conditions = objectAt(pod, "status").conditions;
-  const all = Array.isArray(conditions) ? conditions.filter(isRecord) : [];
-  const before = all.find((condition) => condition.type === "PodScheduled");
+  const all = listAt(pod, "status", "conditions");
+  const before = scheduledCondition(pod);
   const lastTransitionTime = before?.status === what.status ? before?.lastTransitionTime : timestamp(now);
   return [
     ...all.filter((condition) => condition !== before),

@@ -1,6 +1,7 @@
+import { VirtualClock } from "@lotse/client/meta";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { call, MERGE, STRATEGIC } from "../test-requests.ts";
+import { APPLY, call, MERGE, STRATEGIC } from "../test-requests.ts";
 
 const CORE = "/api/v1/namespaces/default";
 const APPS = "/apis/apps/v1/namespaces/default";
@@ -191,6 +192,16 @@ describe("built-in kinds", () => {
     expect(type.body.message).toBe('Secret "s" is invalid: type: Invalid value: "other": field is immutable');
     const garbage = await post(`${CORE}/secrets`, { metadata: { name: "g" }, data: { a: "%%" } });
     expect(garbage.body.message).toContain("illegal base64 data at input byte 0");
+  });
+
+  it("stay as they are when plain text is applied again, whatever the time", async () => {
+    const clock = new VirtualClock();
+    await using own = await Cluster.start({ clock });
+    const manifest = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "b" } };
+    const apply = () => call(own, "PATCH", `${CORE}/secrets/s?fieldManager=m`, { type: APPLY, body: manifest });
+    const first = await apply();
+    await clock.advance(5_000);
+    expect((await apply()).body.metadata).toEqual(first.body.metadata);
   });
 
   it("read times strictly where they are fine-grained and write them in UTC", async () => {

@@ -205,4 +205,27 @@ describe("a conversion webhook", () => {
     expect(failed.status).toBe(500);
     expect(failed.body.message).toContain(message);
   });
+
+  it("is not asked for the past, which is told in the versions of then", async () => {
+    await using test = await converting();
+    const { cluster, hooks } = test;
+    await call(cluster, "POST", V1, { body: v1("a", "here") });
+    const versions = [version("v1", false, "host"), version("v2", true, "address")];
+    expect(
+      (
+        await call(cluster, "PATCH", `${DEFINITIONS}/widgets.example.com`, {
+          type: MERGE,
+          body: { spec: { versions } },
+        })
+      ).status,
+    ).toBe(200);
+    await cluster.settle();
+    await call(cluster, "PATCH", `${V2}/a`, { type: MERGE, body: { spec: { address: "there" } } });
+    const asked = hooks.calls.length;
+    expect(cluster.history("widgets", "default", "a").map(({ object }) => [object.apiVersion, object.spec])).toEqual([
+      ["example.com/v1", { host: "here" }],
+      ["example.com/v2", { address: "there" }],
+    ]);
+    expect(hooks.calls).toHaveLength(asked);
+  });
 });

@@ -35,6 +35,14 @@ export function trackUpdate(
   setManagedFields(object, subresource === "scale" ? untimed(managedFields) : managedFields);
 }
 
+/** The object without the times of its managers: a write that changes nothing else changes nothing. */
+export function withoutTimes(object: ApiObject): ApiObject {
+  const { managedFields } = object.metadata;
+  if (!managedFields) return object;
+  const entries = (managedFields as ManagedFieldsEntry[]).map(({ time: _, ...rest }) => rest);
+  return { ...object, metadata: { ...object.metadata, managedFields: entries } };
+}
+
 /** Changes of the scale carry no time, so that scaling up and down does not churn the record. */
 function untimed(managedFields: readonly ManagedFieldsEntry[]): object[] {
   const entries = managedFields.map((entry) => {

@@ -4,7 +4,7 @@ import { decodeBody } from "./body.ts";
 import { create, matchNamespace } from "./create.ts";
 import { badRequest, bareInternal, conflict, invalid, notFound } from "./errors.ts";
 import { invalidValue } from "./fields.ts";
-import { trackUpdate } from "./managed-fields.ts";
+import { trackUpdate, withoutTimes } from "./managed-fields.ts";
 import { type ApiObject, fromStore, ordered, toStore } from "./object.ts";
 import { dropDuplicateOwners, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { narrowPod } from "./pod-subresources.ts";
@@ -150,7 +150,7 @@ async function commit(
     }
     return { done: true, written: { object: fresh, created: false } };
   }
-  if (deepEqual(toWrite, stored)) {
+  if (deepEqual(withoutTimes(toWrite), withoutTimes(stored))) {
     return { done: true, written: { object: version.codec.fromStorage(stored), created: false } };
   }
   if (options.dryRun) return { done: true, written: { object: fresh, created: false } };

@@ -6,7 +6,6 @@ import type { ApiRequest, ApiResponse, Headers, StreamResponse } from "../api/in
 import { StatusError, tooLarge } from "../registry/index.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
-import { startSession } from "./sessions.ts";
 
 /** The largest body that a real server takes. */
 const BODY_LIMIT = 3 * 1_024 * 1_024;
@@ -111,6 +110,8 @@ export class Listener {
     const answer = await handle(toApiRequest(request, this.#certificates));
     if (answer.type === "session") {
       if (head.length > 0) socket.unshift(head);
+      // Protocols that only some of the requests to pods speak.
+      const { startSession } = await import("./sessions.ts");
       return startSession(answer, request, socket);
     }
     const response = new ServerResponse(request);

@@ -68,6 +68,14 @@ export const discovery: Script = {
     ),
     get("asks for the OpenAPI document of a group", "/openapi/v3/apis/apps", {}, { view: structureOnly }),
     get("asks for an OpenAPI document as XML", "/openapi/v3/apis/apps/v1", {}, { accept: "text/xml" }),
+    ...["spec.v3@v1.0", "spec.v3.v1.0"].map((name) =>
+      get(
+        `asks for an OpenAPI document as ${name}`,
+        "/openapi/v3/apis/apps/v1",
+        {},
+        { accept: `application/com.github.proto-openapi.${name}+protobuf`, view: headersOnly },
+      ),
+    ),
     get("asks for an OpenAPI document that there is not", "/openapi/v3/apis/none.io/v1"),
     get(
       "asks for an OpenAPI document with a wrong hash",

@@ -1,5 +1,5 @@
 import type { Json, Script, Step } from "../script.ts";
-import { asSets } from "../views.ts";
+import { asSets, reasonsInOrder } from "../views.ts";
 import { apply, configMap, get, patch, post, put, type Rest, remove } from "./requests.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -188,9 +188,9 @@ export const accessControl: Script = {
       as("gil", { headers: { "impersonate-group": "lookers" } }),
     ),
     mayI(
-      "asks with a binding that leads nowhere",
+      "asks with two bindings that lead nowhere",
       { resourceAttributes: { verb: "list", resource: "pods", namespace: "{{ns}}" } },
-      as("lou"),
+      as("lou", { view: reasonsInOrder }),
     ),
     mayI("asks as a master", { resourceAttributes: { verb: "*", resource: "*", group: "*" } }, {}),
     mayI("asks about nothing", {}, {}),

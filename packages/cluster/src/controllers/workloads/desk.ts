@@ -154,7 +154,7 @@ export class Desk {
   }
 
   async event(object: ApiObject, type: EventNote["type"], reason: string, message: string): Promise<void> {
-    await this.#events.record(this.#component, object, { type, reason, message });
+    await this.#events.record({ component: this.#component }, object, { type, reason, message });
   }
 
   get #options() {

@@ -13,6 +13,15 @@ export interface EventNote {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+  /** The part of the object that it is about: `spec.containers{main}`. */
+  readonly fieldPath?: string;
+}
+
+/** Who tells it. */
+export interface EventSource {
+  readonly component: string;
+  /** The node that it runs on, if it is one of a node. */
+  readonly host?: string;
 }
 
 /** Messages of one reason about one object. */
@@ -30,6 +39,7 @@ export class EventRecorder {
   readonly #known = new Map<string, string>();
   readonly #topics = new Map<string, Topic>();
   #count = 0;
+  #pending = 0;
   /** One after the other, so that two that say the same are one. */
   #last: Promise<void> = Promise.resolve();
 
@@ -37,21 +47,27 @@ export class EventRecorder {
     this.#context = context;
   }
 
+  /** Whether all that was told is written. */
+  get idle(): boolean {
+    return this.#pending === 0;
+  }
+
   /** Nobody depends on events: one that cannot be written is not worth a word. */
-  record(component: string, object: ApiObject, note: EventNote): Promise<void> {
-    this.#last = this.#last.then(() => this.#record(component, object, note));
+  record(source: EventSource, object: ApiObject, note: EventNote): Promise<void> {
+    this.#pending++;
+    this.#last = this.#last.then(() => this.#record(source, object, note)).finally(() => this.#pending--);
     return this.#last;
   }
 
-  async #record(component: string, object: ApiObject, note: EventNote): Promise<void> {
+  async #record(source: EventSource, object: ApiObject, note: EventNote): Promise<void> {
     const { namespace = "default", uid } = object.metadata;
-    const topic = [component, uid, note.type, note.reason].join("\n");
+    const topic = [source.component, uid, note.fieldPath, note.type, note.reason].join("\n");
     const combined = this.#isOneOfMany(topic, note.message);
     const said = combined ? { ...note, message: `(combined from similar events): ${note.message}` } : note;
     const same = combined ? topic : `${topic}\n${note.message}`;
     try {
       if (!(await this.#countOn(namespace, this.#known.get(same), said.message))) {
-        remember(this.#known, same, await this.#write(component, namespace, object, said));
+        remember(this.#known, same, await this.#write(source, namespace, object, said));
       }
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
@@ -85,7 +101,12 @@ export class EventRecorder {
     return true;
   }
 
-  async #write(component: string, namespace: string, object: ApiObject, note: EventNote): Promise<string> {
+  async #write(
+    { component, host }: EventSource,
+    namespace: string,
+    object: ApiObject,
+    { fieldPath, ...note }: EventNote,
+  ): Promise<string> {
     const { backend, scope } = this.#context;
     const { name, uid, resourceVersion } = object.metadata;
     const now = backend.clock.now();
@@ -97,6 +118,7 @@ export class EventRecorder {
       uid,
       apiVersion: object.apiVersion,
       resourceVersion,
+      ...(fieldPath === undefined ? {} : { fieldPath }),
     };
     // Like the clock's nanoseconds in the names of real events, and never the same twice.
     const suffix = (BigInt(Math.floor(now)) * 1_000_000n + BigInt(this.#count++)).toString(16);
@@ -106,13 +128,13 @@ export class EventRecorder {
       metadata: { name: `${name}.${suffix}`, namespace },
       involvedObject,
       ...note,
-      source: { component },
+      source: { component, ...(host === undefined ? {} : { host }) },
       firstTimestamp: time,
       lastTimestamp: time,
       count: 1,
       eventTime: null,
       reportingComponent: component,
-      reportingInstance: "",
+      reportingInstance: host ?? "",
     };
     const written = await create(
       backend,

@@ -1,6 +1,7 @@
 import { type ApiObject, create, fromStore, objectAt, StatusError } from "../../registry/index.ts";
 import type { Controller, ControllerContext } from "../controller.ts";
 
+export { type EventNote, EventRecorder, type EventSource } from "./events.ts";
 export { matchesNode } from "./placement.ts";
 
 /** The workload controllers, one by one. */

@@ -1,6 +1,7 @@
 import { VirtualClock } from "@lotse/client/meta";
 import { expect } from "vitest";
-import { Cluster, type ClusterOptions } from "../../cluster.ts";
+import { Cluster } from "../../cluster.ts";
+import type { ClusterOptions } from "../../options.ts";
 import { type Answer, call, MERGE } from "../../test-requests.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type CelEngine, loadCelEngine } from "./cel-engine.ts";
+import { type CelEngine, createCelEngine } from "./cel-engine.ts";
 import { formatFieldError } from "./field-errors.ts";
 import { checkRules } from "./rules.ts";
 import type { Schema } from "./types.ts";
 
 let engine: CelEngine;
 beforeAll(async () => {
-  engine = await loadCelEngine();
+  engine = await createCelEngine();
 });
 
 const text = (maxLength?: number): Schema => ({ type: "string", ...(maxLength === undefined ? {} : { maxLength }) });

@@ -4,54 +4,14 @@
  * be accepted there.
  */
 import type { ASTNode } from "@marcbachmann/cel-js";
+import { costOfFunction, type Entry, isText, type Part, PER_CHARACTER } from "./cel-cost-functions.ts";
+import { add, exactly, part, type Size, sum, times, UNKNOWN, union } from "./cel-cost-sizes.ts";
 import { BOOL, INT, LOOPS, listOf, NEW_LIST, opaque, RESULTS } from "./cel-cost-tables.ts";
 import { DYN, type SizedKind, type SizedType, scalar, TEXT } from "./cel-sizes.ts";
 
-interface Size {
-  readonly min: number;
-  readonly max: number;
-}
-
-/** What is known about the items of a list or the members of a map that the expression itself makes. */
-interface Entry {
-  readonly kind: "list" | "map";
-  readonly key: Size;
-  readonly value: Size;
-}
-
-/** A part of an expression with what became known about it. */
-interface Part {
-  readonly cost: number;
-  readonly type: SizedType;
-  /** How its value is reached from the variables; empty for what the expression makes. */
-  readonly path: readonly string[];
-  readonly size?: Size | undefined;
-  readonly entry?: Entry | undefined;
-  /** The value of a whole number that is written down. */
-  readonly literal?: number | undefined;
-}
-
 type Locals = ReadonlyMap<string, Omit<Part, "cost">>;
 
-const MOST = 2 ** 64;
-const UNKNOWN: Size = { min: 0, max: MOST };
-const PER_CHARACTER = 0.1;
-const PER_PATTERN_CHARACTER = 0.25;
 const NEW_MAP = 30;
-/** The longest pattern behind a named format. */
-const FORMAT_PATTERN = 128;
-
-const add = (...values: number[]): number =>
-  Math.min(
-    values.reduce((sum, value) => sum + value, 0),
-    MOST,
-  );
-const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : Math.min(a * b, MOST));
-const part = (value: number, factor: number): number => Math.min(Math.ceil(value * factor), MOST);
-const union = (a: Size, b: Size): Size => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });
-const sum = (a: Size, b: Size): Size => ({ min: add(a.min, b.min), max: add(a.max, b.max) });
-const product = (a: Size, b: Size): Size => ({ min: times(a.min, b.min), max: times(a.max, b.max) });
-const exactly = (value: number): Size => ({ min: value, max: value });
 
 const optionalOf = (element: SizedType): SizedType => ({ kind: "optional", most: 0, least: 1, element });
 
@@ -72,7 +32,6 @@ export function estimateCost(ast: ASTNode, root: SizedType, optional: boolean): 
 const SCALARS: ReadonlySet<SizedKind> = new Set(["bool", "double", "duration", "int", "timestamp", "uint"]);
 const isScalar = (type: SizedType): boolean =>
   SCALARS.has(type.kind) || (type.kind === "optional" && type.element !== undefined && isScalar(type.element));
-const isText = (type: SizedType): boolean => type.kind === "string" || type.kind === "bytes";
 
 /** Types whose values are compared in one step. */
 const COMPARED_AT_ONCE: ReadonlySet<string> = new Set(["ip", "cidr", "quantity", "semver"]);
@@ -258,7 +217,7 @@ class Estimator {
     const args = nodes.map((node) => this.part(node, locals));
     if (name === "dyn" && args[0]) return { ...args[0], cost: add(args[0].cost, 1), type: DYN };
     const base = add(target?.cost ?? 0, ...args.map((arg) => arg.cost));
-    const known = this.#function(name, target, args);
+    const known = costOfFunction(name, target, args, (value) => this.#sizeOf(value));
     return {
       cost: add(base, known.cost ?? 1),
       type: known.type ?? RESULTS[name] ?? DYN,
@@ -279,124 +238,6 @@ class Estimator {
     const bound = this.part(value, locals);
     const result = this.part(body, new Map([...locals, [variable.args, { ...bound, size: this.#measure(bound) }]]));
     return { ...result, cost: add(NEW_LIST, bound.cost, result.cost), path: [] };
-  }
-
-  #function(name: string, target: Part | undefined, args: readonly Part[]): Partial<Part> {
-    const [first, second] = args;
-    const subject = target ?? first;
-    const size = subject ? this.#sizeOf(subject) : UNKNOWN;
-    const once = part(size.max, PER_CHARACTER);
-    switch (name) {
-      case "matches":
-      case "find":
-      case "findAll": {
-        if (!target || !first) return {};
-        const text = part(add(size.max, 1), PER_CHARACTER);
-        const pattern = part(this.#sizeOf(first).max, PER_PATTERN_CHARACTER);
-        const found = name === "matches" ? {} : { size: { min: 0, max: size.max } };
-        return { cost: times(text, pattern), ...found };
-      }
-      case "contains":
-        if (!target || !first) return {};
-        return { cost: times(once, part(this.#sizeOf(first).max, PER_CHARACTER)) };
-      case "startsWith":
-      case "endsWith":
-        return first ? { cost: part(this.#sizeOf(first).max, PER_CHARACTER) } : {};
-      case "format":
-        return target ? { cost: once } : {};
-      case "bytes":
-        return subject?.type.kind === "string" ? { cost: once, size: { min: size.min, max: times(size.max, 4) } } : {};
-      case "string":
-        if (subject?.type.kind !== "bytes") return {};
-        return { cost: once, size: { min: Math.floor(size.min / 4), max: size.max } };
-      case "strings.quote":
-        return { cost: once, size: { min: size.min + 2, max: add(times(size.max, 2), 2) } };
-      case "isSorted":
-      case "sum":
-      case "max":
-      case "min":
-      case "indexOf":
-      case "lastIndexOf":
-        return target ? { cost: this.#traversal(target, size), ...resultOfList(name, target) } : {};
-      case "url":
-      case "lowerAscii":
-      case "upperAscii":
-      case "substring":
-      case "trim":
-        return { cost: once, size };
-      case "replace":
-        return target && first && second ? this.#replacement(size, this.#sizeOf(first), this.#sizeOf(second)) : {};
-      case "split": {
-        const most = second?.literal ?? size.max;
-        return { cost: part(size.max, 2 * PER_CHARACTER), size: { min: 0, max: most }, type: listOf(TEXT) };
-      }
-      case "join":
-        return target ? this.#joined(target, size, first) : {};
-      case "ip":
-        return target ? { cost: 1 } : { cost: once };
-      case "cidr":
-      case "isIP":
-      case "isCIDR":
-      case "quantity":
-      case "isQuantity":
-      case "semver":
-      case "isSemver":
-        return { cost: once };
-      case "ip.isCanonical":
-        return { cost: part(size.max, 2 * PER_CHARACTER) };
-      case "containsIP":
-      case "containsCIDR": {
-        const text = first?.type.kind === "string" ? part(this.#sizeOf(first).max, PER_CHARACTER) : 0;
-        return { cost: add(name === "containsIP" ? 4 : 7, text) };
-      }
-      case "validate":
-        return first
-          ? { cost: part(part(this.#sizeOf(first).max, PER_CHARACTER), FORMAT_PATTERN * PER_PATTERN_CHARACTER) }
-          : {};
-      case "sets.contains":
-      case "sets.intersects":
-      case "sets.equivalent": {
-        if (!first || !second) return {};
-        const pairs = times(size.max, this.#sizeOf(second).max);
-        return { cost: add(part(pairs, name === "sets.equivalent" ? 2 : 1), 1) };
-      }
-      default:
-        return {};
-    }
-  }
-
-  #traversal(list: Part, size: Size): number {
-    const { element } = list.type;
-    if (element === undefined) return part(size.max, PER_CHARACTER);
-    const item: Part = { cost: 0, type: element, path: list.path.length > 0 ? [...list.path, "@items"] : [] };
-    const each = isText(element) ? add(1, part(this.#sizeOf(item).max, PER_CHARACTER)) : 1;
-    return times(size.max, each);
-  }
-
-  #joined(list: Part, size: Size, separator: Part | undefined): Partial<Part> {
-    const path = list.path.length > 0 ? [...list.path, "@items"] : [];
-    const { element } = list.type;
-    let joined = element ? product(size, this.#sizeOf({ cost: 0, type: element, path })) : exactly(0);
-    if (separator) {
-      const between = { min: Math.max(0, size.min - 1), max: Math.max(0, size.max - 1) };
-      joined = sum(joined, product(this.#sizeOf(separator), between));
-    }
-    return { cost: part(joined.max, PER_CHARACTER), size: joined };
-  }
-
-  #replacement(text: Size, away: Size, into: Size): Partial<Part> {
-    let [count, kept] = [exactly(0), exactly(0)];
-    if (away.min === 0) {
-      count = { ...count, max: add(text.max, 1) };
-      kept = { ...kept, max: text.max };
-    } else if (into.max <= away.min) kept = { ...kept, max: text.max };
-    else count = { ...count, max: Math.ceil(text.max / away.min) };
-    if (away.max === 0) {
-      count = { ...count, min: add(text.min, 1) };
-      kept = { ...kept, min: text.min };
-    } else if (away.max <= into.min) kept = { ...kept, min: text.min };
-    else count = { ...count, min: Math.ceil(text.min / away.max) };
-    return { cost: part(text.max, 2 * PER_CHARACTER), size: sum(product(count, into), kept) };
   }
 
   #sizeOf(value: Part): Size {
@@ -422,12 +263,6 @@ class Estimator {
     }
     return type.most;
   }
-}
-
-function resultOfList(name: string, list: Part): Partial<Part> {
-  if (name === "isSorted") return { type: BOOL };
-  if (name === "indexOf" || name === "lastIndexOf") return { type: INT };
-  return { type: list.type.element ?? DYN };
 }
 
 function unionEntry(a: Entry | undefined, b: Entry | undefined): Entry | undefined {

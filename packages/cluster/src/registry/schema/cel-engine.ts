@@ -35,8 +35,8 @@ export interface CelEngine {
   compileIn(environment: Environment, expression: string): CelCompilation;
 }
 
-/** Loads the engine: it is large, and most clusters never need it. */
-export async function loadCelEngine(): Promise<CelEngine> {
+/** Makes the engine. What it stands on is loaded with it. */
+export async function createCelEngine(): Promise<CelEngine> {
   const cel = await import("@marcbachmann/cel-js");
   const base = new cel.Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   addKubernetesLibrary(base);

@@ -141,8 +141,8 @@ function isDateTime(text: string): boolean {
 
 /** Go's `1h30m`, or an amount with a unit spelled out: `22 ns`, `3 weeks`. */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)) return true;
+  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/.test(text)) return true;
   const unit =
-    "ns|nanos?|nanoseconds?|us|µs|μs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?";
+    "ns|nanos?|nanoseconds?|us|\u00b5s|\u03bcs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?";
   return new RegExp(`^\\s*\\d+\\s*(?:${unit})\\s*$`, "i").test(text);
 }

@@ -1,4 +1,6 @@
-export { type CelCompilation, type CelEngine, type CelScope, loadCelEngine } from "./cel-engine.ts";
+import type { CelEngine } from "./cel-engine.ts";
+
+export type { CelCompilation, CelEngine, CelScope } from "./cel-engine.ts";
 export { applyDefaults } from "./defaults.ts";
 export { embeddedErrors } from "./embedded.ts";
 export {
@@ -34,3 +36,6 @@ export {
   wholeObjectSchema,
 } from "./types.ts";
 export { type ValidateOptions, validateValue } from "./validate.ts";
+
+/** The expression engine: large, and most clusters never need it. */
+export const loadCelEngine = async (): Promise<CelEngine> => (await import("./cel-engine.ts")).createCelEngine();

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type CelEngine, loadCelEngine } from "./cel-engine.ts";
+import { type CelEngine, createCelEngine } from "./cel-engine.ts";
 import { escapeName } from "./cel-types.ts";
 import { formatFieldError } from "./field-errors.ts";
 import { checkRules, compileRules, evaluateRules, rulesBlocked } from "./rules.ts";
@@ -8,7 +8,7 @@ import { validateValue } from "./validate.ts";
 
 let engine: CelEngine;
 beforeAll(async () => {
-  engine = await loadCelEngine();
+  engine = await createCelEngine();
 });
 
 const properties: Record<string, Schema> = {

@@ -1,0 +1,166 @@
+/** Who is wired to whom: makes the parts of a cluster. Nothing listens yet, and no controller runs. */
+import { systemClock } from "@lotse/client/meta";
+import { type Access, createAccess, newSigningKey, SYSTEM } from "./access/index.ts";
+import { admissionPlugins, createAdmission, namespaceLifecycle, ServiceRoutes } from "./admission/index.ts";
+import { ApiServer, Faults, RequestLog, stealLease } from "./api/index.ts";
+import {
+  type Controller,
+  type ControllerContext,
+  DefinitionController,
+  FlowControlController,
+  GarbageCollector,
+  NamespaceController,
+  QuotaController,
+  WorkloadControllers,
+} from "./controllers/index.ts";
+import { identityOf, loadRules, takeOver } from "./kept.ts";
+import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
+import type { ClusterOptions } from "./options.ts";
+import {
+  type Backend,
+  builtinResources,
+  Catalog,
+  CelSlot,
+  createClusterIpAllocator,
+  lazyTables,
+  Provisions,
+} from "./registry/index.ts";
+import { type DataFolder, Store } from "./store/index.ts";
+import { type CertificateAuthority, decodeKubernetesProtobuf, HttpHookClient } from "./transport/index.ts";
+
+/** The parts of one cluster. */
+export interface ClusterParts {
+  /** The administrator's. */
+  readonly token: string;
+  /** Absent over plain HTTP. */
+  readonly authority: CertificateAuthority | undefined;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly cel: CelSlot;
+  readonly access: Access;
+  readonly services: ServiceRoutes;
+  readonly hooks: HttpHookClient;
+  readonly context: ControllerContext;
+  /** Those that a node brings with it come later. */
+  readonly controllers: Controller[];
+  readonly programs: PodPrograms;
+  readonly requests: RequestLog;
+  readonly faults: Faults;
+  readonly api: ApiServer;
+  readonly state: ClusterState;
+}
+
+/** What becomes of a cluster while it runs. */
+export interface ClusterState {
+  ready: boolean;
+  /** The node, once it has joined. */
+  kubelet: Kubelet | undefined;
+}
+
+export async function compose(options: ClusterOptions, data: DataFolder | undefined): Promise<ClusterParts> {
+  const { tls = true, name = "lotse", clock = systemClock, random = Math.random } = options;
+  const { token, authority } = await identityOf(name, tls, data);
+  const tables = lazyTables();
+  const cel = new CelSlot();
+  const store = new Store({ now: () => clock.monotonic(), journal: data?.journal });
+  if (data) {
+    takeOver(store, data);
+    await loadRules(store.rows(), cel);
+  }
+  const catalog = new Catalog();
+  for (const resource of builtinResources(tables, cel)) catalog.register(resource);
+  const uuid = () => uuidFrom(random);
+  const access = createAccess({
+    backend: { store, clock, random, uuid },
+    rbac: options.rbac === true,
+    adminToken: token,
+    certificates: authority,
+    signingKey: data && (await data.keep("sa.pem", newSigningKey)),
+  });
+  const services = new ServiceRoutes(store);
+  const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });
+  const backend: Backend = {
+    store,
+    catalog,
+    clock,
+    random,
+    uuid,
+    admission: createAdmission([
+      // The first one: no other is asked about what somebody may not do.
+      access.creationChecks,
+      namespaceLifecycle(store),
+      ...(options.controllers?.namespaces === false ? [] : [access.podAccounts]),
+      ...admissionPlugins({ world: { store, catalog, clock, uuid }, hooks, cel, access: access.decide }),
+      // The last one: what all others made of a role counts.
+      access.escalationChecks,
+    ]),
+    allocateClusterIp: createClusterIpAllocator(store),
+    provisions: new Provisions(),
+  };
+  const context: ControllerContext = {
+    backend,
+    scope: { user: SYSTEM, defaultManager: "kube-controller-manager", warn: () => {} },
+  };
+  const caPem = authority?.certPem ?? "";
+  const requests = new RequestLog();
+  const faults = new Faults({
+    clock,
+    random,
+    compact: () => store.compact(),
+    stealLease: (namespace, lease, thief) => stealLease(backend, context.scope, namespace, lease, thief),
+  });
+  const state: ClusterState = { ready: false, kubelet: undefined };
+  return {
+    token,
+    authority,
+    store,
+    catalog,
+    cel,
+    access,
+    services,
+    hooks,
+    context,
+    controllers: [
+      new DefinitionController(context, tables, cel, hooks),
+      new FlowControlController(context),
+      ...chosenControllers(options, context, caPem),
+      ...access.controllers(context, caPem, options.controllers),
+    ],
+    programs: new PodPrograms(),
+    requests,
+    faults,
+    api: new ApiServer({
+      backend,
+      tables,
+      ...access.hooks,
+      protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
+      pods: () => state.kubelet,
+      log: requests,
+      faults,
+      ready: () => state.ready,
+    }),
+    state,
+  };
+}
+
+function chosenControllers(
+  { controllers: chosen = {} }: ClusterOptions,
+  context: ControllerContext,
+  caPem: string,
+): Controller[] {
+  const workloadsOn = chosen.workloads !== false;
+  return [
+    ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),
+    ...(chosen.namespaces === false ? [] : [new NamespaceController(context, caPem)]),
+    new WorkloadControllers(context, (workload) => chosen[workload] ?? workloadsOn),
+    ...(chosen.quotas === false ? [] : [new QuotaController(context)]),
+  ];
+}
+
+/** A version 4 UUID out of the cluster's own randomness, so that a seed decides it. */
+function uuidFrom(random: () => number): string {
+  const word = () => (Math.floor(random() * 2 ** 32) >>> 0).toString(16).padStart(8, "0");
+  const [a, b, c, d] = [word(), word(), word(), word()];
+  const variant = "89ab"[Number.parseInt(c.slice(0, 1), 16) & 3];
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`;
+}
