@@ -1,7 +1,6 @@
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { createProject } from "./create.ts";
-import { CreateError } from "./plan.ts";
+import { CreateError, createProject, describeProject } from "lotse/init";
 
 /** What a run of the command has to say. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 export interface CommandResult {
@@ -43,7 +42,7 @@ export async function runCommand(args: readonly string[], { folder }: { folder: 
   const target = path.resolve(folder, positionals[0] ?? DEFAULT_FOLDER);
   try {
     const created = await createProject({ folder: target, name: values.name, force: values.force });
-    return { exitCode: 0, stdout: successText(folder, created.folder, created.files), stderr: "" };
+    return { exitCode: 0, stdout: describeProject(folder, created), stderr: "" };
   } catch (error) {
     if (error instanceof CreateError) return failure(1, error.message, error.hint);
     return failure(1, (error as Error).message, "check the folder and its permissions");
@@ -66,14 +65,4 @@ function failure(exitCode: 1 | 2, what: string, hint: string): CommandResult {
   // parseArgs explains at length; its first sentence says it.
   const [first = what] = what.split(/(?<=\.)\s/, 1);
   return { exitCode, stdout: "", stderr: `create-lotse: ${first.replace(/\.$/, "")}\n  ${hint}\n` };
-}
-
-function successText(from: string, folder: string, files: readonly string[]): string {
-  const way = path.relative(from, folder);
-  const steps = [...(way === "" ? [] : [`cd ${shellWord(way)}`]), "npm install", "npm run dev"];
-  return `Created ${files.length} files in ${way === "" ? "this folder" : way}. Next:\n\n${steps.map((step) => `  ${step}\n`).join("")}`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,6 +4,5 @@
  * @packageDocumentation
  */
 
+export { type CreatedProject, CreateError, type CreateOptions, createProject } from "lotse/init";
 export { type CommandResult, runCommand } from "./command.ts";
-export { type CreatedProject, type CreateOptions, createProject } from "./create.ts";
-export { CreateError, type PlannedFile, planProject } from "./plan.ts";

@@ -19,9 +19,12 @@ import {
   handlerClient,
   type ObjectMemory,
   PatchDraft,
+  recordPatch,
+  referenceTo,
   resultPatch,
   Stop,
   type TurnKind,
+  tracedEnd,
   write,
 } from "../turn/index.ts";
 
@@ -102,15 +105,8 @@ async function run(
     if (initialDelayMs > 0) await sleep(clock, initialDelayMs, stop.signal);
     logger.debug("daemon begins");
     for (let attempts = 0; ; attempts++) {
-      const { draft, conditions, result } = await once(
-        kind,
-        memory,
-        handler,
-        newest,
-        { attempts, startedAt },
-        stop,
-        logger,
-      );
+      const attempt = () => once(kind, memory, handler, newest, { attempts, startedAt }, stop, logger);
+      const { draft, conditions, result } = await traced(kind, handler, first, attempts, attempt);
       if (result.abandoned) {
         logger.warn("daemon ignores its signal and was abandoned", {
           hint: "end when context.signal aborts; what it does from now on is refused",
@@ -137,6 +133,25 @@ async function run(
   }
 }
 
+/** What one attempt of a daemon wants to change, and how it ended. */
+interface DaemonAttempt {
+  readonly draft: PatchDraft;
+  readonly conditions: ConditionsDraft;
+  readonly result: AttemptResult;
+}
+
+function traced(
+  kind: TurnKind,
+  { id, type }: DaemonHandler,
+  body: KubeBody,
+  retry: number,
+  work: () => Promise<DaemonAttempt>,
+): Promise<DaemonAttempt> {
+  const { traces } = kind;
+  if (!traces) return work();
+  return traces.attempt(referenceTo(kind, body), { id, type, retry }, work, ({ result }) => tracedEnd(result));
+}
+
 async function once(
   kind: TurnKind,
   memory: ObjectMemory,
@@ -145,7 +160,7 @@ async function once(
   effort: { readonly attempts: number; readonly startedAt: number },
   parent: Stop,
   logger: Logger,
-): Promise<{ draft: PatchDraft; conditions: ConditionsDraft; result: AttemptResult }> {
+): Promise<DaemonAttempt> {
   const draft = new PatchDraft();
   const conditions = new ConditionsDraft(conditionsOf(newest()));
   const { timeoutMs } = handler.retry;
@@ -196,6 +211,7 @@ async function apply(
   if (outcome.type === "done" && outcome.result !== undefined && kind.keepsResult(handler.id)) {
     changes = combinePatches(changes, resultPatch(handler.id, outcome.result));
   }
+  recordPatch(kind, handler.id, body, { changes, transforms: draft.transforms });
   try {
     const plan = {
       changes,

@@ -41,8 +41,13 @@ async function runTimer(
   // What the run is for: the object may change while it runs.
   const { changedAt } = memory;
   const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
-  const result = await runs.attempt(handler, body, handler.retry.timeoutMs, (parts) =>
-    handler.fn(timerContext(parts, { retry: state.attempts, startedAt, now: clock.now() })),
+  const { attempts } = state;
+  const result = await runs.attempt(
+    handler,
+    body,
+    handler.retry.timeoutMs,
+    (parts) => handler.fn(timerContext(parts, { retry: attempts, startedAt, now: clock.now() })),
+    attempts,
   );
   const now = clock.monotonic();
   const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt);

@@ -113,45 +113,6 @@ describe("lotse cluster", () => {
   });
 });
 
-describe("lotse dev", () => {
-  it("starts the operator anew at each save, survives a broken one, and ends at q", async () => {
-    write("operator.ts", fixture("version 1"));
-    const io = testIo({ cwd, tty: true, env: { NO_COLOR: "1" } });
-    const { code } = begin(io, "dev", "operator.ts", "--no-console");
-    await seen(io.out, /export KUBECONFIG=.*\n.*kubectl get/);
-    expect(io.err()).toContain("version 1 started");
-
-    write("operator.ts", fixture("version 2"));
-    await seen(io.err, /version 1 stopped.*version 2 started/s);
-
-    write("operator.ts", "const a: number = = 1;");
-    await seen(io.err, /version 2 stopped.*operator\.ts does not compile.*waiting for the next save/s);
-
-    write("operator.ts", fixture("version 3"));
-    await seen(io.err, /version 3 started/);
-    io.press("r");
-    await seen(io.err, /version 3 stopped.*version 3 started/s);
-    io.press("h");
-    expect(io.out()).toContain("r reload, q quit, h help\n");
-    io.press("q");
-    expect(await code).toBe(0);
-    expect(io.err().match(/version 3 stopped/g)).toHaveLength(2);
-  });
-
-  it("keeps its cluster when the first version is broken", async () => {
-    write("operator.ts", "export const nothing = 1;");
-    const io = testIo({ cwd });
-    const { code } = begin(io, "dev", "operator.ts", "--no-console", "-o", "json");
-    await seen(io.out, "\n");
-    expect(io.err()).toContain("Error: operator.ts exports no operator");
-    expect(JSON.parse(io.out())).toMatchObject({ operators: [], file: "operator.ts" });
-    write("operator.ts", fixture("version 2"));
-    await seen(io.err, "version 2 started");
-    io.send("SIGTERM");
-    expect(await code).toBe(0);
-  });
-});
-
 describe("lotse run", () => {
   let cluster: Cluster;
 

@@ -1,50 +1,51 @@
 /** `lotse dev`: a cluster, the operator on it, the console if it is installed, and a new start at each save. */
 import path from "node:path";
 import type { Client } from "@lotse/client";
-import { Logger, type LogRecord, type LogSink } from "../report/index.ts";
+import type { RunningOperator } from "../operator/index.ts";
+import { atLeast, jsonSink, Logger, type LogRecord, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import { kindNames, kindsOf, kubectlName } from "./describe.ts";
+import { checkDevOptions, type DevCluster, type DevClusterOptions, openDevCluster } from "./dev-cluster.ts";
+import { followEvents } from "./dev-events.ts";
+import { actionOf, KEYS, keyHelp } from "./dev-keys.ts";
+import { devLines, devSink, type EventNote, eventRecord } from "./dev-log.ts";
+import { overview, overviewLines } from "./dev-overview.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
-import { loadOperators, resolveFiles, shownPath } from "./load.ts";
-import { type KubeletChoice, type LocalCluster, shellWord, startLocalCluster } from "./local-cluster.ts";
+import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./load.ts";
+import { shellWord } from "./local-cluster.ts";
 import { listenLocally } from "./local-socket.ts";
 import { ModuleLoader } from "./module-loader.ts";
 import { type ConsoleServer, importConsole } from "./optional.ts";
-import { type LogOptions, logSinkOf } from "./output.ts";
+import type { LogOptions } from "./output.ts";
 import { formatProblem } from "./problem.ts";
-import { projectSettings } from "./project.ts";
+import { confirmContext } from "./production.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 import { watchFolder } from "./watch-folder.ts";
 import { Workbench } from "./workbench.ts";
 
 /** The flags of `lotse dev`. */
-export interface DevOptions extends LogOptions {
-  readonly port?: number | undefined;
+export interface DevOptions extends LogOptions, DevClusterOptions {
   readonly console?: boolean | undefined;
   readonly output?: "json" | undefined;
-  readonly kubelet?: KubeletChoice | undefined;
+  readonly yes?: boolean | undefined;
 }
 
-const KEYS = "r reload, q quit, h help";
-const CTRL_C = "\x03";
+/** What a shell reports for a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
 
 /** Runs until somebody asks it to stop. */
 export async function dev(file: string | undefined, options: DevOptions, io: Io): Promise<number> {
+  checkDevOptions(options);
   const [absolute = ""] = resolveFiles(file === undefined ? [] : [file], io.cwd, "dev");
   const stop = stopOnSignal(io);
   try {
-    const kubelet = options.kubelet ?? projectSettings(absolute).kubelet;
-    const local = await startLocalCluster({ port: options.port, kubelet }, io);
+    const session = new DevSession(absolute, options, io, stop);
+    const cluster = await openDevCluster(absolute, options, io, (text) => session.warn(text));
     try {
-      const client = await local.cluster.connect();
-      try {
-        await develop(absolute, options, io, stop, local, client);
-      } finally {
-        await client.close();
-      }
+      await session.run(cluster);
     } finally {
-      await local.cluster.stop();
+      await cluster.close();
     }
   } finally {
     stop[Symbol.dispose]();
@@ -52,100 +53,232 @@ export async function dev(file: string | undefined, options: DevOptions, io: Io)
   return 0;
 }
 
-async function develop(
-  file: string,
-  options: DevOptions,
-  io: Io,
-  stop: Stop,
-  local: LocalCluster,
-  client: Client,
-): Promise<void> {
-  const shown = shownPath(file, io.cwd);
-  // A developer reads the log, wherever it goes to.
-  const ownLog = logSinkOf(io, { ...options, logFormat: options.logFormat ?? "pretty" });
-  const upAfter = Math.round(io.uptime());
-  let server: ConsoleServer | undefined;
-  const log: LogSink = (record: LogRecord) => {
-    ownLog(record);
-    server?.sink(record);
-  };
-  const logger = new Logger(log, () => Date.now());
-  const loader = new ModuleLoader();
-  const bench = new Workbench({
-    client,
-    log,
-    load: () => loadOperators([file], io.cwd, loader),
-    onWorking: (operators) => server?.show(kindsOf(operators)),
-    onBroken: (error) => {
-      io.stderr.write(formatProblem(error, { verbose: options.verbose, colours: wantsColours(io.stderr, io.env) }));
-      logger.warn("no operator is running, waiting for the next save", { file: shown });
-    },
-  });
-  const reload = (why: string) => {
-    logger.info("loading the operator anew", { file: shown, why });
-    void bench.reload();
-  };
-  const releases: (() => void)[] = [];
-  try {
+/** One call of `lotse dev`, from its first line to its last. */
+class DevSession {
+  readonly #file: string;
+  readonly #shown: string;
+  readonly #options: DevOptions;
+  readonly #io: Io;
+  readonly #stop: Stop;
+  readonly #write: { readonly log: LogSink; readonly event: (note: EventNote) => void };
+  readonly #logger: Logger;
+  #bench: Workbench | undefined;
+  #console: ConsoleServer | undefined;
+  #showsEvents = true;
+  /** Lines that wait for the announcement: what there is to know comes first. */
+  #held: LogRecord[] | undefined = [];
+
+  constructor(file: string, options: DevOptions, io: Io, stop: Stop) {
+    this.#file = file;
+    this.#shown = shownPath(file, io.cwd);
+    this.#options = options;
+    this.#io = io;
+    this.#stop = stop;
+    this.#write = writerOf(options, io, () => this.#kinds);
+    this.#logger = new Logger(
+      (record) => this.#log(record),
+      () => Date.now(),
+    );
+  }
+
+  /** The cluster has something to say about a request. */
+  warn(text: string): void {
+    this.#logger.warn("the cluster warns", { warning: text });
+  }
+
+  async run(cluster: DevCluster): Promise<void> {
+    const { client } = cluster;
+    const { namespace: namespaces, output, yes } = this.#options;
+    // A real cluster is named before anything happens to it.
+    if (cluster.real && output !== "json") this.#announce(cluster);
+    await confirmContext(cluster.context, yes, this.#io, this.#stop.signal);
+    if (this.#stop.signal.aborted) return;
+    const loader = new ModuleLoader();
+    const bench = new Workbench({
+      start: {
+        client,
+        log: (record) => this.#log(record),
+        events: "all",
+        ...(cluster.crds && { crds: cluster.crds }),
+        ...(namespaces && namespaces.length > 0 && { namespaces }),
+      },
+      load: () => loadOperators([this.#file], this.#io.cwd, loader),
+      onWorking: (operators) => this.#console?.show(kindsOf(operators)),
+      onBroken: (error, stillRunning) => this.#broken(error, stillRunning),
+    });
+    this.#bench = bench;
     // Before the first load: a save during it must not be missed.
-    releases.push(watchFolder(path.dirname(file), (name) => reload(`${name} was saved`)));
-    const socket = await listenLocally(io, () => (bench.state.phase === "working" ? bench.state.running : []));
-    if (socket) releases.push(() => void socket.close());
-    await bench.reload();
-    if (options.console !== false) server = await startConsole(client, bench, logger);
-    announce(shown, options, io, local, bench, server, upAfter);
-    if (io.onKey) releases.push(io.onKey((key) => onKey(key, io, stop, () => reload("you asked for it"))));
-    await stop.requested;
-  } finally {
-    for (const release of releases) release();
-    await bench.close();
-    await server?.stop();
+    const unwatch = watchFolder(path.dirname(this.#file), (name) => this.#reload(`${name} was saved`));
+    const keys = this.#io.onKey?.((key) => this.#pressed(key, client));
+    const socket = await listenLocally(this.#io, () => this.#running);
+    const ended = new AbortController();
+    const events = this.#followEvents(client, ended.signal);
+    try {
+      await bench.reload();
+      if (this.#options.console !== false) this.#console = await this.#startConsole(client);
+      if (!cluster.real || output === "json") this.#announce(cluster);
+      else if (this.#console) this.#logger.info("the console is open", { url: this.#console.url });
+      await this.#stop.requested;
+      if (this.#io.onKey) this.#logger.info("stopping, a second Ctrl-C ends it at once");
+    } finally {
+      unwatch();
+      await socket?.close();
+      await bench.close();
+      ended.abort();
+      await events;
+      await this.#console?.stop();
+      // Last, because until the end somebody may lose patience.
+      keys?.();
+    }
+  }
+
+  get #operators(): readonly LoadedOperator[] {
+    const state = this.#bench?.state;
+    return state?.phase === "working" ? state.operators : [];
+  }
+
+  get #running(): readonly RunningOperator[] {
+    const state = this.#bench?.state;
+    return state?.phase === "working" ? state.running : [];
+  }
+
+  get #kinds(): number {
+    return this.#operators.reduce((sum, { operator }) => sum + operator.resources.length, 0);
+  }
+
+  #log(record: LogRecord): void {
+    if (this.#held) this.#held.push(record);
+    else this.#write.log(record);
+    this.#console?.sink(record);
+  }
+
+  #reload(why: string): void {
+    this.#logger.info("loading the operator anew", { file: this.#shown, why });
+    void this.#bench?.reload();
+  }
+
+  #broken(error: unknown, stillRunning: boolean): void {
+    const { stderr, env } = this.#io;
+    stderr.write(formatProblem(error, { verbose: this.#options.verbose, colours: wantsColours(stderr, env) }));
+    this.#logger.warn(
+      stillRunning
+        ? "the operator runs on as it was before, until the file is mended"
+        : "no operator is running, waiting for the next save",
+      { file: this.#shown },
+    );
+  }
+
+  #followEvents(client: Client, signal: AbortSignal): Promise<void> {
+    return followEvents(client, signal, {
+      watched: () => ({
+        operators: this.#operators.map(({ operator }) => operator.name),
+        // Perhaps of another copy of the package, which cannot be asked.
+        streams: this.#running.flatMap((one) => (one as Partial<RunningOperator>).health?.().streams ?? []),
+      }),
+      onEvent: (note) => {
+        if (this.#showsEvents && !this.#options.quiet) this.#write.event(note);
+      },
+      onTrouble: (error) => this.#logger.debug("Kubernetes Events cannot be shown at present", { error }),
+      now: () => Date.now(),
+    });
+  }
+
+  async #startConsole(client: Client): Promise<ConsoleServer | undefined> {
+    try {
+      const found = await importConsole();
+      return await found?.startConsole({ client, kinds: kindsOf(this.#operators) });
+    } catch (error) {
+      // The operator is what one develops; it goes on without its picture.
+      this.#logger.warn("the console does not start", { error, hint: "leave it out with --no-console" });
+      return undefined;
+    }
+  }
+
+  #pressed(key: string, client: Client): void {
+    const { stdout } = this.#io;
+    switch (actionOf(key)) {
+      case "help":
+        stdout.write(keyHelp(this.#showsEvents));
+        break;
+      case "restart":
+        this.#reload("you asked for it");
+        break;
+      case "objects":
+        void this.#showObjects(client);
+        break;
+      case "events":
+        this.#showsEvents = !this.#showsEvents;
+        stdout.write(`Kubernetes Events are ${this.#showsEvents ? "shown" : "hidden"}\n`);
+        break;
+      case "interrupt":
+        // The first one asks, the second one does not.
+        if (this.#stop.signal.aborted) this.#io.exit(INTERRUPTED);
+        this.#stop.request();
+        break;
+      case "quit":
+        this.#stop.request();
+        break;
+    }
+  }
+
+  async #showObjects(client: Client): Promise<void> {
+    try {
+      const lines = overviewLines(await overview(client, this.#operators, this.#running), Date.now());
+      this.#io.stdout.write(`${lines.join("\n")}\n`);
+    } catch (error) {
+      this.#logger.warn("the objects cannot be listed", { error });
+    }
+  }
+
+  #announce(cluster: DevCluster): void {
+    this.#tellFacts(cluster);
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const record of held) this.#write.log(record);
+  }
+
+  #tellFacts({ real, url, context, kubeconfig, facts: ofCluster }: DevCluster): void {
+    const { stdout, env, onKey } = this.#io;
+    const operators = this.#operators;
+    const file = this.#shown;
+    if (this.#options.output === "json") {
+      const names = operators.map(({ operator }) => operator.name);
+      const milliseconds = Math.round(this.#io.uptime());
+      const line = { url, context, kubeconfig, console: this.#console?.url, file, operators: names, milliseconds };
+      stdout.write(`${JSON.stringify(line)}\n`);
+      return;
+    }
+    const [kind] = kindsOf(operators);
+    const names = operators.map(({ operator }) => `${operator.name}: ${kindNames(operator)}`).join("; ");
+    const facts: Fact[] = [
+      ...ofCluster,
+      ...(this.#console ? [["console", this.#console.url] as Fact] : []),
+      ...(this.#options.namespace ? [["namespaces", this.#options.namespace.join(", ")] as Fact] : []),
+      ...(real
+        ? []
+        : ([
+            ["operator", names || "none yet"],
+            ["use it", `export KUBECONFIG=${shellWord(kubeconfig ?? "")}`],
+            ["try it", `kubectl get ${kind === undefined ? "pods" : kubectlName(kind)} --all-namespaces`],
+          ] as Fact[])),
+      ["reload", `save ${file}`],
+      ...(onKey ? [["keys", KEYS] as Fact] : []),
+    ];
+    writeFacts(stdout, `Developing ${file}${real ? " on a real cluster" : ""}`, facts, wantsColours(stdout, env));
   }
 }
 
-async function startConsole(client: Client, bench: Workbench, logger: Logger): Promise<ConsoleServer | undefined> {
-  try {
-    const found = await importConsole();
-    const operators = bench.state.phase === "working" ? bench.state.operators : [];
-    return await found?.startConsole({ client, kinds: kindsOf(operators) });
-  } catch (error) {
-    // The operator is what one develops; it goes on without its picture.
-    logger.warn("the console does not start", { error, hint: "leave it out with --no-console" });
-    return undefined;
-  }
-}
-
-function onKey(key: string, io: Io, stop: Stop, reload: () => void): void {
-  if (key === "r") reload();
-  else if (key === "q" || key === CTRL_C) stop.request();
-  else if (key === "h" || key === "?") io.stdout.write(`${KEYS}\n`);
-}
-
-function announce(
-  file: string,
+/** Where lines go to. A developer reads the log, wherever it goes to; hence JSON only for those who ask for it. */
+function writerOf(
   options: DevOptions,
   io: Io,
-  { cluster, kubeconfig }: LocalCluster,
-  bench: Workbench,
-  server: ConsoleServer | undefined,
-  milliseconds: number,
-): void {
-  const { state } = bench;
-  const operators = state.phase === "working" ? state.operators : [];
-  if (options.output === "json") {
-    const names = operators.map(({ operator }) => operator.name);
-    const line = { url: cluster.url, kubeconfig, console: server?.url, file, operators: names, milliseconds };
-    io.stdout.write(`${JSON.stringify(line)}\n`);
-    return;
+  kinds: () => number,
+): { readonly log: LogSink; readonly event: (note: EventNote) => void } {
+  const least = options.quiet ? "warn" : options.verbose ? "debug" : "info";
+  if (options.logFormat === "json") {
+    const log = atLeast(least, jsonSink(io.stderr));
+    return { log, event: (note) => log(eventRecord(note)) };
   }
-  const [kind] = kindsOf(operators);
-  const facts: Fact[] = [
-    ["cluster", `${cluster.url}, up after ${milliseconds} ms`],
-    ...(server ? [["console", server.url] as Fact] : []),
-    ["operator", operators.map(({ operator }) => `${operator.name}: ${kindNames(operator)}`).join("; ") || "none yet"],
-    ["use it", `export KUBECONFIG=${shellWord(kubeconfig)}`],
-    ["try it", `kubectl get ${kind === undefined ? "pods" : kubectlName(kind)} --all-namespaces`],
-    ["reload", `save ${file}${io.onKey ? `; keys: ${KEYS}` : ""}`],
-  ];
-  writeFacts(io.stdout, `Developing ${file}`, facts, wantsColours(io.stdout, io.env));
+  const lines = devLines({ colours: wantsColours(io.stderr, io.env), cwd: io.cwd, kinds });
+  return { log: devSink(lines, io.stderr, least), event: (note) => void io.stderr.write(lines.event(note)) };
 }

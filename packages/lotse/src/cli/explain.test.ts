@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Explanation, Observed } from "../report/index.ts";
+import type { Explanation, JournalTurn, ObjectQuestion, Observed, Wake } from "../report/index.ts";
 import { serveLiveness } from "./liveness.ts";
 import { listenLocally, localSockets, socketFolder } from "./local-socket.ts";
 import { main } from "./main.ts";
@@ -15,6 +15,10 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const quietTurn = (at: string, tookMs: number, by: Wake["by"], after: JournalTurn["after"]): JournalTurn => {
+  return { at: Date.parse(at), tookMs, woke: [{ by }], version: "42", ran: [], wrote: [], after };
+};
 
 const EXPLANATION: Explanation = {
   operator: "machines",
@@ -38,8 +42,10 @@ const EXPLANATION: Explanation = {
       version: "41",
       ran: [{ handler: "flip", reason: "update", outcome: "failed", message: "not ready", tookMs: 12 }],
       wrote: [{ what: "status, record", version: "42" }],
+      after: "goes on",
     },
-    { at: Date.parse("2026-01-01T12:00:05Z"), tookMs: 1, woke: [{ by: "due" }], version: "42", ran: [], wrote: [] },
+    quietTurn("2026-01-01T12:00:00.015Z", 1, "again", "waits"),
+    quietTurn("2026-01-01T12:00:05.016Z", 1, "due", "waits"),
   ],
 };
 
@@ -69,21 +75,47 @@ describe("lotse explain", () => {
         "  state       waits until something changes",
         "  version     42, generation 3",
         '  unfinished  flip (update), 2 attempts, "not ready", steps done: unlock',
-        "  turns       the last 2, oldest first",
+        "  turns       the last 3, oldest first",
         "",
         "2026-01-01T12:00:00.000Z  woken by modified (version 41)",
         "  looked at version 41, took 15ms",
         "  flip (update) failed after 12ms: not ready",
         "  wrote status, record, version 42 now",
-        "  waits until something changes",
+        "  goes on at once",
         "",
-        "2026-01-01T12:00:05.000Z  woken by due",
+        "2026-01-01T12:00:00.015Z  woken by again",
+        "  looked at version 42, took 1ms",
+        "  no handler ran",
+        "  waited for 5s",
+        "",
+        "2026-01-01T12:00:05.016Z  woken by due",
         "  looked at version 42, took 1ms",
         "  no handler ran",
         "  waits until something changes",
         "",
       ].join("\n"),
     );
+  });
+
+  it("tells when an object is due that waits for a time, and that one is gone", async () => {
+    const nextAt = Date.now() + 3_600_000;
+    const due = { ...quietTurn("2026-01-01T12:00:00Z", 1, "modified", "waits"), nextAt };
+    const gone = quietTurn("2026-01-01T12:00:00Z", 1, "deleted", "ends");
+    const explanations: Record<string, Explanation> = {
+      due: { ...EXPLANATION, nextAt, turns: [due] },
+      gone: { ...EXPLANATION, state: "gone", turns: [gone] },
+    };
+    const operator = { ...OPERATOR, explain: ({ name }: ObjectQuestion) => explanations[name] };
+    await using _socket = await listenLocally({ env: { XDG_RUNTIME_DIR: folder } }, () => [operator]);
+    const { out: waiting } = await call("machine", "due");
+    const moment = `${new Date(nextAt).toISOString()} (in `;
+    expect(waiting).toContain(`  state       waits, due ${moment}`);
+    expect(waiting).toContain("  turns       one\n");
+    expect(waiting).toContain(`\n  due again ${moment}`);
+    expect(waiting).not.toContain("until something changes");
+    const { out: ended } = await call("machine", "gone");
+    expect(ended).toContain("  state       is gone\n");
+    expect(ended).toContain("\n  was the last: the object is gone\n");
   });
 
   it("gives programs all of it", async () => {

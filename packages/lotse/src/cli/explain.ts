@@ -81,16 +81,20 @@ function print({ operator, object, state, nextAt, open, turns }: Explanation, io
   const { apiVersion, kind, namespace, name, resourceVersion, generation, deleting } = object;
   const facts: Fact[] = [
     ["operator", operator],
-    ["state", `${STATES[state]}${nextAt === undefined ? "" : `, due ${moment(nextAt, now)}`}`],
+    ["state", nextAt === undefined ? STATES[state] : `waits, due ${moment(nextAt, now)}`],
     ["version", `${resourceVersion ?? "unknown"}${generation === undefined ? "" : `, generation ${generation}`}`],
     ...(deleting ? [["deletion", "it is being deleted"] as Fact] : []),
     ...open.map((one): Fact => ["unfinished", unfinished(one, now)]),
-    ["turns", turns.length === 0 ? "none yet" : `the last ${turns.length}, oldest first`],
+    ["turns", HOW_MANY[turns.length] ?? `the last ${turns.length}, oldest first`],
   ];
   const title = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} (${apiVersion})`;
   writeFacts(io.stdout, title, facts, wantsColours(io.stdout, io.env));
-  for (const turn of turns) io.stdout.write(`\n${turnLines(turn, now).join("\n")}\n`);
+  for (const [i, turn] of turns.entries()) {
+    io.stdout.write(`\n${turnLines(turn, turns[i + 1], now).join("\n")}\n`);
+  }
 }
+
+const HOW_MANY = ["none yet", "one"];
 
 const STATES: Readonly<Record<Explanation["state"], string>> = {
   waits: "waits until something changes",
@@ -107,7 +111,8 @@ function unfinished({ handler, reason, attempts, message, retryAt, steps }: Open
   return parts.join(", ");
 }
 
-function turnLines({ at, tookMs, woke, version, ran, wrote, problem, nextAt }: JournalTurn, now: number): string[] {
+function turnLines(turn: JournalTurn, next: JournalTurn | undefined, now: number): string[] {
+  const { at, tookMs, woke, version, ran, read = [], wrote, problem } = turn;
   const lines = [`${new Date(at).toISOString()}  woken by ${woke.map(cause).join(", ")}`];
   const add = (text: string) => lines.push(`  ${text}`);
   add(`looked at version ${version ?? "unknown"}, took ${formatDuration(tookMs)}`);
@@ -116,10 +121,19 @@ function turnLines({ at, tookMs, woke, version, ran, wrote, problem, nextAt }: J
     add(`${what} after ${formatDuration(run.tookMs)}${run.message === undefined ? "" : `: ${run.message}`}`);
   }
   if (ran.length === 0) add("no handler ran");
+  for (const what of read) add(`read ${what}`);
   for (const { what, version } of wrote) add(`wrote ${what}${version === undefined ? "" : `, version ${version} now`}`);
   if (problem !== undefined) add(`could not go on: ${problem}`);
-  add(nextAt === undefined ? "waits until something changes" : `due again ${moment(nextAt, now)}`);
+  add(afterwards(turn, next, now));
   return lines;
+}
+
+/** Only the last turn can still be followed by waiting; of the others it is known how long that was. */
+function afterwards({ at, tookMs, after, nextAt }: JournalTurn, next: JournalTurn | undefined, now: number): string {
+  if (after === "ends") return "was the last: the object is gone";
+  if (after === "goes on") return "goes on at once";
+  if (next !== undefined) return `waited for ${formatDuration(Math.max(0, next.at - at - tookMs))}`;
+  return nextAt === undefined ? "waits until something changes" : `due again ${moment(nextAt, now)}`;
 }
 
 function cause({ by, what }: Wake): string {

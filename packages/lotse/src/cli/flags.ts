@@ -12,42 +12,35 @@ export function examples(lines: readonly string[]): string {
 }
 
 export function logFormatOption(byDefault: string): Option {
-  return new Option("--log-format <format>", `how to log (default: ${byDefault})`).choices(["pretty", "json"]);
+  return new Option("--log-format <format>", `pretty or json (default: ${byDefault})`).choices(["pretty", "json"]);
 }
 
 export function outputOption(): Option {
-  return new Option("-o, --output <format>", "print what a program needs instead of what people read").choices([
-    "json",
-  ]);
+  return new Option("-o, --output <format>", "json: print what a program needs").choices(["json"]);
 }
 
 export function kubeletOption(): Option {
-  return new Option(
-    "--kubelet <mode>",
-    "how pods run; process: their commands, on this machine (default: simulate)",
-  ).choices(["off", "simulate", "process"]);
+  const help = "pods: off, simulate (default), process (runs them)";
+  return new Option("--kubelet <mode>", help).choices(["off", "simulate", "process"]);
 }
 
 /** The two flags that choose a cluster. */
 export function clusterOptions(command: Command): Command {
   return command
-    .option("--kubeconfig <path>", "the kubeconfig (default: $KUBECONFIG, ~/.kube/config, or the pod's account)")
+    .option("--kubeconfig <path>", "default: $KUBECONFIG, ~/.kube/config or the pod's own")
     .option("--context <name>", "the context in it (default: the current one)");
 }
 
 /** How operators run, wherever they come from. */
 export function runOptions(command: Command): Command {
   return clusterOptions(command)
-    .option(
-      "-n, --namespace <name>",
-      "only objects of this namespace, or of these: 'team-*'; may be repeated",
-      collectNames,
-    )
+    .option("-n, --namespace <name>", "only this namespace, or these: 'team-*'; repeatable", collectNames)
     .option("-A, --all-namespaces", "objects of all namespaces (the default)")
-    .option("--install-crds", "install the operators' custom resource definitions first")
+    .option("--install-crds", "install the operators' definitions first")
     .option("-L, --liveness <url>", "serve health and metrics: http://0.0.0.0:8080/healthz")
+    .option("--require-permissions", "do not start while permissions are missing")
     .option("-y, --yes", "do not ask, even if the context looks like production")
-    .addOption(logFormatOption("pretty in a terminal, json elsewhere"))
+    .addOption(logFormatOption("pretty in a terminal"))
     .option("-v, --verbose", "add debug lines, and stacks to errors")
     .option("-q, --quiet", "only warnings and errors");
 }

@@ -1,14 +1,21 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { loadAll } from "js-yaml";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { load, loadAll } from "js-yaml";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { validateBundle } from "../generate/test-olm-rules.ts";
 import { main } from "./main.ts";
 import { testIo } from "./test-io.ts";
 
-const EXAMPLE = path.resolve(import.meta.dirname, "../../../../examples/exchange-rates/operator.ts");
+const examples = path.resolve(import.meta.dirname, "../../../../examples");
+const EXAMPLE = path.join(examples, "exchange-rates/operator.ts");
 
 let cwd: string;
+
+// The first load of an operator compiles the framework's sources, which a busy machine takes its time for.
+beforeAll(async () => {
+  await main(["generate", "crd", EXAMPLE], testIo({ cwd: os.tmpdir() }));
+}, 90_000);
 
 beforeEach(() => {
   cwd = mkdtempSync(path.join(os.tmpdir(), "lotse-generate-"));
@@ -70,9 +77,35 @@ describe("lotse generate", () => {
       "events: create patch",
       "customresourcedefinitions: get list patch watch",
       "customresourcedefinitions: create",
-      "exchangerates: get list patch watch",
+      "exchangerates: get list watch",
       "exchangerates/status: patch",
     ]);
+  });
+
+  it("lets handlers patch their objects as long as nobody has recorded whether they do", async () => {
+    const file = path.join(examples, "useless-machine/operator.ts");
+    const machines = (out: string) =>
+      manifests(out)
+        .flatMap(({ rules = [] }) => rules)
+        .find(({ resources }) => resources.includes("machines"));
+    const { out } = await call("rbac", file);
+    expect(machines(out)?.verbs).toEqual(["get", "list", "patch", "watch"]);
+    expect(out).toContain("handlers of Machine: may patch metadata and spec (nobody has recorded what they do)");
+    const patch = { handler: "h", method: "PATCH", watch: false, websocket: false };
+    const recorded = (name: string, subresource: string) => {
+      const line = { ...patch, path: `/apis/machines.example.com/v1/namespaces/a/machines/m${subresource}` };
+      writeFileSync(path.join(cwd, name), JSON.stringify(line));
+    };
+    recorded("status.jsonl", "/status");
+    recorded("spec.jsonl", "");
+    expect(machines((await call("rbac", file, "--from", "status.jsonl")).out)?.verbs).not.toContain("patch");
+    expect(machines((await call("rbac", file, "--from", "spec.jsonl")).out)?.verbs).toContain("patch");
+  });
+
+  it("reads the recording that is kept beside an operator, unless another is named", async () => {
+    expect((await call("rbac", EXAMPLE)).out).toContain("# handler publishRate\n");
+    writeFileSync(path.join(cwd, "empty.jsonl"), "");
+    expect((await call("rbac", EXAMPLE, "--from", "empty.jsonl")).out).not.toContain("configmaps");
   });
 
   it("keeps rights to the namespaces that are served", async () => {
@@ -104,6 +137,72 @@ describe("lotse generate", () => {
     ]);
   });
 
+  it("leaves definitions that come along to whoever applies them: the operator has no right to write them", async () => {
+    const { out } = await call("deploy", EXAMPLE);
+    expect(out).not.toContain("customresourcedefinitions");
+    expect(out).toContain('- name: LOTSE_RUN_INSTALL_CRDS\n              value: "false"\n');
+    const { out: foreign } = await call("deploy", path.join(examples, "os-labels/operator.ts"));
+    expect(foreign).not.toContain("LOTSE_RUN_INSTALL_CRDS");
+  });
+
+  it("makes a Helm chart: a folder, or all of its files in one stream", async () => {
+    const { code, out } = await call("helm", EXAMPLE, "-o", "chart", "--image", "example.com/rates:1");
+    expect({ code, files: out.split("\n") }).toEqual({
+      code: 0,
+      files: [
+        "chart/Chart.yaml",
+        "chart/crds/exchangerates.rates.example.com.yaml",
+        "chart/templates/NOTES.txt",
+        "chart/templates/_helpers.tpl",
+        "chart/templates/deployment.yaml",
+        "chart/templates/rbac.yaml",
+        "chart/templates/serviceaccount.yaml",
+        "chart/values.schema.json",
+        "chart/values.yaml",
+        "",
+      ],
+    });
+    const values = load(readFileSync(path.join(cwd, "chart/values.yaml"), "utf8"));
+    expect(values).toMatchObject({ image: { repository: "example.com/rates", tag: "1" }, installCrds: true });
+    const { out: stream } = await call("helm", EXAMPLE);
+    expect(stream.match(/^# Source: .*$/gm)).toHaveLength(9);
+    expect(stream.startsWith("# Source: Chart.yaml\napiVersion: v2\nname: exchange-rates\n")).toBe(true);
+  });
+
+  it("makes a bundle for the lifecycle manager, with the manifests beside the operator as examples", async () => {
+    const { code, out } = await call("olm", EXAMPLE, "-o", "bundle");
+    expect({ code, files: out.split("\n") }).toEqual({
+      code: 0,
+      files: [
+        "bundle/bundle.Dockerfile",
+        "bundle/manifests/exchange-rates.clusterserviceversion.yaml",
+        "bundle/manifests/exchangerates.rates.example.com.yaml",
+        "bundle/metadata/annotations.yaml",
+        "",
+      ],
+    });
+    const files = out.trim().split("\n");
+    const read = files.map((name) => ({
+      name: name.slice("bundle/".length),
+      text: readFileSync(path.join(cwd, name), "utf8"),
+    }));
+    expect(validateBundle(read)).toEqual({ errors: [], warnings: ["there is no icon"] });
+    expect(read[1]?.text).toContain('"currency": "EUR"');
+  });
+
+  it("makes a folder for one operator only", async () => {
+    const { code, err } = await call("helm", EXAMPLE, path.join(examples, "os-labels/operator.ts"));
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: [
+        "Error: there are 2 operators: exchange-rates, os-labels",
+        "Why:   what helm makes is one folder for one operator",
+        "Do:    name the file of one of them, and call it once for each",
+        "",
+      ].join("\n"),
+    });
+  });
+
   it("makes a Dockerfile", async () => {
     const { out } = await call("dockerfile", EXAMPLE);
     expect(out).toMatch(/^FROM node:22-alpine AS build$/m);
@@ -123,7 +222,7 @@ describe("lotse generate", () => {
   });
 
   it("says that an operator of built-in kinds has no definitions", async () => {
-    const file = path.resolve(import.meta.dirname, "../../../../examples/os-labels/operator.ts");
+    const file = path.join(examples, "os-labels/operator.ts");
     expect(await call("crd", file)).toMatchObject({ code: 1, err: expect.stringContaining("there is no crd to make") });
   });
 });

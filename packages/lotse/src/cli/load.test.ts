@@ -124,7 +124,7 @@ describe("loadOperators", () => {
     const file = write("operator.ts", `import { z } from "@scope/not-there/deep";\nexport default z;`);
     const problem = await problemOf(() => load(file));
     expect(problem.what).toBe('operator.ts imports "@scope/not-there/deep", which cannot be found');
-    expect(problem.todo).toBe("npm install @scope/not-there");
+    expect(problem.todo).toBe("check its spelling; if it is right: npm install @scope/not-there");
   });
 
   it("says which import is wrong when a file is missing", async () => {

@@ -111,7 +111,7 @@ export async function loadOperators(
       if (taken?.operator === operator) continue;
       if (taken) {
         throw new Problem({
-          what: `two operators are called "${operator.name}": in ${taken.file} and in ${shown}`,
+          what: `two operators are called "${operator.name}": ${taken.file === shown ? `both in ${shown}` : `in ${taken.file} and in ${shown}`}`,
           why: "an operator's name is its mark on objects; with the same one they would undo each other's work",
           todo: 'give one of them another name: new Operator({ name: "…" })',
         });
@@ -175,7 +175,10 @@ function problemOf(error: unknown, file: string, shown: string): Problem {
     return new Problem(
       {
         what: `${shown} imports ${JSON.stringify(missing)}, which cannot be found`,
-        todo: isPackage(missing) ? `npm install ${packageOf(missing)}` : "check the path of the import",
+        // Never a bare "npm install": a misspelt name may be that of somebody else's package.
+        todo: isPackage(missing)
+          ? `check its spelling; if it is right: npm install ${packageOf(missing)}`
+          : "check the path of the import",
       },
       { cause: error },
     );
@@ -186,10 +189,18 @@ function problemOf(error: unknown, file: string, shown: string): Problem {
     {
       what: `${shown} throws while it is loaded`,
       why: `${error.name === "Error" ? "" : `${error.name}: `}${what}${place ? ` (at ${place})` : ""}`,
-      todo: typeof hint === "string" ? hint : "run it again with --verbose to see the stack",
+      todo: typeof hint === "string" ? hint : adviceFor(error, shown),
     },
     { cause: error },
   );
+}
+
+/** A typo in TypeScript whose types nobody has checked ends like this; the compiler knows what was meant. */
+function adviceFor(error: Error, shown: string): string {
+  const looksLikeTypo = error instanceof ReferenceError || /is not a (?:function|constructor)/.test(error.message);
+  return looksLikeTypo
+    ? `check the spelling there; \`lotse check ${shown}\` knows every name`
+    : "run it again with --verbose to see the stack";
 }
 
 function missingModule(error: Error): string | undefined {

@@ -63,9 +63,9 @@ describe("wrong usage", () => {
 
   it("suggests what was meant, and where to read more", async () => {
     expect((await call("run", "a.ts", "--contxt", "a")).err).toBe(
-      "Error: unknown option '--contxt'\nWhy:   Did you mean --context?\nDo:    see `lotse run --help`\n",
+      "Error: unknown option '--contxt'\nDo:    did you mean --context? Else see `lotse run --help`\n",
     );
-    expect((await call("clutser")).err).toContain("Did you mean cluster?");
+    expect((await call("clutser")).err).toContain("did you mean cluster?");
   });
 
   it("adds the stack with --verbose", async () => {
@@ -89,15 +89,6 @@ describe("help", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toMatch(/Examples:\n {2}\$ lotse /);
   });
-
-  it.each(["run", "dev", "cluster", "explain", "uninstall", "completion"])(
-    "of %s fits on a screen",
-    async (command) => {
-      const { out } = await call(command, "--help");
-      expect(lines(out).length).toBeLessThanOrEqual(40);
-      expect(Math.max(...lines(out).map((line) => line.length))).toBeLessThanOrEqual(160);
-    },
-  );
 
   it("prints the version of the package", async () => {
     expect(await call("--version")).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });

@@ -1,9 +1,9 @@
 /** The `lotse` command: from a command line to an exit code. */
 import { type Command, CommanderError } from "commander";
-import { wantsColours } from "./colours.ts";
-import { type Io, processIo } from "./io.ts";
-import { exitCodeOf, formatProblem, Problem } from "./problem.ts";
+import type { Io } from "./io.ts";
+import { Problem } from "./problem.ts";
 import { programOf } from "./program.ts";
+import { reportFailure } from "./report-failure.ts";
 
 export type { Io, Output, StopSignal } from "./io.ts";
 export { formatProblem, Problem, type Told } from "./problem.ts";
@@ -32,31 +32,15 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const problem = error instanceof CommanderError ? usageProblem(error, program, argv) : error;
-    const verbose = /^(?:-[a-z]*v[a-z]*|--verbose)$/;
-    io.stderr.write(
-      formatProblem(problem, {
-        verbose: argv.some((word) => verbose.test(word)),
-        colours: wantsColours(io.stderr, io.env),
-      }),
-    );
-    return exitCodeOf(problem);
+    return reportFailure(problem, argv, io);
   }
-}
-
-/** Runs the command line of this process. */
-export async function launch(): Promise<void> {
-  process.exitCode = await main(process.argv.slice(2), processIo());
-  // What a user's file left open (a pool, a timer) must not hold back a program whose work is done; what is still to
-  // be written to a pipe gets its time.
-  setTimeout(() => process.exit(), 1_000).unref();
 }
 
 function usageProblem(error: CommanderError, program: Command, argv: readonly string[]): Problem {
   const [what = "", suggestion] = error.message.replace(/^error: /, "").split("\n");
   const command = program.commands.find((one) => one.name() === argv.find((word) => !word.startsWith("-")));
   const called = command ? `lotse ${command.name()}` : "lotse";
-  return new Problem(
-    { what, why: suggestion?.replace(/^\((.*)\)$/, "$1"), todo: `see \`${called} --help\`` },
-    { exitCode: 2, cause: error },
-  );
+  // "(Did you mean run?)": what to do, and no reason why.
+  const meant = suggestion?.replace(/^\(D(.*)\)$/, "d$1 Else ") ?? "";
+  return new Problem({ what, todo: `${meant}see \`${called} --help\`` }, { exitCode: 2, cause: error });
 }

@@ -3,6 +3,7 @@
  * time.
  */
 import { Command } from "commander";
+import type { CheckOptions } from "./check.ts";
 import type { ClusterOptions } from "./cluster.ts";
 import type { DevOptions } from "./dev.ts";
 import type { ExplainOptions } from "./explain.ts";
@@ -20,6 +21,7 @@ import {
   subcommand,
 } from "./flags.ts";
 import type { GenerateOptions } from "./generate.ts";
+import type { InitOptions } from "./init.ts";
 import type { Io } from "./io.ts";
 import type { RunOptions } from "./run.ts";
 import type { UninstallOptions } from "./uninstall.ts";
@@ -33,9 +35,11 @@ export type Define = (program: Command, io: Io, done: Done) => Command;
 
 /** In the order of the help. */
 const COMMANDS: readonly Define[] = [
+  initCommand,
   devCommand,
   runCommand,
   clusterCommand,
+  checkCommand,
   generateCommand,
   explainCommand,
   uninstallCommand,
@@ -45,12 +49,16 @@ const COMMANDS: readonly Define[] = [
 /** The whole program. */
 export function programOf(io: Io, done: Done): Command {
   const program = new Command("lotse")
-    .description("Write Kubernetes operators in TypeScript: develop, run and look at them.")
+    .description(
+      "Write Kubernetes operators in TypeScript: develop, run and look at them.\nExit codes: 0 done, 1 failed, 2 wrong usage.",
+    )
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
     .showSuggestionAfterError(true)
     .enablePositionalOptions()
+    // Everything on one screen: arguments stand in the usage, choices in the descriptions.
+    .configureHelp({ subcommandTerm: (command) => command.name(), optionDescription: ({ description }) => description })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -59,31 +67,40 @@ export function programOf(io: Io, done: Done): Command {
       outputError: () => {},
     })
     .hook("preAction", (_program, command) => readEnvironment(command, io))
-    .addHelpText("after", examples(["lotse dev operator.ts", "lotse run operator.ts --namespace team-a"]));
+    .addHelpText("after", examples(["lotse init rates", "lotse dev operator.ts"]));
   for (const define of COMMANDS) program.addCommand(define(program, io, done));
   return program;
+}
+
+function initCommand(program: Command, io: Io, done: Done): Command {
+  return subcommand(program, "init")
+    .summary("create a project for a new operator")
+    .description(
+      "Creates a project for a new operator, with a resource, a test and a manifest.\nThe same as `npm create lotse`.",
+    )
+    .argument("[folder]", "where it goes (default: the current folder)")
+    .option("--name <name>", "the operator's name (default: the folder's)")
+    .option("--force", "also into a folder with files, over those of the same names")
+    .option("-v, --verbose", "add stacks to errors")
+    .addHelpText("after", examples(["lotse init exchange-rates", "lotse init --name exchange-rates"]))
+    .action(async (folder: string | undefined, options: InitOptions) => {
+      const { init } = await import("./init.ts");
+      done(await init(folder, options, io));
+    });
 }
 
 function runCommand(program: Command, io: Io, done: Done): Command {
   const command = subcommand(program, "run")
     .summary("run operators against a cluster")
     .description(
-      "Runs the operators that the files export, against the current kubectl context or, in a pod, its own cluster.",
+      "Runs the operators that files export, in the current kubectl context or, in a\npod, in its own cluster. The environment sets options too: LOTSE_RUN_NAMESPACE.",
     )
-    .argument("[files...]", "TypeScript or JavaScript files that export an operator")
-    .option("-m, --module <name>", "also an installed package that exports an operator; may be repeated", collect);
+    .argument("[files...]")
+    .option("-m, --module <name>", "also a package that exports an operator; repeatable", collect);
   return runOptions(command)
     .addHelpText(
       "after",
-      "\nEvery option can be set by the environment too: LOTSE_RUN_NAMESPACE, LOTSE_RUN_LIVENESS, …",
-    )
-    .addHelpText(
-      "after",
-      examples([
-        "lotse run operator.ts",
-        "lotse run operator.ts --context staging --namespace team-a --namespace team-b",
-        "lotse run rates.ts backups.ts --install-crds --log-format json",
-      ]),
+      examples(["lotse run operator.ts", "lotse run rates.ts backups.ts --context staging -n team-a --install-crds"]),
     )
     .action(async (files: string[], options: RunOptions) => {
       const { run } = await import("./run.ts");
@@ -95,17 +112,23 @@ function devCommand(program: Command, io: Io, done: Done): Command {
   return subcommand(program, "dev")
     .summary("develop an operator on a cluster of its own")
     .description(
-      "Starts an embedded cluster and the operator on it, and both again at each save.\nWrites .lotse/kubeconfig for kubectl.",
+      "Starts an embedded cluster and the operator on it, and that anew at each save.\nWrites .lotse/kubeconfig for kubectl. In a terminal the key h tells the others.",
     )
-    .argument("[file]", "TypeScript or JavaScript file that exports an operator")
+    .argument("[file]")
     .option("--port <number>", "the cluster's port (default: a free one)", portNumber)
     .addOption(kubeletOption())
+    .option("--real", "in the current kubectl context, without a cluster")
+    .option("--context <name>", "with --real: another context")
+    .option("--kubeconfig <path>", "where to write it; with --real: the one to use")
+    .option("--install-crds", "with --real: install the operator's definitions")
+    .option("-n, --namespace <name>", "only objects of this namespace; repeatable", collectNames)
+    .option("-y, --yes", "do not ask, even if the context looks like production")
     .option("--no-console", "do without the console in the browser")
     .addOption(outputOption())
     .addOption(logFormatOption("pretty"))
     .option("-v, --verbose", "add debug lines, and stacks to errors")
     .option("-q, --quiet", "only warnings and errors")
-    .addHelpText("after", examples(["lotse dev operator.ts", "lotse dev src/operator.ts --port 6443 --no-console"]))
+    .addHelpText("after", examples(["lotse dev operator.ts", "lotse dev operator.ts --real --namespace team-a"]))
     .action(async (file: string | undefined, options: DevOptions) => {
       const { dev } = await import("./dev.ts");
       done(await dev(file, options, io));
@@ -115,12 +138,12 @@ function devCommand(program: Command, io: Io, done: Done): Command {
 function clusterCommand(program: Command, io: Io, done: Done): Command {
   return subcommand(program, "cluster")
     .summary("start an embedded Kubernetes cluster")
-    .description("Starts a Kubernetes API server in this process and writes a kubeconfig for kubectl.")
+    .description("Starts a Kubernetes API server in this process, and writes its kubeconfig.")
     .option("--port <number>", "the port to listen on (default: a free one)", portNumber)
-    .option("--kubeconfig <path>", "where to write the kubeconfig (default: .lotse/kubeconfig)")
+    .option("--kubeconfig <path>", "where to write it (default: .lotse/kubeconfig)")
     .addOption(kubeletOption())
-    .option("--plain-http", "without TLS, for tools that cannot trust its certificate")
-    .option("--data <folder>", "keep the cluster in a folder, to go on with it later (default: in memory)")
+    .option("--plain-http", "without TLS, for tools that cannot trust it")
+    .option("--data <folder>", "keep it in a folder, to go on later (default: memory)")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
@@ -139,25 +162,28 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
 }
 
 function generateCommand(program: Command, io: Io, done: Done): Command {
-  return subcommand(program, "generate")
+  const command = subcommand(program, "generate")
     .summary("make what an operator needs to be deployed")
     .description(
-      "Makes definitions (crd), rights (rbac), everything for a cluster (deploy), or a dockerfile, from what operators declare.",
+      "Makes, of what operators declare: definitions (crd), rights (rbac), all that a\ncluster needs (deploy), a dockerfile, a Helm chart (helm), a bundle for the\nOperator Lifecycle Manager (olm); or, of CRD files and kinds of the cluster,\nTypeScript (types).",
     )
-    .argument("<product>", "crd, rbac, deploy or dockerfile")
-    .argument("[files...]", "TypeScript or JavaScript files that export an operator")
-    .option("-o, --output <folder>", "write files there instead of to standard output")
+    .argument("<product>")
+    .argument("[files...]")
+    .option("-o, --output <folder>", "write files there (default: standard output)")
     .option("-n, --namespace <name>", "where the operator will run (default: default)")
-    .option("--serve <name>", "only these namespaces are its own (default: all); may be repeated", collectNames)
+    .option("--serve <name>", "serves only this namespace; repeatable", collectNames)
     .option("--image <image>", "the operator's image (default: its name)")
-    .option("--from <recording>", "what its handlers did while LOTSE_RECORD was set; may be repeated", collect)
+    .option("--from <recording>", "what its handlers did; LOTSE_RECORD=FILE records it", collect)
+    .option("--api-version <version>", "for types: v1beta1 (default: the stored one)");
+  return clusterOptions(command)
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
       "after",
       examples([
         "lotse generate crd operator.ts | kubectl apply -f -",
-        "LOTSE_RECORD=.lotse/requests.jsonl npm test && lotse generate rbac operator.ts --from .lotse/requests.jsonl",
-        "lotse generate deploy operator.ts --image example.com/rates:1 --namespace rates -o deploy",
+        "lotse generate deploy operator.ts --image example.com/rates:1 -n rates",
+        "lotse generate helm operator.ts -o chart && helm install rates ./chart",
+        "lotse generate types certificates.cert-manager.io > certificate.ts",
       ]),
     )
     .action(async (product: string, files: string[], options: GenerateOptions) => {
@@ -166,16 +192,40 @@ function generateCommand(program: Command, io: Io, done: Done): Command {
     });
 }
 
+function checkCommand(program: Command, io: Io, done: Done): Command {
+  const command = subcommand(program, "check")
+    .summary("find what is wrong before a release")
+    .description(
+      "Checks types, custom resource definitions, what they do to stored objects, and\npermissions of the operators that files export. Exits with 1 at an error.",
+    )
+    .argument("[files...]")
+    .option("--against <what>", "compare with git:REVISION or a file, not the cluster")
+    .option("--objects", "try all stored objects with the new definitions")
+    .option("-n, --namespace <name>", "permissions in this namespace; repeatable", collectNames)
+    .option("--no-cluster", "look at no cluster");
+  return clusterOptions(command)
+    .addOption(outputOption())
+    .option("-v, --verbose", "add stacks to errors")
+    .addHelpText(
+      "after",
+      examples(["lotse check operator.ts", "lotse check operator.ts --against git:main --no-cluster"]),
+    )
+    .action(async (files: string[], options: CheckOptions) => {
+      const { check } = await import("./check.ts");
+      done(await check(files, options, io));
+    });
+}
+
 function explainCommand(program: Command, io: Io, done: Done): Command {
   return subcommand(program, "explain")
     .summary("tell what a running operator did with an object, and why")
     .description(
-      "Asks the operators that run on this machine what woke an object, what ran for it, what was written and what it waits for.",
+      "Asks the operators that run on this machine what woke an object, what ran for\nit, what was written and what it waits for.",
     )
-    .argument("<kind>", "kind, plural or short name: machines, machines.example.com")
+    .argument("<kind>", "by any of its names: machines, machines.example.com")
     .argument("<name>", "the object's name, or NAMESPACE/NAME")
     .option("-n, --namespace <name>", "the object's namespace (default: default)")
-    .option("--url <url>", "ask the operator whose health endpoint is there: http://localhost:8080")
+    .option("--url <url>", "where it serves health: http://localhost:8080")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
@@ -193,11 +243,11 @@ function uninstallCommand(program: Command, io: Io, done: Done): Command {
     subcommand(program, "uninstall")
       .summary("take an operator's marks off all objects")
       .description(
-        "Takes the finalizers and records of the operators off all objects, so that nothing waits for them any more.\nStop the operators first. Objects and definitions stay.",
+        "Takes the finalizers and records of the operators that files export off all\nobjects, so that nothing waits for them. Stop the operators first. Objects and\ndefinitions stay.",
       )
-      .argument("[files...]", "TypeScript or JavaScript files that export an operator"),
+      .argument("[files...]"),
   )
-    .option("-n, --namespace <name>", "only objects of this namespace; may be repeated", collectNames)
+    .option("-n, --namespace <name>", "only objects of this namespace; repeatable", collectNames)
     .option("--dry-run", "only tell what would be done")
     .option("-y, --yes", "do not ask, even if the context looks like production")
     .addOption(outputOption())

@@ -26,6 +26,8 @@ export interface RunOptions extends ConnectOptions, LogOptions {
   /** The URL where health and metrics are served. */
   readonly liveness?: string | undefined;
   readonly yes?: boolean | undefined;
+  /** Does not start while permissions are missing. */
+  readonly requirePermissions?: boolean | undefined;
 }
 
 /** Runs the operators of `files` until somebody asks them to stop. */
@@ -55,7 +57,11 @@ export async function runOperators(operators: readonly LoadedOperator[], options
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
       await confirmContext(connection.context, options.yes, io, stop.signal);
+      const permissions = tellPermissions(operators, connection, namespaces, logger, options, stop, io);
+      // Advice must not hold the operator back.
+      if (options.requirePermissions) await permissions;
       await work(operators, connection.client, namespaces, options, log, stop, io);
+      await permissions;
     } finally {
       await connection.client.close();
     }
@@ -68,6 +74,24 @@ export async function runOperators(operators: readonly LoadedOperator[], options
 function bringsLogin(operator: Operator): boolean {
   // Perhaps of another copy of the package, which does not know of logins.
   return (operator as Partial<Operator>).lifecycle?.some(({ type }) => type === "login") ?? false;
+}
+
+/** Without those that bring their own credentials: nobody knows yet who they are. */
+async function tellPermissions(
+  operators: readonly LoadedOperator[],
+  { client, user }: Connection,
+  namespaces: readonly string[] | undefined,
+  logger: Logger,
+  options: RunOptions,
+  stop: Stop,
+  io: Io,
+): Promise<void> {
+  const { tellMissingPermissions } = await import("./permissions-start.ts");
+  const ours = operators.filter(({ operator }) => !bringsLogin(operator));
+  const crds = options.installCrds === undefined ? undefined : options.installCrds ? "install" : "wait";
+  const required = options.requirePermissions;
+  const question = { operators: ours, client, user, namespaces, crds, logger, required, signal: stop.signal } as const;
+  await tellMissingPermissions(question, options, io);
 }
 
 /** Undefined: all namespaces. */
@@ -121,7 +145,10 @@ function begin(
       log,
       signal: stop.signal,
       ...(namespaces && { namespaces }),
-      ...(options.installCrds && { crds: "install" as const }),
+      // Where definitions come with the deployment, the environment says no: the operator has no right to write them.
+      ...(options.installCrds !== undefined && {
+        crds: options.installCrds ? ("install" as const) : ("wait" as const),
+      }),
       ...(record && { record }),
     }),
   );

@@ -43,4 +43,16 @@ describe("stopOnSignal", () => {
     io.send("SIGINT");
     expect(stop.signal.aborted).toBe(false);
   });
+
+  it("lets as many listen as want to, without a warning of Node.js", async () => {
+    const warnings: string[] = [];
+    const hear = ({ name }: Error) => warnings.push(name);
+    process.on("warning", hear);
+    using stop = stopOnSignal(testIo());
+    for (let i = 0; i < 20; i++) stop.signal.addEventListener("abort", () => i);
+    // Warnings are told after the present turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", hear);
+    expect(warnings).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Io, StopSignal } from "./io.ts";
 
 /** What shells report for a program that a signal ended. */
@@ -22,6 +23,8 @@ export interface Stop extends Disposable {
 /** The first SIGINT or SIGTERM asks for a graceful end, the second one ends the process at once. */
 export function stopOnSignal(io: Pick<Io, "onSignal" | "exit" | "uptime">): Stop {
   const controller = new AbortController();
+  // Every request under way listens to it; Node.js would take more than ten for a leak, and say so in the user's terminal.
+  setMaxListeners(0, controller.signal);
   let first: number | undefined;
   const release = io.onSignal((signal) => {
     if (first === undefined) {

@@ -51,7 +51,8 @@ export function placeOfThrow(error: Error): string | undefined {
     if (!match?.groups) continue;
     const { file = "", line: row, column } = match.groups;
     if (/[\\/]node_modules[\\/]|node:/.test(file)) continue;
-    return `${baseName(pathOf(file))}:${row}:${column}`;
+    // What loaders put before the first line moves its columns.
+    return `${baseName(pathOf(file))}:${row}${row === "1" ? "" : `:${column}`}`;
   }
   return undefined;
 }

@@ -1,4 +1,3 @@
-import type { Client } from "@lotse/client";
 import { describe, expect, it } from "vitest";
 import type { Operator, RunningOperator, StartOptions } from "../operator/index.ts";
 import type { LoadedOperator } from "./load.ts";
@@ -32,16 +31,15 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
 function benchOf(loads: (() => Promise<readonly LoadedOperator[]>)[]) {
   const broken: string[] = [];
   const bench = new Workbench({
-    client: {} as Client,
-    log: () => {},
+    start: { crds: "install" },
     load: () => loads.shift()?.() ?? Promise.reject(new Error("loaded too often")),
-    onBroken: (error) => broken.push((error as Error).message),
+    onBroken: (error, stillRunning) => broken.push(`${(error as Error).message}, still running: ${stillRunning}`),
   });
   return { bench, broken };
 }
 
 describe("Workbench", () => {
-  it("stops the old operator before it loads and starts the new one", async () => {
+  it("loads the new operator, then stops the old one, then starts the new one", async () => {
     const events: string[] = [];
     const { bench } = benchOf([
       async () => [fakeOperator("first", events)],
@@ -52,7 +50,7 @@ describe("Workbench", () => {
     ]);
     await bench.reload();
     await bench.reload();
-    expect(events).toEqual(["first starts, crds: install", "first stops", "loads", "second starts, crds: install"]);
+    expect(events).toEqual(["first starts, crds: install", "loads", "first stops", "second starts, crds: install"]);
   });
 
   it("stays empty after a broken file, and works again after the next save", async () => {
@@ -62,11 +60,27 @@ describe("Workbench", () => {
       async () => [fakeOperator("fixed", events)],
     ]);
     await bench.reload();
-    expect(broken).toEqual(["does not compile"]);
+    expect(broken).toEqual(["does not compile, still running: false"]);
     expect(bench.state.phase).toBe("broken");
     await bench.reload();
     expect(bench.state.phase).toBe("working");
     expect(events).toEqual(["fixed starts, crds: install"]);
+  });
+
+  it("lets the old operator run on while the file is broken, and replaces it when it is mended", async () => {
+    const events: string[] = [];
+    const { bench, broken } = benchOf([
+      async () => [fakeOperator("first", events)],
+      () => Promise.reject(new Error("does not compile")),
+      async () => [fakeOperator("mended", events)],
+    ]);
+    await bench.reload();
+    await bench.reload();
+    expect(broken).toEqual(["does not compile, still running: true"]);
+    expect(bench.state).toMatchObject({ phase: "working", operators: [{ operator: { name: "first" } }] });
+    expect(events).toEqual(["first starts, crds: install"]);
+    await bench.reload();
+    expect(events.slice(1)).toEqual(["first stops", "mended starts, crds: install"]);
   });
 
   it("tells when an operator cannot start", async () => {
@@ -75,7 +89,8 @@ describe("Workbench", () => {
     await bench.reload();
     await failure.catch(() => {});
     await Promise.resolve();
-    expect(broken).toEqual(["no rates today"]);
+    expect(broken).toEqual(["no rates today, still running: false"]);
+    expect(bench.state.phase).toBe("broken");
   });
 
   it("makes one reload of many saves while it is loading", async () => {

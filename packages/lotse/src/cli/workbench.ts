@@ -1,10 +1,8 @@
 /**
- * What `lotse dev` has on its bench: the operators of one file, which are taken off and put back on at each save. A file
- * that is broken leaves the bench empty until the next save.
+ * What `lotse dev` has on its bench: the operators of one file, which at each save make room for those of the file as it
+ * is then. A file that is broken makes no room: what runs, runs on until the file is mended.
  */
-import type { Client } from "@lotse/client";
-import type { RunningOperator } from "../operator/index.ts";
-import type { LogSink } from "../report/index.ts";
+import type { RunningOperator, StartOptions } from "../operator/index.ts";
 import type { LoadedOperator } from "./load.ts";
 
 /** What lies on the bench. */
@@ -15,14 +13,14 @@ export type BenchState =
 
 /** What a {@link Workbench} needs. */
 export interface WorkbenchOptions {
-  readonly client: Client;
-  readonly log: LogSink;
+  /** Where the operators run. */
+  readonly start: StartOptions;
   /** Loads the file anew. */
   readonly load: () => Promise<readonly LoadedOperator[]>;
   /** These operators are at work now. */
   readonly onWorking?: (operators: readonly LoadedOperator[]) => void;
-  /** The file is broken, or an operator could not start. */
-  readonly onBroken: (error: unknown) => void;
+  /** The file is broken, or an operator could not start; `stillRunning`: those of before are at work as they were. */
+  readonly onBroken: (error: unknown, stillRunning: boolean) => void;
 }
 
 /** See the module comment. */
@@ -42,7 +40,7 @@ export class Workbench {
     return this.#state;
   }
 
-  /** Stops what runs, loads the file as it is now and starts its operators. Never rejects. */
+  /** Loads the file as it is now; if that works, stops what runs and starts its operators. Never rejects. */
   reload(): Promise<void> {
     this.#again = true;
     this.#reloading ??= this.#reload().finally(() => {
@@ -61,19 +59,30 @@ export class Workbench {
   async #reload(): Promise<void> {
     while (this.#again && !this.#closed) {
       this.#again = false;
+      const operators = await this.#load();
+      if (!operators || this.#closed) continue;
       await this.#clear();
+      if (this.#closed) return;
       try {
-        const operators = await this.#options.load();
-        if (!this.#closed) this.#start(operators);
+        this.#start(operators);
       } catch (error) {
         this.#broke(error);
       }
     }
   }
 
+  async #load(): Promise<readonly LoadedOperator[] | undefined> {
+    try {
+      return await this.#options.load();
+    } catch (error) {
+      if (this.#state.phase === "working") this.#options.onBroken(error, true);
+      else this.#broke(error);
+      return undefined;
+    }
+  }
+
   #start(operators: readonly LoadedOperator[]): void {
-    const { client, log } = this.#options;
-    const running = operators.map(({ operator }) => operator.start({ client, log, crds: "install", events: "all" }));
+    const running = operators.map(({ operator }) => operator.start(this.#options.start));
     const state: BenchState = { phase: "working", operators, running };
     this.#state = state;
     this.#options.onWorking?.(operators);
@@ -86,7 +95,7 @@ export class Workbench {
 
   #broke(error: unknown): void {
     this.#state = { phase: "broken", error };
-    this.#options.onBroken(error);
+    this.#options.onBroken(error, false);
   }
 
   async #clear(): Promise<void> {

@@ -28,6 +28,19 @@ describe("declaring", () => {
     expect(ids()).toEqual(["event-1", "event-2", "daemon-1"]);
   });
 
+  it("refuses an option that does not exist, which only a compiler would find otherwise", () => {
+    const wrong = { lables: { app: "web" } } as object;
+    expect(() => collect().on.create(ConfigMap, wrong, function publish() {})).toThrow(
+      /^on\.create has no option "lables" at declare\/declarations\.test\.ts:\d+/,
+    );
+    expect(() => collect().declarations.timer(ConfigMap, { intervall: "1s" } as object, function tick() {})).toThrow(
+      /^timer has no option "intervall"/,
+    );
+    expect(() => collect().declarations.reconcile(ConfigMap, { own: [] } as object, function keep() {})).toThrow(
+      /^reconcile has no option "own"/,
+    );
+  });
+
   it("refuses an id that is used twice for one kind, and names both places", () => {
     const { on } = collect();
     on.create(ConfigMap, function publish() {});

@@ -1,5 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
+import type { ChildrenOptions, DesiredChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
 import { declarationError } from "./errors.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
@@ -13,7 +14,6 @@ import {
   type Handler,
   type IndexHandler,
   type IndexOptions,
-  type InitialDelay,
   type LifecycleHandler,
   type ObjectHandlerOptions,
   planRetries,
@@ -25,6 +25,8 @@ import {
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
 import type { BodyOf, LifecycleOptions, ObjectOf, On } from "./on.ts";
 import { callerPlace } from "./place.ts";
+import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
+import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
 
 /** All handlers of one resource. */
@@ -99,6 +101,7 @@ export class Declarations {
     if (typeof options !== "object" || options === null) {
       throw declarationError("a timer needs options", 'write operator.timer(Kind, { interval: "1h" }, handler)');
     }
+    optionsOf("timer", "timer", [options, handler]);
     if (options.sharp && options.interval === undefined) {
       throw declarationError('"sharp" has no meaning without an interval', 'add { interval: "1h" }');
     }
@@ -137,7 +140,7 @@ export class Declarations {
   ): void;
   daemon(resource: ResourceInput, ...rest: unknown[]): void {
     const fn = functionOf("daemon", rest);
-    const options = optionsOf<DaemonOptions<KubeBody>>(rest);
+    const options = optionsOf<DaemonOptions<KubeBody>>("daemon", "daemon", rest);
     this.#add(resource, {
       type: "daemon",
       id: this.#idOf("daemon", resource, options, fn),
@@ -171,14 +174,99 @@ export class Declarations {
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
   index(resource: ResourceInput, ...rest: unknown[]): IndexHandle<never, never> {
     const fn = functionOf("index", rest);
-    const options = optionsOf<IndexOptions<KubeBody>>(rest);
+    const options = optionsOf<IndexOptions<KubeBody>>("index", "index", rest);
     const id = this.#idOf("index", resource, options, fn);
     const { errors = "ignored" } = options;
     this.#add(resource, { type: "index", id, errors, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
     return { id };
   }
 
-  /** The resources that have handlers, in the order of their first declaration. */
+  /**
+   * Brings each object to what it shall be, whatever has happened: called when the object, or anything that it has read
+   * through `get` and `list`, has changed. Must do nothing where nothing is to be done.
+   *
+   * @example
+   * ```ts
+   * operator.reconcile(Machine, { owns: [Switch] }, async ({ object, list, patch }) => {
+   *   const switches = await list(Switch, { ownedBy: object });
+   *   patch.status.positions = switches.map(({ spec }) => spec.position).join(", ");
+   * });
+   * ```
+   */
+  reconcile<R extends ResourceInput>(
+    resource: R,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+  reconcile<R extends ResourceInput>(
+    resource: R,
+    options: ReconcileOptions<BodyOf<R>, ObjectOf<R>>,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+  reconcile(resource: ResourceInput, ...rest: unknown[]): void {
+    const options = optionsOf<ReconcileOptions<KubeBody>>("reconcile", "reconcile", rest);
+    this.#reconciler("reconcile", resource, options, functionOf("reconcile", rest), undefined);
+  }
+
+  /**
+   * Keeps exactly the children that `fn` returns for an object: applies them where they differ, deletes those that are no
+   * longer returned, repairs what others change, and reports whether they are ready.
+   *
+   * @example
+   * ```ts
+   * operator.children(Site, { owns: [ConfigMap] }, ({ name, spec }) => [
+   *   ConfigMap.gen({ name: `${name}-page`, data: { html: spec.html } }),
+   * ]);
+   * ```
+   */
+  children<R extends ResourceInput>(
+    resource: R,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => DesiredChildren | Promise<DesiredChildren>,
+  ): void;
+  children<R extends ResourceInput>(
+    resource: R,
+    options: ChildrenOptions<BodyOf<R>>,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => DesiredChildren | Promise<DesiredChildren>,
+  ): void;
+  children(resource: ResourceInput, ...rest: unknown[]): void {
+    const options = optionsOf<ChildrenOptions<KubeBody>>("children", "children", rest);
+    const { deletion, external = false, conditions = true } = options;
+    const plan = { reverse: deletion === "reverse", external };
+    this.#reconciler("children", resource, { ...options, conditions }, functionOf("children", rest), plan);
+  }
+
+  #reconciler(
+    label: string,
+    resource: ResourceInput,
+    options: ReconcileOptions<KubeBody>,
+    fn: (...args: never[]) => unknown,
+    children: ReconcileHandler["children"],
+  ): void {
+    const id = this.#idOf(label, resource, options, fn);
+    const filters = filtersOf(options);
+    const retry = planRetries(options);
+    const { param } = options;
+    const plan = planReconciler(options);
+    const run = fn as ReconcileHandler["fn"];
+    this.#add(resource, { type: "reconcile", id, filters, retry, param, ...plan, children, fn: run });
+    for (const followed of [...plan.owns, ...plan.watches.map((one) => one.resource)]) this.#entry(followed);
+    if (!plan.onDelete && !children?.reverse && !children?.external) return;
+    this.#add(resource, {
+      type: "change",
+      id: `${id}/onDelete`,
+      reasons: new Set(["delete"]),
+      filters,
+      change: undefined,
+      retry,
+      optional: false,
+      deleted: false,
+      onGiveUp: "release",
+      param,
+      reconciler: id,
+      fn: () => {},
+    });
+  }
+
+  /** The resources that have handlers, or are followed by reconcilers, in the order of their first declaration. */
   get resources(): readonly ResourceDeclaration[] {
     return [...this.#entries.values()];
   }
@@ -194,7 +282,7 @@ export class Declarations {
     }
     const label = reasons.join("-");
     const fn = functionOf(label, rest);
-    const options = optionsOf<ChangeOptions<KubeBody>>(rest);
+    const options = optionsOf<ChangeOptions<KubeBody>>("change", `on.${label}`, rest);
     if (options.optional !== undefined && !reasons.includes("delete")) {
       throw declarationError(`"optional" has no meaning for on.${label}`, "it belongs to on.delete");
     }
@@ -217,7 +305,7 @@ export class Declarations {
 
   #field(resource: ResourceInput, rest: unknown[]): void {
     const fn = functionOf("field", rest);
-    const options = optionsOf<FieldOptions<KubeBody>>(rest);
+    const options = optionsOf<FieldOptions<KubeBody>>("change", "on.field", rest);
     if (options.field === undefined) {
       throw declarationError("on.field needs a field", 'write on.field(Kind, { field: "spec.size" }, handler)');
     }
@@ -257,7 +345,7 @@ export class Declarations {
 
   #event(resource: ResourceInput, rest: unknown[]): void {
     const fn = functionOf("event", rest);
-    const options = optionsOf<ObjectHandlerOptions<KubeBody>>(rest);
+    const options = optionsOf<ObjectHandlerOptions<KubeBody>>("event", "on.event", rest);
     this.#add(resource, {
       type: "event",
       id: this.#idOf("event", resource, options, fn),
@@ -269,7 +357,7 @@ export class Declarations {
 
   #declareLifecycle(type: LifecycleHandler["type"], rest: unknown[]): void {
     const fn = functionOf(type, rest);
-    const options = optionsOf<LifecycleOptions>(rest);
+    const options = optionsOf<LifecycleOptions>("lifecycle", `on.${type}`, rest);
     const id = options.id ?? (nameOf(fn) || `${type}-${this.#lifecycle.length + 1}`);
     const place = callerPlace();
     if (this.#lifecycle.some((handler) => handler.type === type && handler.id === id)) {
@@ -297,13 +385,19 @@ export class Declarations {
     return `${label}-${number}`;
   }
 
-  #add(resource: ResourceInput, declared: Placeless<Handler>): void {
+  #entry(resource: ResourceInput): Entry {
     const key = resourceKey(resource, this.#predicates);
     let entry = this.#entries.get(key);
     if (!entry) {
       entry = { resource, handlers: [], places: new Map() };
       this.#entries.set(key, entry);
     }
+    return entry;
+  }
+
+  #add(resource: ResourceInput, declared: Placeless<Handler>): void {
+    const entry = this.#entry(resource);
+    const key = resourceKey(resource, this.#predicates);
     const place = callerPlace();
     const handler = { ...declared, place } as Handler;
     const first = entry.places.get(handler.id);
@@ -329,48 +423,4 @@ function resourceKey(resource: ResourceInput, predicates: Map<unknown, string>):
     predicates.set(selector.matches, key);
   }
   return key;
-}
-
-function filtersOf<B>(options: Filters<B>): Filters<KubeBody> {
-  const { labels, annotations, when, field, value } = options as Filters<KubeBody>;
-  const { old: was, new: is } = options as { old?: unknown; new?: unknown };
-  if (field === undefined && (value !== undefined || was !== undefined || is !== undefined)) {
-    throw declarationError('"value", "old" and "new" need a "field"', 'add { field: "spec.…" }');
-  }
-  if (value !== undefined && (was !== undefined || is !== undefined)) {
-    throw declarationError('"value" cannot be combined with "old" and "new"', 'use "new" instead of "value"');
-  }
-  for (const [key, wanted] of [...Object.entries(labels ?? {}), ...Object.entries(annotations ?? {})]) {
-    if (wanted === null || wanted === undefined) {
-      throw declarationError(`the filter of "${key}" is ${wanted}`, "use present or absent, imported from lotse");
-    }
-  }
-  return {
-    ...(labels && { labels }),
-    ...(annotations && { annotations }),
-    ...(when && { when }),
-    ...(field !== undefined && { field }),
-    ...(value !== undefined && { value }),
-  };
-}
-
-/** A function's name; one that was bound has its own, as if it were not. */
-function nameOf(fn: { readonly name: string }): string {
-  return fn.name.replace(/^(?:bound )+/, "");
-}
-
-function functionOf(label: string, rest: readonly unknown[]): (...args: never[]) => unknown {
-  const fn = rest.at(-1);
-  if (typeof fn === "function") return fn as (...args: never[]) => unknown;
-  throw declarationError(`on.${label} needs a handler function as its last argument`, "got something else");
-}
-
-function initialDelayOf<B>(delay: InitialDelay<B> | undefined): (context: FilterContext<KubeBody>) => number {
-  if (typeof delay === "function") return (context) => durationMs(delay(context as unknown as FilterContext<B>));
-  const fixed = durationMs(delay ?? 0);
-  return () => fixed;
-}
-
-function optionsOf<T extends object>(rest: readonly unknown[]): T {
-  return (rest.length > 1 && typeof rest[0] === "object" && rest[0] !== null ? rest[0] : {}) as T;
 }

@@ -10,6 +10,7 @@ import type {
   TimerContext,
 } from "./context.ts";
 import type { ChangeFilters, FieldPath, FilterContext, Filters } from "./filters.ts";
+import type { ReconcileHandler } from "./reconcile.ts";
 import type { SelectorInput } from "./selectors.ts";
 
 /** Why a changing handler is called. */
@@ -108,6 +109,8 @@ export interface ChangeHandler {
   readonly deleted: boolean;
   readonly onGiveUp: "release" | "keep";
   readonly param: unknown;
+  /** It is the `onDelete` of the reconciler with this id. */
+  readonly reconciler?: string | undefined;
   readonly fn: (context: ChangeContext<KubeBody>) => unknown;
 }
 
@@ -176,7 +179,7 @@ export interface IndexHandler {
 }
 
 /** A declared handler of objects of one kind. */
-export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler | IndexHandler;
+export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler | IndexHandler | ReconcileHandler;
 
 /** A declared `on.startup`, `on.cleanup`, `on.probe` or `on.login`: a handler of the operator, not of objects. */
 export interface LifecycleHandler {

@@ -1,4 +1,13 @@
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
+export type {
+  ChildObject,
+  ChildOrder,
+  ChildrenOptions,
+  DesiredChild,
+  DesiredChildren,
+  ExternalChild,
+  OrderedChild,
+} from "./children.ts";
 export {
   Aborted,
   type Adoptable,
@@ -77,6 +86,24 @@ export type {
   On,
 } from "./on.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
+export {
+  type ChangeFilter,
+  type ChildrenPlan,
+  isRequeue,
+  type ListQuery,
+  type Mapped,
+  type RateLimit,
+  type ReadableKind,
+  type ReconcileContext,
+  type ReconcileHandler,
+  type ReconcileOptions,
+  type Requeue,
+  requeue,
+  type TrackedGet,
+  type TrackedList,
+  type TrackedReads,
+  type Watches,
+} from "./reconcile.ts";
 export {
   isResourceClass,
   type JsonSchemaSource,

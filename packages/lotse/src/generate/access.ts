@@ -1,4 +1,5 @@
 /** A ServiceAccount and what it may do: a Role where the operator works, a ClusterRole for what has no namespace. */
+import { labelsOf } from "./deployment.ts";
 import { type Need, type Rule, rulesFor } from "./rbac.ts";
 import { Commented } from "./yaml.ts";
 
@@ -14,7 +15,7 @@ export interface AccessInput {
 
 /** The manifests, in the order in which they are to be applied. */
 export function accessManifests({ name, namespace, needs, serves }: AccessInput): object[] {
-  const labels = { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "lotse" };
+  const labels = labelsOf(name);
   const exact = serves?.every((one) => /^[a-z0-9-]+$/.test(one)) === true;
   const inCluster = exact ? needs.filter(({ clusterWide }) => clusterWide) : needs;
   const inNamespaces = exact ? needs.filter(({ clusterWide }) => !clusterWide) : [];

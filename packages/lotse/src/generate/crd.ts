@@ -73,7 +73,12 @@ function statusSchema(status: unknown): SchemaNode {
   if (status === undefined) return { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const { required: _required, ...schema } = toStructural(status, "status");
   // The status is filled bit by bit, and the record may be its first bit: nothing in it can be required.
-  const properties = { conditions: CONDITIONS, ...(schema.properties as object), [RECORD_FIELD]: reserved };
+  const properties = {
+    conditions: CONDITIONS,
+    observedGeneration: GENERATION,
+    ...(schema.properties as object),
+    [RECORD_FIELD]: reserved,
+  };
   return { ...schema, type: "object", properties };
 }
 
@@ -95,6 +100,9 @@ const CONDITIONS: SchemaNode = {
     },
   },
 };
+
+/** The generation that the status speaks of, as reconcilers write it. */
+const GENERATION: SchemaNode = { type: "integer", format: "int64", minimum: 0 };
 
 /** The declared columns, and the age that `kubectl get` shows for every other kind. */
 function columnsOf(columns: readonly Column[]) {

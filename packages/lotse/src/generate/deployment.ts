@@ -7,53 +7,74 @@ export interface DeploymentInput {
   readonly image: string;
   /** The namespaces that it serves; undefined: all. */
   readonly serves: readonly string[] | undefined;
+  /** Whether the operator would install definitions that come with the Deployment already. */
+  readonly bringsDefinitions: boolean;
 }
+
+/** A variable of a container. */
+export type Variable = { readonly name: string } & ({ readonly value: string } | { readonly valueFrom: object });
 
 const PORT = 8080;
 
+/** Tells the operator that its definitions are there: it has no right to write them. */
+export const DEFINITIONS_ARE_THERE: Variable = { name: "LOTSE_RUN_INSTALL_CRDS", value: "false" };
+
+/** The labels of everything that belongs to an operator. */
+export function labelsOf(name: string): Readonly<Record<string, string>> {
+  return { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "lotse" };
+}
+
 /** The manifest. */
-export function deploymentManifest({ name, namespace, image, serves }: DeploymentInput): object {
-  const labels = { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "lotse" };
-  const selector = { "app.kubernetes.io/name": name };
+export function deploymentManifest(input: DeploymentInput): object {
+  const { name, namespace, image, serves, bringsDefinitions } = input;
+  const env: Variable[] = [
+    ...(serves ? [{ name: "LOTSE_RUN_NAMESPACE", value: serves.join(",") }] : []),
+    ...(bringsDefinitions ? [DEFINITIONS_ARE_THERE] : []),
+  ];
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name, namespace, labels },
-    spec: {
-      replicas: 1,
-      // Two at once would work on the same objects: the old one has to be gone before the new one starts.
-      strategy: { type: "Recreate" },
-      selector: { matchLabels: selector },
-      template: {
-        metadata: { labels },
-        spec: {
-          serviceAccountName: name,
-          securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
-          containers: [
-            {
-              name: "operator",
-              image,
-              env: [
-                { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
-                { name: "LOTSE_RUN_LIVENESS", value: `http://0.0.0.0:${PORT}/healthz` },
-                ...(serves ? [{ name: "LOTSE_RUN_NAMESPACE", value: serves.join(",") }] : []),
-              ],
-              ports: [{ name: "health", containerPort: PORT }],
-              livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
-              readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 10 },
-              resources: {
-                requests: { cpu: "50m", memory: "96Mi" },
-                limits: { memory: "256Mi" },
-              },
-              securityContext: {
-                allowPrivilegeEscalation: false,
-                readOnlyRootFilesystem: true,
-                capabilities: { drop: ["ALL"] },
-              },
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: deploymentSpec(name, image, env),
+  };
+}
+
+/** The `spec` of the Deployment. */
+export function deploymentSpec(name: string, image: string, env: readonly Variable[]): object {
+  return {
+    replicas: 1,
+    // Two at once would work on the same objects: the old one has to be gone before the new one starts.
+    strategy: { type: "Recreate" },
+    selector: { matchLabels: { "app.kubernetes.io/name": name } },
+    template: {
+      metadata: { labels: labelsOf(name) },
+      spec: {
+        serviceAccountName: name,
+        securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+        containers: [
+          {
+            name: "operator",
+            image,
+            env: [
+              { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+              { name: "LOTSE_RUN_LIVENESS", value: `http://0.0.0.0:${PORT}/healthz` },
+              ...env,
+            ],
+            ports: [{ name: "health", containerPort: PORT }],
+            livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
+            readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 10 },
+            resources: {
+              requests: { cpu: "50m", memory: "96Mi" },
+              limits: { memory: "256Mi" },
             },
-          ],
-          terminationGracePeriodSeconds: 30,
-        },
+            securityContext: {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ["ALL"] },
+            },
+          },
+        ],
+        terminationGracePeriodSeconds: 30,
       },
     },
   };

@@ -17,10 +17,11 @@ export function bundleCommands({ file }: Pick<DockerfileInput, "file">): string[
     `import { runBundled } from "lotse/run";`,
     "await runBundled(exported);",
   ].join(" ");
+  // The name of a function is a handler's id, which is remembered on objects: a bundle must not change it.
   return [
     "npm ci",
     `printf '%s\\n' ${quote(entry)} > ${ENTRY}`,
-    `npx --yes esbuild@0.28 ${ENTRY} --bundle --platform=node --format=esm --target=node20 --minify-syntax --outfile=dist/operator.mjs --banner:js=${quote(
+    `npx --yes esbuild@0.28 ${ENTRY} --bundle --platform=node --format=esm --target=node20 --minify --keep-names --outfile=dist/operator.mjs --banner:js=${quote(
       'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     )}`,
   ];

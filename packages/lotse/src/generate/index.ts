@@ -1,7 +1,13 @@
+export { type About, aboutOf } from "./about.ts";
 export { type AccessInput, accessManifests, ruleWithReason } from "./access.ts";
+export { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
 export { type Column, crdOf, RECORD_FIELD } from "./crd.ts";
 export { type DeploymentInput, deploymentManifest } from "./deployment.ts";
 export { bundleCommands, type DockerfileInput, dockerfile, ENTRY } from "./dockerfile.ts";
+export { type GrantInput, grantManifests } from "./grant.ts";
+export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
+export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
 export { needOf, parseRecording, type RecordedRequest, recorder } from "./recording.ts";
+export { NoVersionError, type TypesInput, typesModule } from "./types.ts";
 export { Commented, toYaml, toYamlStream } from "./yaml.ts";

@@ -1,5 +1,5 @@
-export { type Index, type IndexKey, IndexStore } from "./indexes.ts";
-export { Informer, type InformerListener, type InformerOptions } from "./informer.ts";
+export { type Index, type IndexKey, IndexStore, indexKeyText } from "./indexes.ts";
+export { Informer, type InformerChange, type InformerListener, type InformerOptions } from "./informer.ts";
 export { awaitKindFacts, type KindFacts } from "./kind-facts.ts";
 export {
   type NamespaceFilter,

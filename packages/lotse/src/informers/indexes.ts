@@ -9,7 +9,7 @@
  *
  * Writer and reader are different objects: handlers get the {@link Index} and cannot write.
  */
-import { ConfigError } from "@lotse/client/meta";
+import { ConfigError, deepEqual } from "@lotse/client/meta";
 import { deepFreeze } from "../declare/index.ts";
 
 /** What can be a key: plain JSON. */
@@ -65,6 +65,12 @@ const NOTHING: readonly never[] = Object.freeze([]);
 export class IndexStore<K = IndexKey, V = unknown> {
   readonly #slots = new Map<KeyId, Slot<K, V>>();
   readonly #keysOf = new Map<string, ReadonlySet<KeyId>>();
+  readonly #onChange: (key: string) => void;
+
+  /** `onChange` hears of each key whose values are others now, as {@link indexKeyText} writes it. */
+  constructor(onChange: (key: string) => void = () => {}) {
+    this.#onChange = onChange;
+  }
 
   /** What handlers read. */
   readonly index: Index<K, V> = new SlotReader(this.#slots);
@@ -94,9 +100,12 @@ export class IndexStore<K = IndexKey, V = unknown> {
       const slot = this.#slots.get(id);
       if (slot === undefined) {
         this.#slots.set(id, { key: ownKey(id, key) as K, values: new Map([[uid, value as V]]), snapshot: undefined });
+        this.#onChange(textOfId(id));
       } else {
+        const same = slot.values.has(uid) && deepEqual(slot.values.get(uid), value);
         slot.values.set(uid, value as V);
         slot.snapshot = undefined;
+        if (!same) this.#onChange(textOfId(id));
       }
     }
     if (wanted.size === 0) this.#keysOf.delete(uid);
@@ -117,6 +126,7 @@ export class IndexStore<K = IndexKey, V = unknown> {
     slot.values.delete(uid);
     slot.snapshot = undefined;
     if (slot.values.size === 0) this.#slots.delete(id);
+    this.#onChange(textOfId(id));
   }
 }
 
@@ -183,6 +193,16 @@ function idOf(key: unknown): KeyId {
   if (typeof key === "string") return key.startsWith(MARK) ? `${MARK}text ${key}` : key;
   if (typeof key === "number" || typeof key === "boolean" || key === null) return key;
   return MARK + canonicalJson(key);
+}
+
+/** A key as a text: equal for equal keys. */
+export function indexKeyText(key: unknown): string {
+  return textOfId(idOf(key));
+}
+
+/** A text key and another one that looks like it are told apart by the quotes of JSON. */
+function textOfId(id: KeyId): string {
+  return JSON.stringify(id);
 }
 
 /** The key as readers get it: it shares nothing with the one that was passed in. */

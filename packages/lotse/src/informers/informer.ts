@@ -15,16 +15,23 @@ import type { Clock } from "@lotse/client/meta";
 
 /** What an informer tells. */
 export interface InformerListener {
-  /** An object is there or has changed. `initial`: it was there when the stream began. */
-  changed(body: KubeBody, change: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void;
+  /** An object is there or has changed. `initial`: it was there when the stream began; `before`: what was known of it. */
+  changed(body: KubeBody, change: InformerChange): void;
   /** The stream shows an own write: known already, but part of the raw stream. */
   echoed(body: KubeBody): void;
-  /** An object is gone; `body` is the last that is known of it. */
-  gone(body: KubeBody): void;
+  /** An object is gone; `body` is the last that is known of it. `before` is undefined when that was known already. */
+  gone(body: KubeBody, before: KubeBody | undefined): void;
   /** The first list is complete. */
   onSynced(): void;
   /** The stream's state changed. */
   state(state: StreamState): void;
+}
+
+/** How an object has changed. */
+export interface InformerChange {
+  readonly type: "ADDED" | "MODIFIED";
+  readonly initial: boolean;
+  readonly before: KubeBody | undefined;
 }
 
 /** What an informer is made of. */
@@ -85,10 +92,15 @@ export class Informer {
     return this.#cache.values();
   }
 
-  /** Lays the answer to an own write over what the stream has shown. */
-  wrote(body: KubeBody): void {
+  /** Lays the answer to an own write over what the stream has shown; whether it is news. */
+  wrote(body: KubeBody): boolean {
     const { managedFields: _managedFields, ...metadata } = body.metadata ?? {};
-    this.#cache.wrote({ ...body, metadata });
+    return this.#cache.wrote({ ...body, metadata });
+  }
+
+  /** The server answered that an object is gone; the last known body, if that is news. */
+  deleted(key: string, uid: string): KubeBody | undefined {
+    return this.#cache.deleted(key, uid);
   }
 
   /**
@@ -112,11 +124,13 @@ export class Informer {
         },
         remove: (body) => {
           this.#came();
-          if (this.#cache.removed(body)) listener.gone(body);
+          this.#remove(body, body);
         },
+        // Versions of an object share what did not change between them.
+        known: (object) => this.#cache.shown.get(storeKey(object)),
         bookmark: (version) => {
           this.#came();
-          this.#cache.reached(version);
+          this.#reached(version);
         },
         state: (state) => {
           this.#state = state;
@@ -139,21 +153,32 @@ export class Informer {
       return;
     }
     // Deleted and created again between two looks: the old one is gone, whatever its name.
-    if (change.replaced && change.replaced.metadata?.uid !== body.metadata?.uid) listener.gone(change.replaced);
-    listener.changed(body, { type, initial });
+    const { replaced } = change;
+    const same = replaced?.metadata?.uid === body.metadata?.uid;
+    if (replaced && !same) listener.gone(replaced, replaced);
+    listener.changed(body, { type, initial, before: same ? replaced : undefined });
+  }
+
+  /** `told` is what the stream said of the end; a list that lacks the object says nothing. */
+  #remove(body: KubeBody, told: KubeBody | undefined): void {
+    const before = this.#cache.get(storeKey(body));
+    const last = this.#cache.removed(body);
+    if (last) this.#options.listener.gone(told ?? last, before);
+  }
+
+  /** What was created and deleted again between two looks is gone as well. */
+  #reached(version: string): void {
+    for (const body of this.#cache.reached(version)) this.#options.listener.gone(body, body);
   }
 
   #replace(items: readonly KubeBody[], version: string): void {
     const present = new Set(items.map(storeKey));
     for (const [key, body] of [...this.#cache.shown]) {
-      if (!present.has(key)) {
-        const last = this.#cache.removed(body);
-        this.#options.listener.gone(last ?? body);
-      }
+      if (!present.has(key)) this.#remove(body, undefined);
     }
     const initial = !this.#synced;
     for (const body of items) this.#apply(body, "ADDED", initial);
-    this.#cache.reached(version);
+    this.#reached(version);
     if (!this.#synced) {
       this.#synced = true;
       this.#options.listener.onSynced();

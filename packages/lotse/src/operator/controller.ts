@@ -2,34 +2,26 @@
  * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
-import {
-  apiVersionOf,
-  type Client,
-  type KindDescription,
-  type KubeBody,
-  type StreamState,
-  storeKey,
-} from "@lotse/client";
+import { apiVersionOf, type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
-  backoffMs,
-  type ChangeHandler,
+  type ChangeContext,
   type DaemonHandler,
-  type EventHandler,
   type FixedSettings,
-  fieldKeys,
   type Handler,
   type IndexHandler,
   type Memo,
+  type ReconcileHandler,
   type SettingsPlan,
   type TimerHandler,
   withUsualBackoff,
 } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
-import { Informer, type InformerListener, type KindFacts } from "../informers/index.ts";
+import type { InformerChange, KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
+import { KindView, Level, type Reader, type World } from "../reconcile/index.ts";
 import {
   type EventRecorder,
   type Explanation,
@@ -38,13 +30,14 @@ import {
   type Logger,
   type Metrics,
   type ObjectQuestion,
+  type ObjectReference,
   type StreamHealth,
+  type Traces,
   type Wake,
 } from "../report/index.ts";
 import {
   annotationStorage,
-  essenceOf,
-  fieldsOf,
+  type HandlerWrite,
   isDeleting,
   moved,
   newMemory,
@@ -53,12 +46,16 @@ import {
   type RawEvent,
   type RecordStorage,
   statusStorage,
+  type TurnEnd,
   type TurnKind,
   takeTurn,
 } from "../turn/index.ts";
 import type { OperatorIndexes } from "./indexes.ts";
-import { explainObject, isCalled, streamHealth } from "./inspect.ts";
+import { explainObject, isCalled } from "./inspect.ts";
+import { KindStreams, type ObjectListener } from "./kind-streams.ts";
+import { means } from "./plan.ts";
 import type { Scope, Scopes } from "./scopes.ts";
+import { describeTurns, handlersOf } from "./turn-kind.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
@@ -68,6 +65,8 @@ export interface ControllerShared {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined when the project has no OpenTelemetry. */
+  readonly traces: Traces | undefined;
   readonly stopping: AbortSignal;
   readonly settings: FixedSettings;
   readonly plan: SettingsPlan;
@@ -76,17 +75,11 @@ export interface ControllerShared {
   readonly scopes: Scopes;
   readonly indexes: OperatorIndexes;
   readonly events: EventRecorder;
+  readonly world: World;
   /** A handler wrote an object of this kind. */
-  readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+  readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
   /** Hears of every request of a handler. */
   readonly record: ((request: RecordedRequest) => void) | undefined;
-}
-
-/** A scope that is being watched. */
-interface OpenScope {
-  readonly informer: Informer;
-  readonly stop: AbortController;
-  readonly ended: Promise<void>;
 }
 
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
@@ -94,8 +87,9 @@ function objectKey(body: KubeBody): string {
   return `${storeKey(body)}/${body.metadata?.uid ?? ""}`;
 }
 
-function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["type"]): T[] {
-  return handlers.filter((handler): handler is T => handler.type === type);
+function referenceOf(kind: KindDescription, key: string): ObjectReference {
+  const [namespace = "", name = "", uid] = key.split("/");
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: namespace || undefined, name, uid };
 }
 
 /** What a handler does not say itself, the operator's settings say. */
@@ -103,75 +97,106 @@ function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H 
   return "retry" in handler ? { ...handler, retry: withUsualBackoff(handler.retry, backoff) } : handler;
 }
 
+/** Several reconcilers of one kind share its queue: the most careful one decides. */
+function concurrencyOf(handlers: readonly ReconcileHandler[]): number | undefined {
+  const wanted = handlers.flatMap(({ concurrency }) => concurrency ?? []);
+  return wanted.length === 0 ? undefined : Math.min(...wanted);
+}
+
+/** Whether a deleted object is gone, and not only marked for deletion. */
+function isOver({ metadata }: KubeBody): boolean {
+  const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata ?? {};
+  return finalizers.length === 0 && !(deletionGracePeriodSeconds > 0);
+}
+
 /** See the module comment. */
-export class Controller implements InformerListener {
+export class Controller implements ObjectListener {
   readonly #shared: ControllerShared;
   #facts: KindFacts;
   readonly #handlers: readonly Handler[];
-  /** One informer a scope; the key of the whole cluster is undefined. */
-  readonly #scopes = new Map<Scope, OpenScope>();
-  #fail: (error: unknown) => void = () => {};
-  readonly #failure: Promise<never>;
+  readonly #streams: KindStreams;
   readonly #queue: WorkQueue;
   readonly #memories = new Map<string, ObjectMemory>();
   readonly #journal = new Journal();
   readonly #measures: KindMeasures;
   readonly #logger: Logger;
+  readonly #about = (body: KubeBody) => this.#logger.about(referenceOf(this.kind, objectKey(body)));
   #turnKind: TurnKind;
   readonly #background: Background | undefined;
+  readonly #level: Level | undefined;
+  /** What reconcilers see of the kind. */
+  readonly view: KindView;
+  /** Whether anything is done for single objects; kinds that are only read need no queue. */
+  readonly #works: boolean;
   readonly #indexes: readonly IndexHandler[];
-  /** What keeps a stream from working, as it was told last. */
-  #trouble: string | undefined;
-  #resolveSynced: () => void = () => {};
-  /** Resolves when all objects that are there have been listed. */
-  readonly synced: Promise<void>;
 
   constructor(shared: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
-    const usually = handlers.map((handler) => withUsual(handler, shared.plan));
+    const usually = handlers.map((handler) => this.#bound(withUsual(handler, shared.plan)));
+    this.#works = handlers.some(({ type }) => type !== "index");
+    this.#streams = new KindStreams(shared, facts.kind, this.#logger, this);
+    this.view = new KindView(facts.kind, facts.kindClass, this.#streams);
+    const reconcilers = handlersOf<ReconcileHandler>(usually, "reconcile");
+    if (reconcilers.length > 0) this.#level = this.#makeLevel(reconcilers);
     const timers = handlersOf<TimerHandler>(usually, "timer");
     const daemons = handlersOf<DaemonHandler>(usually, "daemon");
     this.#indexes = handlersOf<IndexHandler>(usually, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
     this.#handlers = usually;
+    const concurrency = concurrencyOf(reconcilers) ?? shared.settings.queueing.concurrency;
     this.#measures = new KindMeasures(shared.metrics, facts.kind.kind);
-    this.#turnKind = this.#describe(usually, shared.settings.persistence.storage ?? this.#usualStorage());
+    this.#turnKind = this.#describe(shared.settings.persistence.storage ?? this.#usualStorage());
     this.#queue = new WorkQueue({
       clock: shared.clock,
-      concurrency: shared.settings.queueing.concurrency,
+      concurrency,
       groupOf: (key) => key.slice(0, key.indexOf("/")),
-      work: (key) => this.#work(key),
+      work: (key, waitedMs) => this.#work(key, waitedMs),
       observer: this.#measures,
     });
-    this.#measures.watch(this.#queue, shared.settings.queueing.concurrency, () => this.#memories.size);
-    this.#failure = new Promise<never>((_, reject) => {
-      this.#fail = reject;
-    });
-    this.#failure.catch(() => {});
-    const scopes = facts.kind.namespaced ? shared.scopes.current : [undefined];
-    this.synced = new Promise((resolve) => {
-      this.#resolveSynced = resolve;
-    });
+    this.#measures.watch(this.#queue, concurrency, () => this.#memories.size);
     shared.stopping.addEventListener("abort", () => this.#interrupt(), { once: true });
-    for (const scope of scopes) this.open(scope);
-    if (scopes.length === 0) this.#resolveSynced();
+    this.#streams.begin();
+  }
+
+  /** Resolves when all objects that are there have been listed. */
+  get synced(): Promise<void> {
+    return this.#streams.synced;
   }
 
   get kind(): KindDescription {
     return this.#facts.kind;
   }
 
+  /** The `onDelete` of a reconciler reads what its reconciler reads. */
+  #bound(handler: Handler): Handler {
+    if (handler.type !== "change" || handler.reconciler === undefined) return handler;
+    const { reconciler } = handler;
+    return { ...handler, fn: (context: ChangeContext<KubeBody>) => this.#level?.cleanUp(reconciler, context) };
+  }
+
+  #makeLevel(handlers: readonly ReconcileHandler[]): Level {
+    const { world, operator } = this.#shared;
+    return new Level({
+      kind: this.kind,
+      handlers,
+      world,
+      operator,
+      means,
+      find: (key) => this.#streams.get(key),
+      memory: (key) => this.#memories.get(key),
+      wake: (key) => {
+        if (this.#memories.has(key)) this.#queue.add(key, this.#level?.isLow ? PRIORITY.resync : PRIORITY.live);
+      },
+    });
+  }
+
   /** The kind is served in another version from now on, or its schema keeps something else. */
   async move(facts: KindFacts): Promise<void> {
     this.#facts = facts;
-    this.#turnKind = this.#describe(this.#handlers, this.#shared.settings.persistence.storage ?? this.#usualStorage());
-    for (const [scope, { informer, stop, ended }] of [...this.#scopes]) {
-      stop.abort();
-      await ended;
-      if (this.#scopes.get(scope)?.informer === informer) this.#scopes.set(scope, this.#stream(informer));
-    }
+    this.#turnKind = this.#describe(this.#shared.settings.persistence.storage ?? this.#usualStorage());
+    await this.#streams.move(facts.kind);
   }
 
   /** A kind whose schema has changed finds its records in the other place. */
@@ -181,61 +206,32 @@ export class Controller implements InformerListener {
     return this.#facts.keepsRecord ? moved(annotation, status) : moved(status, annotation);
   }
 
-  #stream(informer: Informer): OpenScope {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([this.#shared.stopping, stop.signal]);
-    const ended = informer.run(signal, this.#facts.kind).catch((error) => this.#fail(error));
-    return { informer, stop, ended };
-  }
-
   /** Begins to work on objects. */
   begin(): void {
     this.#queue.start();
   }
 
   /** Resolves when the operator stops and all streams have ended; rejects when one fails for good. */
-  async streams(): Promise<void> {
-    const stopped = new Promise<void>((resolve) => {
-      if (this.#shared.stopping.aborted) resolve();
-      this.#shared.stopping.addEventListener("abort", () => resolve(), { once: true });
-    });
-    await Promise.race([stopped, this.#failure]);
-    await Promise.all([...this.#scopes.values()].map(({ ended }) => ended));
+  streams(): Promise<void> {
+    return this.#streams.ended();
   }
 
   /** Watches one more scope. */
   open(scope: Scope): void {
-    if (this.#scopes.has(scope)) return;
-    const { client, clock, random, plan, settings } = this.#shared;
-    const informer = new Informer({
-      client,
-      kind: this.#facts.kind,
-      namespace: scope,
-      clock,
-      random,
-      listener: this,
-      inactivityMs: plan.inactivityMs,
-      serverTimeoutMs: plan.serverTimeoutMs,
-      backoff: (failures, chance) => backoffMs(plan.reconnect, failures + 1, chance),
-      pageSize: settings.watching.pageSize,
-    });
-    this.#scopes.set(scope, this.#stream(informer));
+    this.#streams.open(scope);
   }
 
   /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
   async shut(scope: Scope): Promise<void> {
-    const open = this.#scopes.get(scope);
-    if (!open) return;
-    open.stop.abort();
-    await open.ended;
-    this.#scopes.delete(scope);
-    for (const body of open.informer.values()) await this.#leave(body);
+    for (const body of await this.#streams.shut(scope)) await this.#leave(body);
   }
 
   async #leave(body: KubeBody): Promise<void> {
     const key = objectKey(body);
     const memory = this.#memories.get(key);
     this.#shared.indexes.remove(this.#indexes, body);
+    this.view.changed(body, undefined, undefined);
+    if (memory) this.#level?.forget(memory);
     this.#memories.delete(key);
     this.#queue.forget(key);
     memory?.running?.stop(new Aborted("mismatch", "the namespace is no longer served"));
@@ -256,8 +252,7 @@ export class Controller implements InformerListener {
 
   /** Its streams, one for each scope. */
   health(): StreamHealth[] {
-    const now = this.#shared.clock.monotonic();
-    return [...this.#scopes].map(([scope, { informer }]) => streamHealth(this.kind, scope, informer, now));
+    return this.#streams.health();
   }
 
   /** What is known about one object; undefined when it is of another kind, or unknown. */
@@ -276,18 +271,40 @@ export class Controller implements InformerListener {
     };
   }
 
-  /** A handler wrote an object of this kind: it is known at once, and its own handlers are woken. */
-  handlerWrote(body: KubeBody): void {
-    const informer = this.#informerOf(body);
-    if (!informer || !body.metadata?.uid) return;
+  /** A handler wrote an object of this kind: it is known at once, and whom it concerns is woken. */
+  handlerWrote(body: KubeBody, { verb, writer }: HandlerWrite): void {
+    const informer = this.#streams.covering(body.metadata?.namespace);
+    const uid = body.metadata?.uid;
+    if (!informer || !uid) return;
+    const by = writer as Reader | undefined;
+    const key = storeKey(body);
+    if (verb === "delete" && isOver(body)) {
+      const last = informer.deleted(key, uid);
+      if (last) this.#vanished(last, by);
+      else by?.claim(body, true);
+      return;
+    }
+    const before = informer.get(key);
     informer.wrote(body);
-    this.#shared.indexes.update(this.#indexes, informer.get(storeKey(body)) ?? body, this.#logger);
-    if (informer.get(storeKey(body))?.metadata?.resourceVersion !== body.metadata.resourceVersion) return;
+    const now = informer.get(key) ?? body;
+    this.#shared.indexes.update(this.#indexes, now, this.#about, by);
+    if (now.metadata?.resourceVersion !== body.metadata?.resourceVersion) return;
+    const news = before?.metadata?.resourceVersion !== now.metadata?.resourceVersion;
+    if (news) this.view.changed(before, now, by);
+    else by?.claim(now, false);
+    if (!this.#works) return;
     this.#wake(body, PRIORITY.live, "own write");
   }
 
-  changed(body: KubeBody, { type, initial }: { readonly type: "ADDED" | "MODIFIED"; readonly initial: boolean }): void {
-    this.#shared.indexes.update(this.#indexes, body, this.#logger);
+  #vanished(last: KubeBody, by: Reader | undefined): void {
+    this.#shared.indexes.remove(this.#indexes, last, by);
+    this.view.changed(last, undefined, by);
+  }
+
+  changed(body: KubeBody, { type, initial, before }: InformerChange): void {
+    this.#shared.indexes.update(this.#indexes, body, this.#about);
+    this.view.changed(before, body, undefined);
+    if (!this.#works) return;
     const memory = this.#memory(body);
     memory.foreign = true;
     if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
@@ -303,8 +320,8 @@ export class Controller implements InformerListener {
     this.#queue.add(objectKey(body), PRIORITY.live);
   }
 
-  gone(body: KubeBody): void {
-    this.#shared.indexes.remove(this.#indexes, body);
+  gone(body: KubeBody, before: KubeBody | undefined): void {
+    if (before) this.#vanished(before, undefined);
     const key = objectKey(body);
     const memory = this.#memories.get(key);
     if (!memory) return;
@@ -315,39 +332,25 @@ export class Controller implements InformerListener {
     this.#queue.add(key, PRIORITY.live);
   }
 
-  onSynced(): void {
-    if (![...this.#scopes.values()].every(({ informer }) => informer.synced)) return;
-    this.#logger.debug("all objects are known", { objects: this.#memories.size });
-    this.#resolveSynced();
-  }
-
-  state(state: StreamState): void {
-    if (state.phase === "watching" && this.#trouble !== undefined) {
-      this.#trouble = undefined;
-      this.#logger.info("the stream is open again");
-    }
-    if (state.phase !== "waiting") return;
-    const error = state.error as { message?: string; hint?: string } | undefined;
-    // Said once, not at every try.
-    if (this.#trouble === (error?.message ?? "")) return;
-    this.#trouble = error?.message ?? "";
-    this.#logger.warn("the stream is interrupted, it will be opened again", {
-      error: error?.message,
-      hint: error?.hint,
-    });
-  }
-
-  async #work(key: string): Promise<void> {
+  async #work(key: string, waitedMs: number): Promise<void> {
     const memory = this.#memories.get(key);
     if (!memory) return;
-    const end = await takeTurn(this.#turnKind, key, memory);
+    const end = await this.#turn(key, memory, waitedMs);
     if (end.type === "forget") {
+      this.#level?.forget(memory);
       this.#memories.delete(key);
       this.#queue.forget(key);
     } else if (end.type === "again") {
       noteWake(memory, { by: "again" });
       this.#queue.add(key, PRIORITY.live);
     } else if (end.type === "later") this.#queue.addAt(key, end.at);
+  }
+
+  #turn(key: string, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
+    const { traces } = this.#shared;
+    const turn = () => takeTurn(this.#turnKind, key, memory);
+    if (!traces) return turn();
+    return traces.turn(referenceOf(this.kind, key), waitedMs, turn, () => this.#journal.of(key).at(-1));
   }
 
   /** The operator stops: whatever runs is told. One listener for all objects, not one for each turn. */
@@ -375,102 +378,45 @@ export class Controller implements InformerListener {
     return memory;
   }
 
-  #informerOf(body: KubeBody): Informer | undefined {
-    return this.#covering(body.metadata?.namespace);
-  }
-
   #newest(key: string): KubeBody | undefined {
     const name = key.slice(0, key.lastIndexOf("/"));
-    const namespace = name.slice(0, name.indexOf("/")) || undefined;
-    return this.#covering(namespace)?.get(name);
+    return this.#streams.get(name);
   }
 
-  #covering(namespace: string | undefined): Informer | undefined {
-    return (this.#scopes.get(undefined) ?? this.#scopes.get(namespace))?.informer;
-  }
-
-  #describe(handlers: readonly Handler[], chosen: RecordStorage): TurnKind {
-    const { operator, client, clock, random, stopping, handlerWrote, settings, plan } = this.#shared;
-    const { kind, kindClass, hasStatus, keepsField } = this.#facts;
-    const changes = handlersOf<ChangeHandler>(handlers, "change");
-    const { finalizer, ignore } = settings.persistence;
-    const storage = finalizer === undefined ? chosen : { ...chosen, finalizer };
-    const fields = fieldsOf(changes);
-    const ignored = ignore.map((path) => fieldKeys(path));
-    return {
-      operator,
-      kind,
-      kindClass,
-      changes,
-      events: handlersOf<EventHandler>(handlers, "event"),
+  #describe(storage: RecordStorage): TurnKind {
+    return describeTurns({
+      shared: this.#shared,
+      facts: this.#facts,
+      handlers: this.#handlers,
+      storage,
       background: this.#background,
-      target: {
-        description: kind,
-        hasStatus,
-        storage,
-        fieldManager: operator,
-        handlers: changes.map(({ id }) => id),
-      },
-      keepsResult: keepsField,
-      essenceOf: (body) => storage.clear(essenceOf(body, fields, ignored)),
-      indexes: this.#shared.indexes.view,
-      client,
-      clock,
-      random,
+      level: this.#level,
       logger: this.#logger,
-      metrics: this.#shared.metrics,
       measures: this.#measures,
       journal: this.#journal,
-      memoOf: (memory) => {
-        memory.memo ??= memoFrom(this.#shared.memo);
-        return memory.memo;
-      },
       newest: (key) => this.#newest(key),
-      wrote: (body) => {
-        const informer = this.#informerOf(body);
-        informer?.wrote(body);
-        this.#shared.indexes.update(this.#indexes, informer?.get(storeKey(body)) ?? body, this.#logger);
-      },
-      handlerWrote,
-      record: this.#shared.record,
-      post: (body, type, reason, message) =>
-        this.#shared.events.post({
-          type,
-          reason,
-          message,
-          object: {
-            // Handlers may speak of other objects than their own; items of lists say nothing of their kind.
-            apiVersion: body.apiVersion ?? apiVersionOf(kind),
-            kind: body.kind ?? kind.kind,
-            namespace: body.metadata?.namespace,
-            name: body.metadata?.name ?? "",
-            uid: body.metadata?.uid,
-            resourceVersion: body.metadata?.resourceVersion,
-          },
-        }),
+      wrote: (body) => this.#wrote(body),
       wake: (key) => {
         if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
       },
       recordNotKept: () => {
-        this.#logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
-          hint: "install the CRD of this version of the operator",
-        });
-        this.#turnKind = this.#describe(handlers, annotationStorage(operator));
+        this.#turnKind = this.#describe(annotationStorage(this.#shared.operator));
       },
-      stopping,
-      settings,
-      plan,
-    };
+    });
+  }
+
+  /** A turn has written its object. */
+  #wrote(body: KubeBody): void {
+    const informer = this.#streams.covering(body.metadata?.namespace);
+    const key = storeKey(body);
+    const before = informer?.get(key);
+    if (!informer?.wrote(body)) return;
+    this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about);
+    this.view.changed(before, informer.get(key), undefined);
   }
 }
 
 function keep(memory: ObjectMemory, event: RawEvent): void {
   memory.events ??= [];
   memory.events.push(event);
-}
-
-/** An object's memo begins with the operator's notes; their own `clone` may say how. */
-function memoFrom(memo: Memo): Memo {
-  const { clone } = memo;
-  return typeof clone === "function" ? (clone.call(memo) as Memo) : { ...memo };
 }

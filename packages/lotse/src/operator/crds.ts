@@ -1,7 +1,7 @@
 /** Installs the CRDs of kinds made by `resource()`; writes nothing when the cluster has them already. */
 import { type Client, CustomResourceDefinition, NotFoundError } from "@lotse/client";
-import { isObject } from "@lotse/client/meta";
 import type { ResourceClass } from "../declare/index.ts";
+import { shows } from "../reconcile/index.ts";
 
 /** Installs the CRD of `resource` and waits until its objects can be created. Returns whether anything was written. */
 export async function installCrd(
@@ -12,7 +12,7 @@ export async function installCrd(
 ): Promise<boolean> {
   const crd = new CustomResourceDefinition(resource.crd(), client);
   const installed = await find(client, crd.name, signal);
-  const writes = installed === undefined || !covers(installed.spec, crd.spec);
+  const writes = installed === undefined || !shows(installed.spec, crd.spec);
   if (writes) await crd.apply({ fieldManager, force: true, signal });
   await crd.wait("condition=Established", { timeout: "30s", signal });
   return writes;
@@ -25,17 +25,4 @@ async function find(client: Client, name: string, signal: AbortSignal) {
     if (error instanceof NotFoundError) return undefined;
     throw error;
   }
-}
-
-/** Whether `live` says all that `wanted` says; what the server added by itself is no difference. */
-export function covers(live: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    return Array.isArray(live) && live.length === wanted.length && wanted.every((item, i) => covers(live[i], item));
-  }
-  if (isObject(wanted)) {
-    return (
-      isObject(live) && Object.entries(wanted).every(([key, value]) => value === undefined || covers(live[key], value))
-    );
-  }
-  return live === wanted;
 }

@@ -12,6 +12,7 @@ import {
   TemporaryError,
 } from "../declare/index.ts";
 import { IndexStore } from "../informers/index.ts";
+import type { KindReads, Reader } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
 import { errorFields, named } from "../turn/index.ts";
 
@@ -23,15 +24,24 @@ export class OperatorIndexes {
   /** What handlers get. */
   readonly view: Indexes;
 
-  constructor(ids: Iterable<string>) {
-    for (const id of ids) this.#stores.set(id, new IndexStore());
+  /** Who makes the change that is being told. */
+  #by: Reader | undefined;
+
+  constructor(ids: Iterable<string>, reads: (id: string) => KindReads) {
+    for (const id of ids) this.#stores.set(id, new IndexStore((key) => this.#tell(reads(id), key)));
     const byName = Object.fromEntries([...this.#stores].map(([id, store]) => [id, store.index]));
     const byHandle = ({ id }: IndexHandle<unknown, unknown>) => this.#stores.get(id)?.index;
     this.view = Object.assign(byHandle, byName) as unknown as Indexes;
   }
 
-  /** An object is there or has changed. */
-  update(handlers: readonly IndexHandler[], body: KubeBody, logger: Logger): void {
+  /** An object is there or has changed. `loggerOf` makes a logger whose lines are about it. */
+  update(
+    handlers: readonly IndexHandler[],
+    body: KubeBody,
+    loggerOf: (body: KubeBody) => Logger,
+    by?: Reader | undefined,
+  ): void {
+    this.#by = by;
     for (const handler of handlers) {
       const store = this.#stores.get(handler.id);
       const uid = body.metadata?.uid ?? "";
@@ -39,9 +49,13 @@ export class OperatorIndexes {
       try {
         store.update(uid, matchesFilters(handler.filters, body) ? contributionOf(handler, body) : undefined);
       } catch (error) {
-        this.#failed(handler, body, error, logger);
+        this.#failed(handler, body, error, loggerOf(body));
       }
     }
+  }
+
+  #tell(reads: KindReads, key: string): void {
+    reads.indexChanged(key, { before: undefined, now: undefined, by: this.#by });
   }
 
   #failed(handler: IndexHandler, body: KubeBody, error: unknown, logger: Logger): void {
@@ -52,11 +66,12 @@ export class OperatorIndexes {
       const excluded = this.#excluded.get(handler.id) ?? new Set();
       this.#excluded.set(handler.id, excluded.add(uid));
     }
-    logger.error(SENTENCES[mode], { ...named(handler), name: body.metadata?.name, ...errorFields(error, true) });
+    logger.error(SENTENCES[mode], { ...named(handler), ...errorFields(error, true) });
   }
 
   /** An object is gone. */
-  remove(handlers: readonly IndexHandler[], body: KubeBody): void {
+  remove(handlers: readonly IndexHandler[], body: KubeBody, by?: Reader | undefined): void {
+    this.#by = by;
     const uid = body.metadata?.uid ?? "";
     for (const { id } of handlers) {
       this.#stores.get(id)?.remove(uid);

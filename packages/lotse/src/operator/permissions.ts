@@ -4,12 +4,19 @@ import { type Declarations, type Handler, isResourceClass } from "../declare/ind
 import type { Need } from "../generate/index.ts";
 import { parseNamespaces } from "../informers/index.ts";
 import { type OperatorOptions, settingsFor } from "./options.ts";
-import { needsDiscovery, planKinds } from "./plan.ts";
+import { type KindPlan, means, needsDiscovery, planKinds } from "./plan.ts";
 
 /** Where the operator will run. */
 export interface PermissionScope {
   /** The namespaces that it will serve; all of them unless told. */
   readonly namespaces?: readonly string[] | undefined;
+  /**
+   * Whether handlers are taken to patch metadata and spec of their objects, because nobody has seen what they do.
+   * Default: only what the framework writes by itself.
+   */
+  readonly handlersPatch?: boolean | undefined;
+  /** Who brings the definitions; default: what the operator says. */
+  readonly crds?: "install" | "wait" | undefined;
   /** The kinds of the cluster, for operators that name kinds by other means than classes. */
   readonly discovered?: readonly KindDescription[] | undefined;
 }
@@ -17,32 +24,68 @@ export interface PermissionScope {
 /** See the module comment. */
 export function permissionsOf(
   operator: Pick<Declarations, "resources"> & { readonly options: OperatorOptions },
-  { namespaces, discovered = [] }: PermissionScope = {},
+  { namespaces, discovered = [], handlersPatch = false, crds }: PermissionScope = {},
 ): Need[] {
   const { kinds } = planKinds(operator.resources, discovered);
-  const needs = [...kinds.values()].flatMap(({ kind, handlers }) => needsOfKind(kind, handlers));
   const { options } = operator;
   const settings = settingsFor(options);
+  const { storage } = settings.persistence;
+  const needs = [...kinds.values()].flatMap(({ kind, kindClass, handlers }) => {
+    // Another storage may write to both places.
+    const recordInStatus = storage === undefined && isResourceClass(kindClass);
+    return needsOfKind(kind, handlers, recordInStatus, handlersPatch);
+  });
+  needs.push(...needsOfChildren([...kinds.values()]));
   if (settings.posting.events !== "none") {
     needs.push(need("", "events", ["create", "patch"], "the framework: posts Events", false));
   }
-  needs.push(...needsOfDefinitions(operator, options.crds === "install"));
+  needs.push(...needsOfDefinitions(operator, (crds ?? options.crds) === "install"));
   if (namespaces && !parseNamespaces(namespaces).exact) {
     needs.push(need("", "namespaces", ["list", "watch"], "the framework: follows the namespaces that it serves", true));
   }
   return needs;
 }
 
-function needsOfKind(kind: KindDescription, handlers: readonly Handler[]): Need[] {
+function needsOfKind(
+  kind: KindDescription,
+  handlers: readonly Handler[],
+  recordInStatus: boolean,
+  handlersPatch: boolean,
+): Need[] {
   const clusterWide = !kind.namespaced;
   const found = [need(kind.group, kind.plural, ["list", "watch"], `the framework: follows ${kind.kind}`, clusterWide)];
   if (handlers.every(({ type }) => type === "event" || type === "index")) return found;
   const written = `the framework: writes down what was done for each ${kind.kind}`;
-  found.push(need(kind.group, kind.plural, ["get", "patch"], written, clusterWide));
-  if (kind.subresources.includes("status")) {
-    found.push(need(kind.group, `${kind.plural}/status`, ["patch"], written, clusterWide));
+  found.push(need(kind.group, kind.plural, ["get"], written, clusterWide));
+  const hasStatus = kind.subresources.includes("status");
+  if (hasStatus) found.push(need(kind.group, `${kind.plural}/status`, ["patch"], written, clusterWide));
+  if (!hasStatus || !recordInStatus) found.push(need(kind.group, kind.plural, ["patch"], written, clusterWide));
+  if (handlers.some((one) => one.type === "change" && one.reasons.has("delete") && !one.optional)) {
+    const held = `the framework: holds each ${kind.kind} until its deletion is handled`;
+    found.push(need(kind.group, kind.plural, ["patch"], held, clusterWide));
+  }
+  if (handlersPatch) {
+    const by = `handlers of ${kind.kind}: may patch metadata and spec (nobody has recorded what they do)`;
+    found.push(need(kind.group, kind.plural, ["patch"], by, clusterWide));
   }
   return found;
+}
+
+/** Children of kinds that were named; the others are known by what was recorded. */
+function needsOfChildren(plans: readonly KindPlan[]): Need[] {
+  return plans.flatMap(({ kind: parent, handlers }) =>
+    handlers.flatMap((handler) => {
+      if (handler.type !== "reconcile" || !handler.children) return [];
+      const by = `the framework: keeps the children of each ${parent.kind} (${handler.id})`;
+      const owned = plans.filter(({ kind }) => handler.owns.some((resource) => means(resource, kind)));
+      return [
+        need(parent.group, parent.plural, ["patch"], by, !parent.namespaced),
+        ...owned.map(({ kind: { group, plural, namespaced } }) =>
+          need(group, plural, ["create", "delete", "get", "patch"], by, !namespaced),
+        ),
+      ];
+    }),
+  );
 }
 
 function needsOfDefinitions({ resources }: Pick<Declarations, "resources">, install: boolean): Need[] {
@@ -52,14 +95,12 @@ function needsOfDefinitions({ resources }: Pick<Declarations, "resources">, inst
     isResourceClass(resource) ? [resource.crd().metadata?.name ?? ""] : [],
   );
   const found: Need[] = [];
-  if (names.length > 0) {
-    found.push({ ...need(group, plural, ["get"], "the framework: reads what its kinds keep", true), names });
-    if (install) {
-      // A watch of one object carries its name as a field selector, which a rule with names allows.
-      const by = "the framework: installs its kinds";
-      found.push({ ...need(group, plural, ["get", "list", "patch", "watch"], by, true), names });
-      found.push(need(group, plural, ["create"], by, true));
-    }
+  // Without installing there is nothing to ask for: where nobody may look, kinds keep what was declared.
+  if (names.length > 0 && install) {
+    // A watch of one object carries its name as a field selector, which a rule with names allows.
+    const by = "the framework: installs its kinds";
+    found.push({ ...need(group, plural, ["get", "list", "patch", "watch"], by, true), names });
+    found.push(need(group, plural, ["create"], by, true));
   }
   if (needsDiscovery(resources)) {
     found.push(need(group, plural, ["list", "watch"], "the framework: notices kinds that appear", true));

@@ -9,6 +9,7 @@ import {
   type Handler,
   parseSelector,
   type ResourceDeclaration,
+  type ResourceInput,
   type Selection,
   selectKinds,
 } from "../declare/index.ts";
@@ -72,6 +73,22 @@ export function planKinds(declarations: readonly ResourceDeclaration[], discover
     problems.push(...problemsOf(describeSelector(selector), selection));
   }
   return { kinds, problems };
+}
+
+/** Whether a declared resource means this kind. */
+export function means(resource: ResourceInput, kind: KindDescription): boolean {
+  const selector = parseSelector(resource);
+  if (selector.type === "exact") return selector.plural === kind.plural && selector.group === kind.group;
+  return selectKinds(selector, [kind], { verbs: [] }).kinds.length > 0;
+}
+
+/** Whether reconcilers of a planned kind have said that they follow `kind`. */
+export function followedBy({ handlers }: KindPlan, kind: KindDescription): boolean {
+  return handlers.some(
+    (handler) =>
+      handler.type === "reconcile" &&
+      [...handler.owns, ...handler.watches.map(({ resource }) => resource)].some((one) => means(one, kind)),
+  );
 }
 
 /** What a kind must allow: to be watched, and to be written to by handlers whose work is remembered or that patch. */

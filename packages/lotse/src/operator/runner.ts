@@ -1,24 +1,24 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
 import { setMaxListeners } from "node:events";
-import { Client, InvalidError, type KindDescription, type KubeBody } from "@lotse/client";
-import { type Clock, formatDuration, sleep, systemClock } from "@lotse/client/meta";
+import { Client, type KindClass, type KindDescription, type KubeBody } from "@lotse/client";
+import { type Clock, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
-  backoffMs,
-  DeclarationError,
   type Declarations,
   isResourceClass,
   type Memo,
-  planBackoff,
   planSettings,
   type Settings,
   type SettingsPlan,
+  TemporaryError,
 } from "../declare/index.ts";
 import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
+import { type KindView, World } from "../reconcile/index.ts";
 import {
   atLeast,
   EventRecorder,
   type Explanation,
+  findTraces,
   isWanted,
   Logger,
   type LogRecord,
@@ -27,21 +27,23 @@ import {
   type ObjectQuestion,
   type OperatorHealth,
   prettySink,
+  restMeasures,
+  type Traces,
 } from "../report/index.ts";
+import type { HandlerWrite } from "../turn/index.ts";
 import { Activities } from "./activities.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
 import { type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
-import { type KindPlan, kindKey } from "./plan.ts";
+import { untilItWorks } from "./patience.ts";
+import { followedBy, type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
 import { type ScopeListener, Scopes } from "./scopes.ts";
 
-/** How patiently an operator waits at its start for a cluster that does not answer. */
-const START_BACKOFF = planBackoff({ initial: "500ms", max: "30s" });
-
 /** A kind on its way. */
 interface StartedKind {
+  readonly plan: KindPlan;
   /** Resolves when all its objects are known. */
   readonly ready: Promise<Controller>;
   /** The same, for kinds that feed an index. */
@@ -64,7 +66,11 @@ export class Runner implements RunningOperator {
   readonly #memo: Memo;
   readonly #activities: Activities;
   readonly #indexes: OperatorIndexes;
+  readonly #world = new World((kind, kindClass) => this.#followKind(kind, kindClass));
+  /** Begins to follow kinds that reconcilers read without having named them. */
+  #follower: ((plan: KindPlan) => Promise<Controller>) | undefined;
   readonly #metrics = new Metrics();
+  readonly #traces: Promise<Traces | undefined>;
   readonly #stopping = new AbortController();
   readonly #controllers: Controller[] = [];
   #events: EventRecorder | undefined;
@@ -89,6 +95,7 @@ export class Runner implements RunningOperator {
       declarations.resources.flatMap(({ handlers }) =>
         handlers.filter(({ type }) => type === "index").map(({ id }) => id),
       ),
+      (id) => this.#world.indexReads(id),
     );
     this.#activities = new Activities({
       handlers: declarations.lifecycle,
@@ -99,6 +106,10 @@ export class Runner implements RunningOperator {
       logger: this.#logger,
       clock: this.#clock,
       random: options.random ?? Math.random,
+    });
+    this.#traces = findTraces({
+      operator: operator.name,
+      onProblem: (error) => this.#logger.warn("OpenTelemetry is installed and cannot be used", { error }),
     });
     // Every running turn listens; any number of them is right.
     setMaxListeners(0, this.#stopping.signal);
@@ -179,7 +190,7 @@ export class Runner implements RunningOperator {
 
   async #run(begin: () => void): Promise<void> {
     const owned = this.#options.client === undefined;
-    const client = (this.#options.client ?? (await this.#connect())).with({ fieldManager: this.#operator.name });
+    const client = this.#measured(this.#options.client ?? (await this.#connect()));
     this.#client = client;
     try {
       const begun = await this.#begin(client, begin);
@@ -197,6 +208,12 @@ export class Runner implements RunningOperator {
   async #connect(): Promise<Client> {
     const { signal } = this.#stopping;
     return Client.connect(this.#activities.hasLogin ? { login: () => this.#activities.login(signal) } : {});
+  }
+
+  /** The operator's own view of its client: it signs its writes, and its requests are counted. */
+  #measured(client: Client): Client {
+    const onRequest = restMeasures(this.#metrics, client.config.server, () => this.#clock.monotonic());
+    return client.with({ fieldManager: this.#operator.name, onRequest });
   }
 
   async #end(client: Client, streams: Promise<void> | undefined): Promise<void> {
@@ -243,9 +260,13 @@ export class Runner implements RunningOperator {
       for (const group of Object.values(this.#settings)) Object.freeze(group);
       if ((this.#options.crds ?? this.#operator.crds) === "install") await this.#installCrds(client);
       const { requestTimeout } = this.#settings.networking;
-      const patient = requestTimeout === undefined ? client : client.with({ timeout: requestTimeout });
+      const traces = await this.#traces;
+      const patient = client.with({
+        timeout: requestTimeout,
+        onRequest: traces?.requestsTo(client.config.server),
+      });
       this.#client = patient;
-      return { streams: this.#work(patient, begin) };
+      return { streams: this.#work(patient, traces, begin) };
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
       throw error;
@@ -253,7 +274,7 @@ export class Runner implements RunningOperator {
   }
 
   /** Brings up all kinds side by side; a kind that is not there keeps nobody else waiting. */
-  async #work(client: Client, begin: () => void): Promise<void> {
+  async #work(client: Client, traces: Traces | undefined, begin: () => void): Promise<void> {
     const declarations = this.#declarations.resources;
     const scopes = new Scopes(this.#options.namespaces);
     const { scanning } = this.#settings;
@@ -275,6 +296,7 @@ export class Runner implements RunningOperator {
       random: this.#options.random ?? Math.random,
       logger: this.#logger,
       metrics: this.#metrics,
+      traces,
       stopping: this.#stopping.signal,
       settings: this.#settings,
       plan: this.#plan,
@@ -282,7 +304,8 @@ export class Runner implements RunningOperator {
       scopes,
       indexes: this.#indexes,
       events: this.#eventRecorder(client),
-      handlerWrote: (body, kind) => this.#handlerWrote(body, kind),
+      world: this.#world,
+      handlerWrote: (body, kind, how) => this.#handlerWrote(body, kind, how),
       record: this.#options.record,
     };
     const scanner = new KindScanner({
@@ -297,11 +320,18 @@ export class Runner implements RunningOperator {
     const started = first.map((plan) => this.#handle(plan, shared));
     // Nobody's handlers run before the indexes that they can see are filled.
     const indexed = Promise.all(started.map(({ indexed }) => indexed));
-    const run = ({ ready, streams }: StartedKind) => {
-      void Promise.all([ready, indexed]).then(([controller]) => controller?.begin());
+    const run = ({ plan, ready, streams }: StartedKind) => {
+      // And no reconciler runs before what it follows is known.
+      const followed = Promise.all(started.filter((one) => followedBy(plan, one.plan.kind)).map((one) => one.ready));
+      void Promise.all([ready, indexed, followed]).then(([controller]) => controller?.begin());
       return streams;
     };
     const streams = started.map(run);
+    this.#follower = (plan) => {
+      const kind = this.#handle(plan, shared);
+      streams.push(run(kind));
+      return kind.ready;
+    };
     void Promise.all([...started.map(({ ready }) => ready), indexed]).then(() => {
       this.#logger.info("the operator is ready", {
         operator: this.#operator.name,
@@ -345,6 +375,19 @@ export class Runner implements RunningOperator {
     return facts;
   }
 
+  /** A reconciler reads a kind that nobody has declared. */
+  async #followKind(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
+    const known = this.#controllers.find((one) => kindKey(one.kind) === kindKey(kind));
+    if (known) {
+      await known.synced;
+      return known.view;
+    }
+    if (!this.#follower) throw new TemporaryError("the operator is not ready yet", { delay: "1s" });
+    this.#logger.info("a kind is followed because a reconciler reads it", { kind: kindKey(kind) });
+    const controller = await this.#follower({ kind, kindClass, handlers: [] });
+    return controller.view;
+  }
+
   #namespaced(): Controller[] {
     return this.#controllers.filter(({ kind }) => kind.namespaced);
   }
@@ -375,20 +418,23 @@ export class Runner implements RunningOperator {
       try {
         const controller = new Controller(shared, handlers, await this.#facts(plan, shared.client));
         this.#controllers.push(controller);
-        void controller.synced.then(() => known(controller));
+        void controller.synced.then(() => {
+          this.#world.add(controller.view);
+          known(controller);
+        });
         await controller.streams();
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     })();
-    return { ready, streams, indexed: indexing ? ready : undefined };
+    return { plan, ready, streams, indexed: indexing ? ready : undefined };
   }
 
-  #handlerWrote(body: KubeBody, kind: KindDescription): void {
+  #handlerWrote(body: KubeBody, kind: KindDescription, how: HandlerWrite): void {
     const controller = this.#controllers.find(
       (one) => one.kind.group === kind.group && one.kind.plural === kind.plural,
     );
-    controller?.handlerWrote(body);
+    controller?.handlerWrote(body, how);
   }
 
   async #installCrds(client: Client): Promise<void> {
@@ -403,24 +449,10 @@ export class Runner implements RunningOperator {
     }
   }
 
-  /** Tries again, with growing delays, what the cluster does not allow or answer now; what it refuses is final. */
-  async #untilItWorks<T>(problem: string, work: () => Promise<T>): Promise<T> {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await work();
-      } catch (error) {
-        if (this.#stopping.signal.aborted || error instanceof DeclarationError || error instanceof InvalidError)
-          throw error;
-        const delayMs = backoffMs(START_BACKOFF, attempts, (this.#options.random ?? Math.random)());
-        const { message, hint } = error as { message?: string; hint?: string };
-        this.#logger.warn(`${problem}, will be tried again`, {
-          error: message,
-          hint,
-          retryIn: formatDuration(delayMs),
-        });
-        await sleep(this.#clock, delayMs, this.#stopping.signal);
-      }
-    }
+  #untilItWorks<T>(problem: string, work: () => Promise<T>): Promise<T> {
+    const { signal } = this.#stopping;
+    const random = this.#options.random ?? Math.random;
+    return untilItWorks(problem, work, { clock: this.#clock, random, logger: this.#logger, signal });
   }
 }
 

@@ -53,6 +53,27 @@ describe("the work queue", () => {
     expect(begun).toEqual(["a/x", "a/x"]);
   });
 
+  it("tells how long a key has waited: since it was added or due, not since it was delayed", async () => {
+    const clock = new VirtualClock();
+    const waits: [string, number][] = [];
+    const work = async (key: string, waitedMs: number) => void waits.push([key, waitedMs]);
+    const queue = new WorkQueue({ clock, concurrency: 1, groupOf: () => "", work });
+    queue.add("early", PRIORITY.live);
+    await clock.advance(300);
+    queue.add("late", PRIORITY.live);
+    await clock.advance(200);
+    queue.start();
+    await queue.idle();
+    queue.addAt("delayed", clock.monotonic() + 5_000);
+    await clock.advance(5_000);
+    await queue.idle();
+    expect(waits).toEqual([
+      ["early", 500],
+      ["late", 200],
+      ["delayed", 0],
+    ]);
+  });
+
   it("runs live changes before retries before the backlog before resync", async () => {
     const { queue, begun, finishAll } = controlled();
     queue.add("a/resync", PRIORITY.resync);

@@ -7,8 +7,8 @@ export interface WorkQueueOptions {
   readonly clock: Clock;
   /** How many keys are worked on at the same time. */
   readonly concurrency: number;
-  /** Works on one key. Must not reject: whoever adds work decides what a failure means. */
-  readonly work: (key: string) => Promise<void>;
+  /** Works on one key, which has waited so long. Must not reject: whoever adds work decides what a failure means. */
+  readonly work: (key: string, waitedMs: number) => Promise<void>;
   /** Keys of one group (a namespace) take turns with those of others. */
   readonly groupOf: (key: string) => string;
   /** Told what happens, with times in milliseconds. */
@@ -206,16 +206,17 @@ export class WorkQueue {
       entry.running = true;
       this.#running++;
       const now = this.#options.clock.monotonic();
-      this.#options.observer?.waited(now - entry.since);
+      const waitedMs = now - entry.since;
+      this.#options.observer?.waited(waitedMs);
       entry.since = now;
-      void this.#run(entry);
+      void this.#run(entry, waitedMs);
     }
     if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  async #run(entry: Entry): Promise<void> {
+  async #run(entry: Entry, waitedMs: number): Promise<void> {
     try {
-      await this.#options.work(entry.key);
+      await this.#options.work(entry.key, waitedMs);
     } finally {
       this.#done(entry);
     }

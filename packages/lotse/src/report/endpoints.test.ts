@@ -73,8 +73,14 @@ describe("the endpoints", () => {
   });
 
   it("serve the metrics of all operators", async () => {
-    const get = await serve([observed(), observed({ metrics: () => "b_total 2\n" })]);
-    expect(await get("/metrics")).toEqual({ status: 200, text: "a_total 1\nb_total 2\n" });
+    const one = await serve([observed()]);
+    expect(await one("/metrics")).toEqual({ status: 200, text: "a_total 1\n" });
+    const described = (value: number) => `# HELP a_total All.\n# TYPE a_total counter\na_total ${value}\n`;
+    const bank = { health: () => ({ ...WELL, operator: "bank" }), metrics: () => described(2) };
+    const both = await serve([observed({ metrics: () => described(1) }), observed(bank)]);
+    expect((await both("/metrics")).text).toBe(
+      '# HELP a_total All.\n# TYPE a_total counter\na_total{operator="shop"} 1\na_total{operator="bank"} 2\n',
+    );
   });
 
   it("explain an object, or say what to ask for", async () => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Explanation, ObjectQuestion } from "./explain.ts";
 import { isAlive, isReady, type OperatorHealth, type Verdict } from "./health.ts";
+import { joinMetrics } from "./metrics.ts";
 
 /** What the endpoints need of an operator. */
 export interface Observed {
@@ -93,7 +94,7 @@ async function answer(
     );
   }
   if (pathname === "/metrics") {
-    const body = operators.map((one) => one.metrics()).join("");
+    const body = joinMetrics(operators.map((one) => ({ operator: one.health().operator, text: one.metrics() })));
     return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body };
   }
   if (pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { Journal, type JournalTurn } from "./journal.ts";
 
-const turn = (at: number): JournalTurn => ({ at, tookMs: 1, woke: [], version: "1", ran: [], wrote: [] });
+const turn = (at: number): JournalTurn => ({
+  at,
+  tookMs: 1,
+  woke: [],
+  version: "1",
+  ran: [],
+  wrote: [],
+  after: "waits",
+});
 
 describe("the journal", () => {
   it("keeps the last turns of an object, oldest first", () => {

@@ -43,9 +43,13 @@ export interface JournalTurn {
   readonly version: string | undefined;
   readonly ran: readonly JournalRun[];
   readonly wrote: readonly JournalWrite[];
+  /** What its reconcilers have read: the next change of it wakes the object. */
+  readonly read?: readonly string[] | undefined;
   /** What the turn could not do. */
   readonly problem?: string | undefined;
-  /** When it wants to be woken, as wall-clock milliseconds; absent: when something changes. */
+  /** What came after it: the object `waits` for its time or a change, its work `goes on` at once, or it `ends`. */
+  readonly after: "waits" | "goes on" | "ends";
+  /** Of an object that waits: when it wants to be woken, as wall-clock milliseconds; absent: when something changes. */
   readonly nextAt?: number | undefined;
 }
 
@@ -53,6 +57,7 @@ export interface JournalTurn {
 export interface TurnNotes {
   readonly ran: JournalRun[];
   readonly wrote: JournalWrite[];
+  read?: string[];
 }
 
 /** How much is kept. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Metrics } from "./metrics.ts";
+import { joinMetrics, Metrics } from "./metrics.ts";
 
 it("metrics are counted by name and labels, and rendered as Prometheus reads them", () => {
   const metrics = new Metrics();
@@ -46,4 +46,49 @@ it("gauges are asked when somebody reads, and say nothing when there is nothing"
   expect(metrics.render()).toBe('# HELP depth Keys that wait.\n# TYPE depth gauge\ndepth{name="Machine"} 7\n');
   depth = 0;
   expect(metrics.render()).toBe("");
+});
+
+it("a histogram may have bounds of its own", () => {
+  const metrics = new Metrics();
+  metrics.histogram("size_bytes", "How large it is.", {}, [10, 100]).observe(50);
+  expect(metrics.render().split("\n").slice(2, -1)).toEqual([
+    'size_bytes_bucket{le="10"} 0',
+    'size_bytes_bucket{le="100"} 1',
+    'size_bytes_bucket{le="+Inf"} 1',
+    "size_bytes_sum 50",
+    "size_bytes_count 1",
+  ]);
+});
+
+it("the metrics of several operators are one text, in which each family is described once", () => {
+  const [shop, bank] = [new Metrics(), new Metrics()];
+  for (const [operator, metrics] of Object.entries({ shop, bank })) {
+    metrics.count("turns_total", "Turns.", { kind: "Machine" });
+    metrics.count("loops_total", "Loops.", { kind: "Machine", operator });
+  }
+  bank.count("starts_total", "Starts.");
+  expect(
+    joinMetrics([
+      { operator: "shop", text: shop.render() },
+      { operator: "bank", text: bank.render() },
+    ]).split("\n"),
+  ).toEqual([
+    "# HELP turns_total Turns.",
+    "# TYPE turns_total counter",
+    'turns_total{operator="shop",kind="Machine"} 1',
+    'turns_total{operator="bank",kind="Machine"} 1',
+    "# HELP loops_total Loops.",
+    "# TYPE loops_total counter",
+    'loops_total{kind="Machine",operator="shop"} 1',
+    'loops_total{kind="Machine",operator="bank"} 1',
+    "# HELP starts_total Starts.",
+    "# TYPE starts_total counter",
+    'starts_total{operator="bank"} 1',
+    "",
+  ]);
+});
+
+it("the metrics of one operator are as they are, and those of none are nothing", () => {
+  expect(joinMetrics([{ operator: "shop", text: "a_total 1\n" }])).toBe("a_total 1\n");
+  expect(joinMetrics([])).toBe("");
 });

@@ -8,9 +8,9 @@ export interface Counter {
   add(amount?: number): void;
 }
 
-/** Measures how long one thing takes. */
+/** Measures how long one thing takes, or how large it is. */
 export interface Histogram {
-  observe(seconds: number): void;
+  observe(value: number): void;
 }
 
 /** One value of a gauge: what it is about, and how much. */
@@ -36,8 +36,10 @@ interface Series {
   render(name: string, labels: MetricLabels): string[];
 }
 
-/** From a millisecond, where handlers that only look at their object are, to a minute. */
-const BUCKETS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Seconds: from a millisecond, where handlers that only look at their object are, to a minute. */
+const USUAL_BOUNDS: readonly number[] = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+];
 
 /**
  * Counters, histograms and gauges by name and labels. A series is looked up once and then used without any search, for
@@ -56,8 +58,14 @@ export class Metrics {
     return this.#series(name, help, "counter", labels, () => new CounterSeries());
   }
 
-  histogram(name: string, help: string, labels: MetricLabels = {}): Histogram {
-    return this.#series(name, help, "histogram", labels, () => new HistogramSeries());
+  /** @param bounds upper bounds, in ascending order. Default: those of durations in seconds. */
+  histogram(
+    name: string,
+    help: string,
+    labels: MetricLabels = {},
+    bounds: readonly number[] = USUAL_BOUNDS,
+  ): Histogram {
+    return this.#series(name, help, "histogram", labels, () => new HistogramSeries(bounds));
   }
 
   /** `read` is called each time that somebody reads the metrics. Several may share a name. */
@@ -102,6 +110,42 @@ export class Metrics {
   }
 }
 
+/**
+ * The metrics of several operators as one text. A family has one description in it, and what two operators count alike
+ * is told apart by their names: a reader refuses the same series twice.
+ */
+export function joinMetrics(parts: readonly { readonly operator: string; readonly text: string }[]): string {
+  if (parts.length === 1) return parts[0]?.text ?? "";
+  const families = new Map<string, string[]>();
+  for (const { operator, text } of parts) {
+    const told = new Set<string>();
+    let family: string[] = [];
+    for (const line of text.split("\n")) {
+      const [, name] = /^# HELP (\S+)/.exec(line) ?? [];
+      if (name !== undefined) {
+        if (families.has(name)) told.add(name);
+        family = families.get(name) ?? [];
+        families.set(name, family);
+      }
+      const [, described = ""] = /^# \S+ (\S+)/.exec(line) ?? [];
+      if (line !== "" && !told.has(described)) family.push(line.startsWith("#") ? line : withOperator(line, operator));
+    }
+  }
+  return [...families.values()]
+    .flat()
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function withOperator(series: string, operator: string): string {
+  const end = series.search(/[{ ]/);
+  const name = series.slice(0, end);
+  const rest = series.slice(end);
+  if (/[{,]operator="/.test(rest)) return series;
+  const label = labelText({ operator }).slice(1, -1);
+  return rest.startsWith("{") ? `${name}{${label},${rest.slice(1)}` : `${name}{${label}}${rest}`;
+}
+
 class CounterSeries implements Counter, Series {
   #value = 0;
 
@@ -115,15 +159,22 @@ class CounterSeries implements Counter, Series {
 }
 
 class HistogramSeries implements Histogram, Series {
+  readonly #bounds: readonly number[];
   /** One more than there are bounds: the last is for whatever is above all of them. */
-  readonly #counts = new Array<number>(BUCKETS.length + 1).fill(0);
+  readonly #counts: number[];
   #sum = 0;
 
-  observe(seconds: number): void {
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = new Array<number>(bounds.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
     let i = 0;
-    while (i < BUCKETS.length && seconds > (BUCKETS[i] as number)) i++;
+    while (i < bounds.length && value > (bounds[i] as number)) i++;
     this.#counts[i] = (this.#counts[i] as number) + 1;
-    this.#sum += seconds;
+    this.#sum += value;
   }
 
   render(name: string, labels: MetricLabels): string[] {
@@ -131,7 +182,7 @@ class HistogramSeries implements Histogram, Series {
     let total = 0;
     for (const [i, count] of this.#counts.entries()) {
       total += count;
-      const le = i < BUCKETS.length ? String(BUCKETS[i]) : "+Inf";
+      const le = i < this.#bounds.length ? String(this.#bounds[i]) : "+Inf";
       lines.push(line(`${name}_bucket`, { ...labels, le }, total));
     }
     return [...lines, line(`${name}_sum`, labels, this.#sum), line(`${name}_count`, labels, total)];

@@ -42,6 +42,8 @@ export interface Situation {
    * return from there is a change, even if it leads to what was handled before.
    */
   readonly away?: Essence | undefined;
+  /** Something that a cleanup waits for has happened: it need not wait for its time. */
+  readonly hurried?: boolean;
   /** In-memory notes, for filters. */
   readonly memo?: Memo;
   /** Wall-clock milliseconds. */
@@ -139,7 +141,8 @@ function decideDeletion(
   // A change that nobody was told of before the deletion is told with it.
   const old = unpackEssence(record?.base) ?? current.essence;
   const cycle: Cycle = { reason: "delete", opened: current, old, selected, runs };
-  return { finalizer: "keep", cycle, ...dueOf(cycle, situation.now), matching, current };
+  const now = situation.hurried ? Number.POSITIVE_INFINITY : situation.now;
+  return { finalizer: "keep", cycle, ...dueOf(cycle, now), matching, current };
 }
 
 /** Handlers that have given up on the deletion and hold the object for that. */

@@ -2,7 +2,7 @@ export { type AttemptLimits, type AttemptResult, attempt } from "./attempt.ts";
 export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditions.ts";
 export { daemonContext, timerContext } from "./context.ts";
 export { isDeleting } from "./decide.ts";
-export { essenceOf, fieldsOf } from "./essence.ts";
+export { digestOf, essenceOf, fieldsOf } from "./essence.ts";
 export {
   adjustNamespace,
   adopt,
@@ -15,10 +15,21 @@ export {
   type Owner,
   removeOwnerReference,
 } from "./hierarchies.ts";
-export { type BackgroundTurn, type BackgroundWork, handlerClient, resultPatch, type TurnKind } from "./kind.ts";
-export { newMemory, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
+export {
+  type BackgroundTurn,
+  type BackgroundWork,
+  type HandlerWrite,
+  handlerClient,
+  type LevelWork,
+  recordPatch,
+  referenceTo,
+  resultPatch,
+  type TurnKind,
+} from "./kind.ts";
+export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
-export { errorFields, named, type Runs } from "./runs.ts";
+export { messageOf } from "./reports.ts";
+export { errorFields, named, type Runs, tracedEnd } from "./runs.ts";
 export { Stop } from "./stop.ts";
 export {
   annotationStorage,

@@ -1,4 +1,12 @@
-import type { Client, KindClass, KindDescription, KubeBody } from "@lotse/client";
+import {
+  apiVersionOf,
+  type Client,
+  type KindClass,
+  type KindDescription,
+  type KubeBody,
+  pathOf,
+  type WriteVerb,
+} from "@lotse/client";
 import type { Clock, JsonObject } from "@lotse/client/meta";
 import type {
   Aborted,
@@ -11,10 +19,10 @@ import type {
   SettingsPlan,
 } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
-import type { Journal, KindMeasures, Logger, Metrics } from "../report/index.ts";
+import type { Journal, KindMeasures, Logger, Metrics, ObjectReference, Traces } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
-import type { WriteTarget } from "./write.ts";
+import { requestsFor, type WritePlan, type WriteTarget } from "./write.ts";
 
 /** What the turns of one kind share. */
 export interface TurnKind {
@@ -25,6 +33,8 @@ export interface TurnKind {
   readonly events: readonly EventHandler[];
   /** What goes on beside the handlers of changes; undefined when the kind has nothing of the sort. */
   readonly background: BackgroundWork | undefined;
+  /** Reconcilers; undefined when the kind has none. */
+  readonly level: LevelWork | undefined;
   readonly target: WriteTarget;
   /** Whether the kind's schema keeps `status.<id>`. */
   readonly keepsResult: (id: string) => boolean;
@@ -40,12 +50,14 @@ export interface TurnKind {
   /** Lays the answer to a turn's own write over the store. */
   readonly wrote: (body: KubeBody) => void;
   /** Lays the answer to a handler's write, of whatever kind, over the store, and wakes that object. */
-  readonly handlerWrote: (body: KubeBody, kind: KindDescription) => void;
+  readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
   /** Hears of every request of a handler. */
   readonly record: ((request: RecordedRequest) => void) | undefined;
   /** Posts a Kubernetes Event about an object; never fails. */
   readonly post: (body: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
   readonly metrics: Metrics;
+  /** Undefined when the project has no OpenTelemetry. */
+  readonly traces: Traces | undefined;
   readonly measures: KindMeasures;
   readonly journal: Journal;
   /** The notes of an object. */
@@ -82,15 +94,70 @@ export interface BackgroundWork {
   readonly looksAnywhere: boolean;
 }
 
+/** An object as the log and traces name it. */
+export function referenceTo({ kind }: TurnKind, { metadata }: KubeBody): ObjectReference {
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    namespace: metadata?.namespace,
+    name: metadata?.name ?? "",
+    uid: metadata?.uid,
+  };
+}
+
+/** How a handler wrote: its verb, and the reconciler that it is, if it is one. */
+export interface HandlerWrite {
+  readonly verb: WriteVerb;
+  readonly writer: unknown;
+}
+
+/**
+ * Reconcilers, as the turn sees them. Like background work they live in a room above, and run within the turn of their
+ * object.
+ */
+export interface LevelWork {
+  /** Runs who is due; resolves with when somebody is due next (monotonic). */
+  tend(turn: BackgroundTurn): Promise<number | undefined>;
+  /** The turn has written its object over the version `base`, with nothing of somebody else in between. */
+  wrote(memory: ObjectMemory, base: string | undefined, body: KubeBody): void;
+  /** The object is gone. */
+  forget(memory: ObjectMemory): void;
+  /** Who writes, if it is a reconciler of the object. */
+  writerOf(memory: ObjectMemory, handler: string): unknown;
+  /** Whether a filter may look at more than the essence. */
+  readonly looksAnywhere: boolean;
+}
+
 /** The client of a handler: in the namespace of its object, for as long as its attempt lasts, and its writes are known at once. */
-export function handlerClient(kind: TurnKind, handler: string, body: KubeBody, signal: AbortSignal): Client {
+export function handlerClient(
+  kind: TurnKind,
+  handler: string,
+  body: KubeBody,
+  signal: AbortSignal,
+  writer?: unknown,
+): Client {
   const { record, handlerWrote } = kind;
   return kind.client.with({
     ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
     signal,
-    onWrite: (written, _verb, description) => handlerWrote(written, description),
+    onWrite: (written, verb, description) => handlerWrote(written, description, { verb, writer }),
     ...(record && { onRequest: (request) => record({ handler, ...request }) }),
   });
+}
+
+/** What a handler put into its patch is written by the framework on its behalf: it is part of what the handler does. */
+export function recordPatch(
+  { record, kind, target }: TurnKind,
+  handler: string,
+  body: KubeBody,
+  wanted: Pick<WritePlan, "changes" | "transforms">,
+): void {
+  if (!record) return;
+  const { namespace, name = "" } = body.metadata ?? {};
+  for (const { subresource } of requestsFor(body, { ...wanted, record: undefined, finalizer: "keep" }, target)) {
+    const path = pathOf(kind, { namespace, name, subresource });
+    record({ handler, method: "PATCH", path, watch: false, websocket: false });
+  }
 }
 
 /** A merge patch that sets `status.<id>`. */

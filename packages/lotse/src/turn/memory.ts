@@ -51,6 +51,8 @@ export interface ObjectMemory {
   deletionSeen: boolean;
   /** Aborts what runs for the object now. */
   running: Stop | undefined;
+  /** Something that its cleanup waits for has happened: it is tried again at once. */
+  hurried: boolean;
   /** What has woken it since its last turn, for the journal. */
   woke: Wake[] | undefined;
   /** What its present turn has done so far, for the journal. */
@@ -96,6 +98,7 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     changedAt: now,
     deletionSeen: false,
     running: undefined,
+    hurried: false,
     woke: undefined,
     notes: undefined,
   };

@@ -11,12 +11,12 @@ import {
   type Reason,
   TemporaryError,
 } from "../declare/index.ts";
-import type { JournalRun, Logger } from "../report/index.ts";
+import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
 import type { Cycle, Decision } from "./decide.ts";
-import { handlerClient, resultPatch, type TurnKind } from "./kind.ts";
+import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } from "./kind.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
@@ -123,14 +123,19 @@ export class Runs {
       const change = { reason, old: cycle.old, new: current.essence, field: handler.filters.field, step };
       const { retry } = handler;
       const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
-      const result = await this.attempt(handler, this.#body, left, (parts) =>
-        handler.fn(
-          changeContext(
-            parts,
-            { retry: run?.attempts ?? 0, startedAt: effortBegan, now: this.#kind.clock.now() },
-            change,
+      const result = await this.attempt(
+        handler,
+        this.#body,
+        left,
+        (parts) =>
+          handler.fn(
+            changeContext(
+              parts,
+              { retry: run?.attempts ?? 0, startedAt: effortBegan, now: this.#kind.clock.now() },
+              change,
+            ),
           ),
-        ),
+        run?.attempts,
       );
       const endedAt = this.#kind.clock.now();
       // What the steps have done could not be written down: the turn fails, not the handler.
@@ -164,8 +169,40 @@ export class Runs {
     });
   }
 
-  /** One attempt of any handler: its context, its patch, its result. */
+  /** Takes back what was said of the object, where it was. */
+  uncondition(type: string): void {
+    if (!this.#kind.keepsResult("conditions")) return;
+    if (!this.speaksOf(type) && !conditionsOf(this.#body)?.some((one) => one.type === type)) return;
+    this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, { set: [], remove: [type] });
+  }
+
+  /** Whether a handler of this turn has said something under this type. */
+  speaksOf(type: string): boolean {
+    return this.conditions?.set.some((one) => one.type === type) === true;
+  }
+
+  /** Adds a change that the framework itself wants. */
+  change(changes: JsonObject): void {
+    this.changes = combinePatches(this.changes, changes);
+  }
+
+  /** One attempt of any handler: its context, its patch, its result. `retry` is how many there were before. */
   async attempt(
+    handler: Exclude<Handler, IndexHandler>,
+    body: KubeBody,
+    timeoutMs: number | undefined,
+    call: (parts: ContextParts) => unknown,
+    retry = 0,
+  ): Promise<AttemptResult> {
+    const { traces } = this.#kind;
+    if (!traces) return this.#attempt(handler, body, timeoutMs, call);
+    const { id, type } = handler;
+    const reason = type === "change" ? this.#reason : undefined;
+    const work = () => this.#attempt(handler, body, timeoutMs, call);
+    return traces.attempt(referenceTo(this.#kind, body), { id, type, reason, retry }, work, tracedEnd);
+  }
+
+  async #attempt(
     handler: Exclude<Handler, IndexHandler>,
     body: KubeBody,
     timeoutMs: number | undefined,
@@ -182,7 +219,10 @@ export class Runs {
           kind,
           kindClass,
           stop,
-          client: () => handlerClient(this.#kind, handler.id, body, stop.signal),
+          client: () => {
+            const writer = this.#kind.level?.writerOf(this.#memory, handler.id);
+            return handlerClient(this.#kind, handler.id, body, stop.signal, writer);
+          },
           logger: () => this.#logger.with({ handler: handler.id }),
           memo: () => this.#kind.memoOf(this.#memory),
           param: handler.param,
@@ -239,17 +279,18 @@ export class Runs {
       if (this.#kind.keepsResult(handler.id)) changes = combinePatches(changes, result);
       else this.#logger.debug("the kind's status has no field for the handler's result", { handler: handler.id });
     }
+    recordPatch(this.#kind, handler.id, this.#body, { changes, transforms: draft.transforms });
     this.changes = combinePatches(this.changes, changes);
     this.transforms.push(...draft.transforms);
   }
 
-  #note(handler: Exclude<Handler, IndexHandler>, { outcome, error }: AttemptResult, tookMs: number): void {
-    const told = OUTCOMES[outcome.type];
-    this.#kind.measures.ran(handler.id, told, tookMs);
+  #note(handler: Exclude<Handler, IndexHandler>, result: AttemptResult, tookMs: number): void {
+    const { outcome, error } = tracedEnd(result);
+    this.#kind.measures.ran(handler.id, OUTCOMES[result.outcome.type], tookMs);
     notesOf(this.#memory).ran.push({
       handler: handler.id,
       reason: handler.type === "change" ? this.#reason : handler.type,
-      outcome: "waitsForStep" in outcome && outcome.waitsForStep ? "waits for a step" : told,
+      outcome,
       message: error === undefined ? undefined : error instanceof Error ? error.message : String(error),
       tookMs,
     });
@@ -265,6 +306,12 @@ export class Runs {
       this.#logger.info("handler was stopped", { ...fields, why: (result.error as { why?: string } | undefined)?.why });
     } else this.#logger.debug("handler failed", { ...fields, ...errorFields(result.error, before === 0) });
   }
+}
+
+/** How an attempt ended, in the words of the journal and of traces. */
+export function tracedEnd({ outcome, error }: AttemptResult): TracedEnd {
+  const waits = "waitsForStep" in outcome && outcome.waitsForStep === true;
+  return { outcome: waits ? "waits for a step" : OUTCOMES[outcome.type], error };
 }
 
 /** Which handler a line is about, and where to find it. */

@@ -5,7 +5,7 @@
 import { apiVersionOf, type KubeBody } from "@lotse/client";
 import { applyMergePatch, deepEqual, formatDuration, type JsonObject } from "@lotse/client/meta";
 import { Aborted, backoffMs, matchesFilters } from "../declare/index.ts";
-import type { Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
+import type { JournalTurn, Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
 import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { fittingPlan } from "./fit.ts";
@@ -72,10 +72,11 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     return result;
   } finally {
     memory.running = undefined;
-    const { ran, wrote }: TurnNotes = memory.notes ?? NOTHING;
+    const { ran, wrote, read }: TurnNotes = memory.notes ?? NOTHING;
     memory.notes = undefined;
     const tookMs = kind.clock.now() - begunAt;
     const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
+    const after = afterwards(result, memory);
     kind.measures.turn(problem === undefined ? RESULTS[result?.type ?? "quiet"] : "error", tookMs);
     kind.journal.add(key, {
       at: begunAt,
@@ -84,10 +85,18 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       version: body.metadata?.resourceVersion,
       ran,
       wrote,
+      ...(read && { read }),
       problem,
-      nextAt: next,
+      after,
+      nextAt: after === "waits" ? next : undefined,
     });
   }
+}
+
+/** Whoever was woken while its turn was under way has the next one at once, whatever this one wanted to wait for. */
+function afterwards(end: TurnEnd | undefined, { woke }: ObjectMemory): JournalTurn["after"] {
+  if (end?.type === "forget") return "ends";
+  return end?.type === "again" || woke !== undefined ? "goes on" : "waits";
 }
 
 /** Shared by all turns in which nothing happened: with many quiet objects that is most of them. */
@@ -112,12 +121,16 @@ async function look(
 ): Promise<TurnEnd> {
   let body = first;
   let wrote = false;
+  let contested = false;
   const send = async (wanted: WritePlan) => {
     const plan = fittingPlan(kind, memory, kind.newest(key) ?? body, wanted, logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.pending = plan;
-    const result = await write(kind.client, kind.newest(key) ?? body, plan, kind.target, kind.wrote);
+    const base = kind.newest(key) ?? body;
+    const result = await write(kind.client, base, plan, kind.target, kind.wrote);
     memory.pending = undefined;
+    if (result.type !== "gone" && result.contested) contested = true;
+    else if (result.type === "written") kind.level?.wrote(memory, base.metadata?.resourceVersion, result.body);
     memory.errors = 0;
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") {
@@ -159,8 +172,11 @@ async function look(
     await send({ ...working.take(), record, finalizer: "keep" });
   };
   decision = slowDown(kind, memory, decision, working, body, logger);
+  memory.hurried = false;
   const settlement = await runCycle(kind, memory, decision, situation.record, working, remember, body, logger);
-  const backgroundAt = await kind.background?.tend({ kind, memory, body, runs: working, logger });
+  const beside = { kind, memory, body, runs: working, logger };
+  const backgroundAt = await kind.background?.tend(beside);
+  const levelAt = await kind.level?.tend(beside);
   const release = decision.finalizer === "drop" || settlement?.release === true;
   if (settlement?.release) memory.deletionHandled = true;
   const record = settlement?.record ?? (situation.restore && !isDeleting(body) ? situation.record : undefined);
@@ -185,7 +201,8 @@ async function look(
   if (isDeleting(latest) !== isDeleting(situation.body)) return { type: "again" };
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
-  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt);
+  if (kind.level && contested) return { type: "again" };
+  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt, levelAt);
 }
 
 /** A write in words. */
@@ -200,8 +217,12 @@ function whatIsWritten({ changes, transforms, conditions, record, finalizer }: W
 }
 
 /** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
-function filtersLookAnywhere({ changes, background }: TurnKind): boolean {
-  return background?.looksAnywhere === true || changes.some(({ filters }) => filters.when !== undefined);
+function filtersLookAnywhere({ changes, background, level }: TurnKind): boolean {
+  return (
+    background?.looksAnywhere === true ||
+    level?.looksAnywhere === true ||
+    changes.some(({ filters }) => filters.when !== undefined)
+  );
 }
 
 async function runCycle(
@@ -267,6 +288,7 @@ function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logge
     unreadable: reading.type === "unreadable" && memory.record === undefined,
     firstSight: memory.firstSight,
     away: memory.away,
+    hurried: memory.hurried,
     essence,
     handlers: kind.changes,
     memo: memory.memo ?? {},
@@ -318,11 +340,11 @@ function noteEssence(memory: ObjectMemory, digest: string, now: number): void {
   memory.changedAt = now;
 }
 
-function earliest(kind: TurnKind, retryAtWall: number | undefined, backgroundAt: number | undefined): TurnEnd {
+function earliest(kind: TurnKind, retryAtWall: number | undefined, ...others: (number | undefined)[]): TurnEnd {
   const now = kind.clock.monotonic();
   const retryAt = retryAtWall === undefined ? undefined : now + Math.max(0, retryAtWall - kind.clock.now());
-  if (retryAt === undefined && backgroundAt === undefined) return { type: "quiet" };
-  const at = Math.min(retryAt ?? Number.POSITIVE_INFINITY, backgroundAt ?? Number.POSITIVE_INFINITY);
+  const at = Math.min(...[retryAt, ...others].map((one) => one ?? Number.POSITIVE_INFINITY));
+  if (at === Number.POSITIVE_INFINITY) return { type: "quiet" };
   return at <= now ? { type: "again" } : { type: "later", at };
 }
 

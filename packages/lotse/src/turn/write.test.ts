@@ -139,7 +139,10 @@ describe("writing", () => {
 
   it("sends nothing when nothing changes", async () => {
     const world = server(thing());
-    expect(await write(world.client, thing(), nothing, inStatus, ignore)).toEqual({ type: "unchanged" });
+    expect(await write(world.client, thing(), nothing, inStatus, ignore)).toEqual({
+      type: "unchanged",
+      contested: false,
+    });
     expect(world.patches).toEqual([]);
   });
 

@@ -105,8 +105,10 @@ export type WriteResult =
       readonly requests: number;
       /** What the server took and did not keep: fields that its schema prunes. */
       readonly dropped: JsonObject | undefined;
+      /** Somebody else may have changed the object before it was written. */
+      readonly contested: boolean;
     }
-  | { readonly type: "unchanged" }
+  | { readonly type: "unchanged"; readonly contested: boolean }
   /** The object, or the one with this uid, is no more. */
   | { readonly type: "gone" };
 
@@ -141,12 +143,13 @@ export async function write(
   if (!name || !uid) throw new TypeError("an object without a name or a uid cannot be written");
   const answered = new Set<PatchRequest["subresource"]>();
   let body = newest;
+  let contested = false;
   for (let round = 1; ; round++) {
     const open = requestsFor(body, plan, target);
     const request = open.find(({ subresource }) => !answered.has(subresource));
     if (!request) {
-      if (answered.size === 0) return { type: "unchanged" };
-      return { type: "written", body, requests: answered.size, dropped: open[0]?.patch };
+      if (answered.size === 0) return { type: "unchanged", contested };
+      return { type: "written", body, requests: answered.size, dropped: open[0]?.patch, contested };
     }
     const tested = round <= TESTED_ROUNDS ? { uid, resourceVersion: body.metadata?.resourceVersion } : { uid };
     const patch = { ...request.patch, metadata: { ...(request.patch.metadata as JsonObject | undefined), ...tested } };
@@ -162,7 +165,7 @@ export async function write(
       answered.add(request.subresource);
       if (open.length === 1 && keeps(body, request.patch)) {
         onWritten(body);
-        return { type: "written", body, requests: answered.size, dropped: undefined };
+        return { type: "written", body, requests: answered.size, dropped: undefined, contested };
       }
     } catch (error) {
       if (saysGone(error, name)) return { type: "gone" };
@@ -170,6 +173,7 @@ export async function write(
       const fresh = await read(client, target.description, name, namespace);
       if (fresh?.metadata?.uid !== uid) return { type: "gone" };
       body = fresh;
+      contested = true;
     }
     onWritten(body);
   }

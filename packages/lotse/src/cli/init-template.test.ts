@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 
-const template = (file: string) => fileURLToPath(new URL(`../templates/${file}`, import.meta.url));
+const template = (file: string) => fileURLToPath(new URL(`../../templates/${file}`, import.meta.url));
 const readJson = async (file: string) => JSON.parse(await readFile(file, "utf8"));
 
 describe("the template's own tests", async () => {
@@ -30,8 +30,8 @@ test("the template compiles", { timeout: 60_000 }, async () => {
 
 test("the template asks for the versions that this repository is tested with", async () => {
   const { dependencies, devDependencies } = await readJson(template("package.json"));
-  const root = await readJson(fileURLToPath(new URL("../../../package.json", import.meta.url)));
-  const own = await readJson(fileURLToPath(new URL("../package.json", import.meta.url)));
+  const root = await readJson(fileURLToPath(new URL("../../../../package.json", import.meta.url)));
+  const own = await readJson(fileURLToPath(new URL("../../package.json", import.meta.url)));
   for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
     const expected = /^(lotse$|@lotse\/)/.test(name) ? own.version : root.devDependencies[name];
     expect(version, name).toBe(`^${expected}`);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CreateError, checkFolder, checkName, planProject } from "./plan.ts";
-import { readTemplates } from "./templates.ts";
+import { readTemplates } from "./init-create.ts";
+import { CreateError, checkFolder, checkName, planProject } from "./init-plan.ts";
 
 const problemOf = (run: () => unknown): CreateError => {
   try {

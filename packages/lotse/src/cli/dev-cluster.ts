@@ -1,0 +1,111 @@
+/** Where `lotse dev` works: on an embedded cluster of its own, or with `--real` on the one of the current context. */
+import type { Client } from "@lotse/client";
+import { type ConnectOptions, connect } from "./connect.ts";
+import type { Fact } from "./facts.ts";
+import type { Io } from "./io.ts";
+import { type KubeletChoice, startLocalCluster } from "./local-cluster.ts";
+import { Problem } from "./problem.ts";
+import { projectSettings } from "./project.ts";
+
+/** The flags that choose the cluster. */
+export interface DevClusterOptions extends ConnectOptions {
+  readonly real?: boolean | undefined;
+  readonly port?: number | undefined;
+  readonly kubelet?: KubeletChoice | undefined;
+  readonly namespace?: readonly string[] | undefined;
+  readonly installCrds?: boolean | undefined;
+}
+
+/** A cluster to develop on. */
+export interface DevCluster {
+  readonly client: Client;
+  readonly real: boolean;
+  readonly url: string;
+  /** The embedded one has none, and a real one may have none either. */
+  readonly context: string | undefined;
+  /** The file that kubectl needs, if it is not the usual one. */
+  readonly kubeconfig: string | undefined;
+  readonly crds: "install" | undefined;
+  readonly facts: readonly Fact[];
+  close(): Promise<void>;
+}
+
+/** A {@link Problem} for flags that contradict each other, before anything is started. */
+export function checkDevOptions({ real, port, kubelet, context }: DevClusterOptions): void {
+  const embedded = port !== undefined ? "--port" : kubelet !== undefined ? "--kubelet" : undefined;
+  if (real && embedded !== undefined) {
+    throw new Problem(
+      {
+        what: `--real and ${embedded} exclude each other`,
+        why: `${embedded} is about the embedded cluster`,
+        todo: "leave one of them out",
+      },
+      { exitCode: 2 },
+    );
+  }
+  if (!real && context !== undefined) {
+    throw new Problem(
+      {
+        what: "--context needs --real",
+        why: "without --real the operator gets an embedded cluster of its own",
+        todo: `add --real to work on ${context}`,
+      },
+      { exitCode: 2 },
+    );
+  }
+}
+
+/** Starts the embedded cluster, or connects to the real one. */
+export function openDevCluster(
+  file: string,
+  options: DevClusterOptions,
+  io: Io,
+  onWarning: (text: string) => void,
+): Promise<DevCluster> {
+  return options.real ? openReal(options, io, onWarning) : openEmbedded(file, options, io);
+}
+
+async function openEmbedded(file: string, options: DevClusterOptions, io: Io): Promise<DevCluster> {
+  const kubelet = options.kubelet ?? projectSettings(file).kubelet;
+  const { cluster, kubeconfig } = await startLocalCluster(
+    { port: options.port, kubeconfig: options.kubeconfig, kubelet },
+    io,
+  );
+  const upAfter = Math.round(io.uptime());
+  const client = await cluster.connect().catch(async (error: unknown) => {
+    await cluster.stop();
+    throw error;
+  });
+  return {
+    client,
+    real: false,
+    url: cluster.url,
+    context: undefined,
+    kubeconfig,
+    crds: "install",
+    facts: [["cluster", `${cluster.url}, up after ${upAfter} ms`]],
+    async close() {
+      await client.close();
+      await cluster.stop();
+    },
+  };
+}
+
+async function openReal(options: DevClusterOptions, io: Io, onWarning: (text: string) => void): Promise<DevCluster> {
+  const { client, server, context, user, version } = await connect(options, io, onWarning);
+  return {
+    client,
+    real: true,
+    url: server,
+    context,
+    kubeconfig: options.kubeconfig,
+    // Definitions are the whole cluster's: others may rely on those that are there.
+    crds: options.installCrds ? "install" : undefined,
+    facts: [
+      ["cluster", [server, context && `context ${context}`, version].filter(Boolean).join(", ")],
+      ["identity", user ?? "not told by the cluster"],
+      ["beware", "what the operator does here is real; stop the one of its name that the cluster may run itself"],
+    ],
+    close: () => client.close(),
+  };
+}

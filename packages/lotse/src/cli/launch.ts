@@ -1,0 +1,21 @@
+/** What `bin/lotse.js` calls: the command line of this process. Loads no more than the command needs. */
+import { processIo } from "./io.ts";
+import { readPlainCluster } from "./plain-cluster.ts";
+import { reportFailure } from "./report-failure.ts";
+
+/** Runs the command line of this process. */
+export async function launch(): Promise<void> {
+  const argv = process.argv.slice(2);
+  const io = processIo();
+  const plain = readPlainCluster(argv, io.env);
+  if (plain) {
+    const { cluster } = await import("./cluster.ts");
+    process.exitCode = await cluster(plain, io).catch((error: unknown) => reportFailure(error, argv, io));
+  } else {
+    const { main } = await import("./main.ts");
+    process.exitCode = await main(argv, io);
+  }
+  // What a user's file left open (a pool, a timer) must not hold back a program whose work is done; what is still to
+  // be written to a pipe gets its time.
+  setTimeout(() => process.exit(), 1_000).unref();
+}

@@ -1,0 +1,214 @@
+/** The types of level-based work: what a reconciler is given, what it may say, and how it is declared. */
+import type { KindClass, KindDescription, KubeBody, KubeObject } from "@lotse/client";
+import {
+  ConfigError,
+  type Duration,
+  durationMs,
+  type FieldSelectorInput,
+  type LabelSelectorInput,
+} from "@lotse/client/meta";
+import type { AttemptContext, ObjectContext } from "./context.ts";
+import type { Filters } from "./filters.ts";
+import type { ObjectHandlerOptions, ResourceInput, RetryOptions, RetryPlan } from "./handler.ts";
+import type { IndexHandle } from "./indexes.ts";
+import type { ObjectOf } from "./on.ts";
+import type { DeepReadonly } from "./readonly.ts";
+
+const REQUEUE = Symbol.for("lotse.requeue");
+
+/** What a reconciler returns to be called again after a while: made by {@link requeue}. */
+export interface Requeue {
+  readonly [REQUEUE]: true;
+  readonly afterMs: number;
+}
+
+/**
+ * Asks to be called again after this time, if nothing wakes the object before: `return requeue("5s")`.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, async ({ status, requeue }) => (status.booted ? undefined : requeue("5s")));
+ * ```
+ */
+export function requeue(after: Duration): Requeue {
+  const afterMs = durationMs(after);
+  if (!(afterMs >= 0))
+    throw new ConfigError(`requeue(${after}) would lie in the past`, { hint: 'write requeue("5s")' });
+  return { [REQUEUE]: true, afterMs };
+}
+
+/** Whether a value was made by {@link requeue}. */
+export function isRequeue(value: unknown): value is Requeue {
+  return typeof value === "object" && value !== null && (value as { [REQUEUE]?: unknown })[REQUEUE] === true;
+}
+
+/** Which objects to list. */
+export interface ListQuery {
+  /** Default: the namespace of the object that is reconciled; `"*"` for all that the operator serves. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: LabelSelectorInput | undefined;
+  readonly fieldSelector?: FieldSelectorInput | undefined;
+  /** Only objects that have this one, or the one with this uid, among their owners. */
+  readonly ownedBy?: KubeObject | string | undefined;
+}
+
+/** A kind as reads take it. */
+export type ReadableKind = KindClass<KubeObject> | KindDescription | string;
+
+/** Reads one object; undefined when there is none. */
+export interface TrackedGet {
+  <R extends ReadableKind>(
+    kind: R,
+    name: string,
+    o?: { readonly namespace?: string | undefined },
+  ): Promise<ObjectOf<R> | undefined>;
+  /** The same from the server, past the store; not remembered. */
+  live<R extends ReadableKind>(
+    kind: R,
+    name: string,
+    o?: { readonly namespace?: string | undefined },
+  ): Promise<ObjectOf<R> | undefined>;
+}
+
+/** Reads the objects of a kind, or the values of an index under a key. */
+export interface TrackedList {
+  <R extends ReadableKind>(kind: R, query?: ListQuery): Promise<readonly ObjectOf<R>[]>;
+  <K, V>(index: IndexHandle<K, V>, key: K): Promise<readonly V[]>;
+}
+
+/**
+ * Reads that are remembered: they are answered from the operator's own copy of the cluster, own writes included, and
+ * when an answer would be another one the object is reconciled again.
+ */
+export interface TrackedReads {
+  readonly get: TrackedGet;
+  readonly list: TrackedList;
+  /** Whether there is such an object; woken only when that changes. */
+  readonly exists: (
+    kind: ReadableKind,
+    name: string,
+    o?: { readonly namespace?: string | undefined },
+  ) => Promise<boolean>;
+}
+
+/** What `operator.reconcile` functions get. */
+export interface ReconcileContext<B extends KubeBody, O = KubeObject<B>>
+  extends ObjectContext<B, O>,
+    AttemptContext,
+    TrackedReads {
+  /** When this run began, by the operator's clock, which tests can move. */
+  readonly now: Date;
+  /** The object shall be reconciled again after this time: `return requeue("5s")`. */
+  readonly requeue: (after: Duration) => Requeue;
+}
+
+/** Which objects an event of another kind is about: names in the same namespace, or names with a namespace. */
+export type Mapped =
+  | string
+  | { readonly name: string; readonly namespace?: string | undefined }
+  | readonly (string | { readonly name: string; readonly namespace?: string | undefined })[]
+  | undefined;
+
+/** A kind whose changes concern objects of the reconciled one, and which of them. Called with the old and the new state. */
+export type Watches = readonly [resource: ResourceInput, map: (object: never) => Mapped];
+
+/** Which changes of the object itself count. A deletion mark always does. */
+export type ChangeFilter<B> =
+  | "generation"
+  | "labels"
+  | "annotations"
+  | ((now: DeepReadonly<B>, before: DeepReadonly<B>) => boolean);
+
+/** At most so many runs for one object in so much time. */
+export interface RateLimit {
+  readonly runs: number;
+  readonly per: Duration;
+}
+
+/** Options of `operator.reconcile`. */
+export interface ReconcileOptions<B extends KubeBody, O = KubeObject<B>>
+  extends ObjectHandlerOptions<B>,
+    Omit<RetryOptions, "retries"> {
+  /** Kinds whose objects belong to the reconciled one: a change of one wakes its owner. */
+  readonly owns?: readonly ResourceInput[];
+  /** Other kinds, with a function that says which objects a change concerns. */
+  readonly watches?: readonly Watches[];
+  /** How many objects of the kind are worked on at once. Default: the operator's `settings.queueing.concurrency`. */
+  readonly concurrency?: number;
+  /** Reconcile at least this often, also when nothing changes. Default: never without a cause. */
+  readonly resync?: Duration;
+  /** `"low"`: behind everything else that is new. Default: changes first, then retries, then what the start has found. */
+  readonly priority?: "normal" | "low";
+  /** Which changes of the object count, one of several is enough. Default: every change by somebody else. */
+  readonly filter?: ChangeFilter<B> | readonly ChangeFilter<B>[];
+  /** Default: none. */
+  readonly rateLimit?: RateLimit;
+  /** Holds the object with a finalizer and cleans up before it goes. */
+  readonly onDelete?: (context: ReconcileContext<B, O>) => unknown;
+  /**
+   * Keep `status.observedGeneration` and the conditions `Ready`, `Reconciling` and `Stalled`. Default: `false`; a
+   * condition that the function sets itself is not touched.
+   */
+  readonly conditions?: boolean;
+}
+
+/** A declared reconciler. */
+export interface ReconcileHandler {
+  readonly type: "reconcile";
+  readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
+  readonly filters: Filters<KubeBody>;
+  readonly retry: RetryPlan;
+  readonly param: unknown;
+  readonly owns: readonly ResourceInput[];
+  readonly watches: readonly { readonly resource: ResourceInput; readonly map: (object: KubeObject) => Mapped }[];
+  readonly concurrency: number | undefined;
+  readonly resyncMs: number | undefined;
+  readonly priority: "normal" | "low";
+  readonly changes: readonly ChangeFilter<KubeBody>[];
+  readonly rateLimit: { readonly runs: number; readonly perMs: number } | undefined;
+  readonly conditions: boolean;
+  /** Keeps children instead of being a function that does it all. */
+  readonly children: ChildrenPlan | undefined;
+  readonly fn: (context: ReconcileContext<KubeBody>) => unknown;
+  readonly onDelete: ((context: ReconcileContext<KubeBody>) => unknown) | undefined;
+}
+
+/** How children are kept. */
+export interface ChildrenPlan {
+  /** Delete them in reverse order before their parent goes, instead of leaving them to the garbage collector. */
+  readonly reverse: boolean;
+  /** There may be things outside of the cluster among them. */
+  readonly external: boolean;
+}
+
+/** Reads and checks the options of a reconciler. */
+export function planReconciler(
+  options: ReconcileOptions<KubeBody>,
+): Pick<
+  ReconcileHandler,
+  "owns" | "watches" | "concurrency" | "resyncMs" | "priority" | "changes" | "rateLimit" | "conditions" | "onDelete"
+> {
+  const { owns = [], watches = [], concurrency, resync, filter, rateLimit } = options;
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency > 0)) {
+    throw new ConfigError(`the concurrency of a reconciler is ${concurrency}`, { hint: "it is a number from 1 on" });
+  }
+  const perMs = rateLimit && durationMs(rateLimit.per);
+  if (rateLimit && !(Number.isInteger(rateLimit.runs) && rateLimit.runs > 0 && (perMs ?? 0) > 0)) {
+    throw new ConfigError("the rate limit of a reconciler allows nothing", {
+      hint: 'write rateLimit: { runs: 5, per: "10s" }',
+    });
+  }
+  return {
+    owns,
+    watches: watches.map(([resource, map]) => ({ resource, map: map as (object: KubeObject) => Mapped })),
+    concurrency,
+    resyncMs: resync === undefined ? undefined : durationMs(resync),
+    priority: options.priority ?? "normal",
+    changes: filter === undefined ? [] : Array.isArray(filter) ? filter : [filter as ChangeFilter<KubeBody>],
+    rateLimit: rateLimit && { runs: rateLimit.runs, perMs: perMs as number },
+    conditions: options.conditions ?? false,
+    onDelete: options.onDelete,
+  };
+}

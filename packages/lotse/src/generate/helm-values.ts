@@ -1,0 +1,194 @@
+/** What can be set in a chart: the values, a word about each, and the schema that refuses wrong ones. */
+import { Commented } from "./yaml.ts";
+
+/** What the values begin with. */
+export interface ChartDefaults {
+  readonly repository: string;
+  /** Empty: the chart's `appVersion`. */
+  readonly tag: string;
+  /** Goes before the tag; empty: none. */
+  readonly digest: string;
+  /** The namespaces that are served; empty: all. */
+  readonly namespaces: readonly string[];
+  /** Whether the operator writes its definitions by itself; undefined: it has none. */
+  readonly installCrds: boolean | undefined;
+}
+
+/** Names, and patterns as `lotse run --namespace` takes them. */
+const NAMESPACE_PATTERN = "^!?[a-z0-9*?\\[\\]]([a-z0-9*?\\[\\]-]*[a-z0-9*?\\[\\]])?$";
+const PORT = 8080;
+
+/** One value of the chart: where it stands, what it is about, and what it may be. */
+interface Entry {
+  readonly comment?: string;
+  readonly value: unknown;
+  readonly schema: object;
+}
+
+/** A group of values, or one. */
+type Entries = { readonly [key: string]: Entry | { readonly group: Entries; readonly comment?: string } };
+
+const text = { type: "string" };
+const map = { type: "object" };
+const texts = { type: "object", additionalProperties: text };
+
+function entriesOf({ repository, tag, digest, namespaces, installCrds }: ChartDefaults): Entries {
+  return {
+    image: {
+      group: {
+        repository: { value: repository, schema: { type: "string", minLength: 1 } },
+        tag: { comment: "The version of the chart's application unless one is named.", value: tag, schema: text },
+        digest: {
+          comment: "sha256:…, which goes before the tag.",
+          value: digest,
+          schema: { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
+        },
+        pullPolicy: { value: "IfNotPresent", schema: { enum: ["Always", "IfNotPresent", "Never"] } },
+      },
+    },
+    imagePullSecrets: {
+      value: [],
+      schema: { type: "array", items: { type: "object", required: ["name"], properties: { name: text } } },
+    },
+    nameOverride: { value: "", schema: { type: "string", maxLength: 63 } },
+    fullnameOverride: { value: "", schema: { type: "string", maxLength: 63 } },
+    namespaces: {
+      comment: "Only objects of these namespaces are handled, and only there are rights given; all when empty.",
+      value: [...namespaces],
+      schema: { type: "array", items: { type: "string", maxLength: 64, pattern: NAMESPACE_PATTERN } },
+    },
+    ...(installCrds !== undefined && {
+      installCrds: {
+        comment: [
+          "Whether the operator brings its definitions up to date when it starts: Helm installs them, and never",
+          "changes them afterwards. Takes the right to create and change definitions.",
+        ].join("\n"),
+        value: installCrds,
+        schema: { type: "boolean" },
+      },
+    }),
+    replicas: {
+      comment: "1, or 0 to pause: two at once would work on the same objects.",
+      value: 1,
+      schema: { type: "integer", enum: [0, 1] },
+    },
+    serviceAccount: {
+      group: {
+        create: { value: true, schema: { type: "boolean" } },
+        name: { comment: "The release's full name unless one is named.", value: "", schema: text },
+        annotations: { value: {}, schema: texts },
+      },
+    },
+    rbac: {
+      group: {
+        create: {
+          comment: "Without, somebody else gives the account its rights.",
+          value: true,
+          schema: { type: "boolean" },
+        },
+      },
+    },
+    logFormat: { value: "json", schema: { enum: ["json", "pretty"] } },
+    verbose: { value: false, schema: { type: "boolean" } },
+    env: {
+      comment: "More variables for the operator, as a container has them.",
+      value: [],
+      schema: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["name"],
+          properties: { name: { type: "string", minLength: 1 }, value: text, valueFrom: map },
+          additionalProperties: false,
+        },
+      },
+    },
+    port: {
+      comment: "Where health and metrics are served.",
+      value: PORT,
+      schema: { type: "integer", minimum: 1024, maximum: 65_535 },
+    },
+    livenessProbe: { value: { periodSeconds: 20, timeoutSeconds: 5 }, schema: probe() },
+    readinessProbe: { value: { periodSeconds: 10 }, schema: probe() },
+    resources: {
+      value: { requests: { cpu: "50m", memory: "96Mi" }, limits: { memory: "256Mi" } },
+      schema: {
+        type: "object",
+        properties: { requests: quantities(), limits: quantities(), claims: { type: "array" } },
+        additionalProperties: false,
+      },
+    },
+    podSecurityContext: {
+      value: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: "RuntimeDefault" } },
+      schema: map,
+    },
+    securityContext: {
+      value: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+      schema: map,
+    },
+    terminationGracePeriodSeconds: { value: 30, schema: { type: "integer", minimum: 0 } },
+    podAnnotations: { value: {}, schema: texts },
+    podLabels: { value: {}, schema: texts },
+    priorityClassName: { value: "", schema: text },
+    nodeSelector: { value: {}, schema: texts },
+    tolerations: { value: [], schema: { type: "array", items: map } },
+    affinity: { value: {}, schema: map },
+  };
+}
+
+function probe(): object {
+  const seconds = { type: "integer", minimum: 1 };
+  return {
+    type: "object",
+    properties: {
+      initialDelaySeconds: { type: "integer", minimum: 0 },
+      periodSeconds: seconds,
+      timeoutSeconds: seconds,
+      failureThreshold: seconds,
+      successThreshold: seconds,
+    },
+    additionalProperties: false,
+  };
+}
+
+function quantities(): object {
+  return { type: "object", additionalProperties: { type: ["string", "number"] } };
+}
+
+/** What `values.yaml` holds, with its comments. */
+export function chartValues(defaults: ChartDefaults): object {
+  return valuesOf(entriesOf(defaults));
+}
+
+/** What `values.schema.json` holds. A value that the chart does not know is a mistake. */
+export function chartValuesSchema(defaults: ChartDefaults): object {
+  const schema = schemaOf(entriesOf(defaults));
+  // Helm hands these in by itself when the chart is part of another one.
+  const properties = { ...schema.properties, global: map };
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...schema, properties };
+}
+
+interface ObjectSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, object>>;
+  readonly additionalProperties: false;
+}
+
+function valuesOf(entries: Entries): object {
+  return Object.fromEntries(
+    Object.entries(entries).map(([key, entry]) => {
+      const value = "group" in entry ? valuesOf(entry.group) : entry.value;
+      return [key, entry.comment === undefined ? value : new Commented(entry.comment, value)];
+    }),
+  );
+}
+
+function schemaOf(entries: Entries): ObjectSchema {
+  const properties = Object.fromEntries(
+    Object.entries(entries).map(([key, entry]) => {
+      const schema = "group" in entry ? schemaOf(entry.group) : entry.schema;
+      return [key, { ...(entry.comment !== undefined && { description: entry.comment }), ...schema }];
+    }),
+  );
+  return { type: "object", properties, additionalProperties: false };
+}

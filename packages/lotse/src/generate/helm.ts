@@ -1,0 +1,97 @@
+/** The Helm chart of an operator: its definitions, its rights and its Deployment, with values that a schema checks. */
+import type { CustomResourceDefinition } from "@lotse/client";
+import type { About } from "./about.ts";
+import { ruleWithReason } from "./access.ts";
+import {
+  deploymentTemplate,
+  helpersTemplate,
+  notesTemplate,
+  rbacTemplate,
+  serviceAccountTemplate,
+} from "./helm-templates.ts";
+import { type ChartDefaults, chartValues, chartValuesSchema } from "./helm-values.ts";
+import { type Need, rulesFor } from "./rbac.ts";
+import { toYaml } from "./yaml.ts";
+
+/** One file of what is made; `name` is relative, with slashes. */
+export interface GeneratedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a chart is made of. */
+export interface ChartInput {
+  readonly name: string;
+  readonly about: About;
+  readonly definitions: readonly CustomResourceDefinition["body"][];
+  /** What the operator needs when it serves all namespaces and its definitions are there. */
+  readonly needs: readonly Need[];
+  /** What it needs besides to install them. */
+  readonly installNeeds: readonly Need[];
+  /** Whether it does so unless somebody says otherwise. */
+  readonly installs: boolean;
+  /** What it needs besides when its namespaces are given as patterns. */
+  readonly patternNeeds: readonly Need[];
+  /** `example.com/rates:1`; undefined: the operator's name, in the version of the application. */
+  readonly image: string | undefined;
+  /** The namespaces that it serves unless somebody says otherwise; undefined: all. */
+  readonly serves: readonly string[] | undefined;
+}
+
+/** The oldest Kubernetes that is served; the suffix lets distributions' own versions pass. */
+const KUBE_VERSION = ">=1.31.0-0";
+
+/** The files of the chart, in the order of their names. */
+export function helmChart(input: ChartInput): GeneratedFile[] {
+  const { name, about, definitions, needs, patternNeeds, installNeeds } = input;
+  const defaults: ChartDefaults = {
+    ...imageParts(input.image ?? name),
+    namespaces: input.serves ?? [],
+    installCrds: definitions.length > 0 ? input.installs : undefined,
+  };
+  const rules = {
+    cluster: rulesText(needs.filter(({ clusterWide }) => clusterWide)),
+    namespaced: rulesText(needs.filter(({ clusterWide }) => !clusterWide)),
+    patterns: rulesText(patternNeeds),
+    definitions: rulesText(installNeeds),
+  };
+  const plurals = definitions.map(({ metadata }) => metadata?.name ?? "");
+  return [
+    { name: "Chart.yaml", text: toYaml(chartFile(name, about)) },
+    ...definitions.map((one) => ({ name: `crds/${one.metadata?.name ?? "crd"}.yaml`, text: toYaml(one) })),
+    { name: "templates/NOTES.txt", text: notesTemplate(name, plurals) },
+    { name: "templates/_helpers.tpl", text: helpersTemplate(name) },
+    { name: "templates/deployment.yaml", text: deploymentTemplate(name, definitions.length > 0) },
+    { name: "templates/rbac.yaml", text: rbacTemplate(name, rules) },
+    { name: "templates/serviceaccount.yaml", text: serviceAccountTemplate(name) },
+    { name: "values.schema.json", text: `${JSON.stringify(chartValuesSchema(defaults), null, 2)}\n` },
+    { name: "values.yaml", text: toYaml(chartValues(defaults)) },
+  ];
+}
+
+function chartFile(name: string, { version, description, homepage, source, author, keywords }: About): object {
+  return {
+    apiVersion: "v2",
+    name,
+    description: description ?? `The operator ${name}`,
+    type: "application",
+    version,
+    appVersion: version,
+    kubeVersion: KUBE_VERSION,
+    home: homepage,
+    sources: source === undefined ? undefined : [source],
+    keywords: keywords.length > 0 ? keywords : undefined,
+    maintainers: author && [author],
+  };
+}
+
+/** `host:5000/rates:1@sha256:…` in its parts: what follows the last colon is a tag, unless it is a port and a path. */
+export function imageParts(image: string): Pick<ChartDefaults, "repository" | "tag" | "digest"> {
+  const [, name = image, digest = ""] = /^([^@]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
+  const [, repository = name, tag = ""] = /^(.+):(\w[\w.-]{0,127})$/.exec(name) ?? [];
+  return { repository, tag, digest };
+}
+
+function rulesText(needs: readonly Need[]): string | undefined {
+  return needs.length === 0 ? undefined : toYaml(rulesFor(needs).map(ruleWithReason));
+}

@@ -1,0 +1,110 @@
+/** Puts together what the turns of one kind need: its handlers, its storage, and their surroundings. */
+import { apiVersionOf, type KubeBody } from "@lotse/client";
+import { type ChangeHandler, type EventHandler, fieldKeys, type Handler, type Memo } from "../declare/index.ts";
+import type { KindFacts } from "../informers/index.ts";
+import type { Journal, KindMeasures, Logger } from "../report/index.ts";
+import {
+  type BackgroundWork,
+  essenceOf,
+  fieldsOf,
+  type LevelWork,
+  type RecordStorage,
+  type TurnKind,
+} from "../turn/index.ts";
+import type { ControllerShared } from "./controller.ts";
+
+/** What a controller brings. */
+export interface TurnParts extends Pick<TurnKind, "newest" | "wrote" | "wake" | "recordNotKept"> {
+  readonly shared: ControllerShared;
+  readonly facts: KindFacts;
+  readonly handlers: readonly Handler[];
+  readonly storage: RecordStorage;
+  readonly background: BackgroundWork | undefined;
+  readonly level: LevelWork | undefined;
+  readonly logger: Logger;
+  readonly measures: KindMeasures;
+  readonly journal: Journal;
+}
+
+/** The handlers of one sort. */
+export function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["type"]): T[] {
+  return handlers.filter((handler): handler is T => handler.type === type);
+}
+
+/** See the module comment. */
+export function describeTurns(parts: TurnParts): TurnKind {
+  const { shared, facts, handlers, logger, recordNotKept } = parts;
+  const { operator, settings, events } = shared;
+  const { kind, kindClass, hasStatus, keepsField } = facts;
+  const changes = handlersOf<ChangeHandler>(handlers, "change");
+  const { finalizer, ignore } = settings.persistence;
+  const storage = finalizer === undefined ? parts.storage : { ...parts.storage, finalizer };
+  const fields = fieldsOf(changes);
+  const ignored = ignore.map((path) => fieldKeys(path));
+  const { client, clock, random, metrics, traces, handlerWrote, record, stopping, plan } = shared;
+  const { background, level, measures, journal, newest, wrote, wake } = parts;
+  return {
+    operator,
+    kind,
+    kindClass,
+    changes,
+    events: handlersOf<EventHandler>(handlers, "event"),
+    background,
+    level,
+    target: {
+      description: kind,
+      hasStatus,
+      storage,
+      fieldManager: operator,
+      handlers: changes.map(({ id }) => id),
+    },
+    keepsResult: keepsField,
+    essenceOf: (body) => storage.clear(essenceOf(body, fields, ignored)),
+    indexes: shared.indexes.view,
+    client,
+    clock,
+    random,
+    logger,
+    metrics,
+    traces,
+    measures,
+    journal,
+    memoOf: (memory) => {
+      memory.memo ??= memoFrom(shared.memo);
+      return memory.memo;
+    },
+    newest,
+    wrote,
+    handlerWrote,
+    record,
+    post: (body, type, reason, message) => events.post({ type, reason, message, object: referenceTo(body, facts) }),
+    wake,
+    recordNotKept: () => {
+      logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
+        hint: "install the CRD of this version of the operator",
+      });
+      recordNotKept();
+    },
+    stopping,
+    settings,
+    plan,
+  };
+}
+
+/** Handlers may speak of other objects than their own; items of lists say nothing of their kind. */
+function referenceTo(body: KubeBody, { kind }: KindFacts) {
+  return {
+    apiVersion: body.apiVersion ?? apiVersionOf(kind),
+    kind: body.kind ?? kind.kind,
+    namespace: body.metadata?.namespace,
+    name: body.metadata?.name ?? "",
+    uid: body.metadata?.uid,
+    resourceVersion: body.metadata?.resourceVersion,
+  };
+}
+
+/** An object's memo begins with the operator's notes; their own `clone` may say how. */
+function memoFrom(memo: Memo): Memo {
+  const { clone } = memo;
+  return typeof clone === "function" ? (clone.call(memo) as Memo) : { ...memo };
+}

@@ -1,0 +1,47 @@
+/** Which changes of an object count for its reconciler, and which objects a change of another kind concerns. Pure. */
+import { type KindDescription, type KubeBody, storeKey } from "@lotse/client";
+import { deepEqual } from "@lotse/client/meta";
+import type { ChangeFilter, Mapped } from "../declare/index.ts";
+
+/** Whether a change of the object itself counts; one of several filters is enough, and none lets everything pass. */
+export function isCounted(
+  filters: readonly ChangeFilter<KubeBody>[],
+  before: KubeBody | undefined,
+  now: KubeBody,
+): boolean {
+  if (filters.length === 0 || !before) return true;
+  const [was, is] = [before.metadata ?? {}, now.metadata ?? {}];
+  if (was.uid !== is.uid || was.deletionTimestamp !== is.deletionTimestamp) return true;
+  return filters.some((filter) => {
+    if (filter === "generation") return was.generation !== is.generation;
+    if (filter === "labels") return !deepEqual(was.labels, is.labels);
+    if (filter === "annotations") return !deepEqual(was.annotations, is.annotations);
+    return filter(now as never, before as never);
+  });
+}
+
+/** The objects that a mapping function means, as `namespace/name`. */
+export function mappedKeys(mapped: Mapped, from: KubeBody, target: KindDescription): string[] {
+  if (mapped === undefined || mapped === null) return [];
+  const list = typeof mapped === "string" || !Array.isArray(mapped) ? [mapped] : mapped;
+  return list
+    .filter((one) => one !== undefined && one !== null && one !== "")
+    .map((one) => {
+      const { name, namespace = from.metadata?.namespace } = typeof one === "string" ? { name: one } : one;
+      return storeKey({ metadata: target.namespaced ? { namespace: namespace ?? "", name } : { name } } as KubeBody);
+    });
+}
+
+/** The owners of an object that are of this kind, as `namespace/name/uid`. */
+export function ownersOf(body: KubeBody | undefined, { group, kind, namespaced }: KindDescription): string[] {
+  const { ownerReferences, namespace } = body?.metadata ?? {};
+  if (!ownerReferences) return [];
+  return ownerReferences
+    .filter((owner) => owner.kind === kind && groupOf(owner.apiVersion) === group)
+    .map(({ name, uid }) => `${namespaced ? (namespace ?? "") : ""}/${name}/${uid}`);
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}

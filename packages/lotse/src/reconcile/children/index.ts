@@ -1,0 +1,3 @@
+export { shows } from "./compare.ts";
+export { cleanUpChildren, keepChildren } from "./keep.ts";
+export type { Keeping } from "./objects.ts";

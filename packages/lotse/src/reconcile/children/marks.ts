@@ -1,0 +1,107 @@
+/**
+ * What proves that a child is ours, and what a parent remembers of its children. The mark on a child names the parent,
+ * the declaration and what was applied; the note on a parent names the kinds and the external things that may be there
+ * although the function no longer returns them. Both are written before or together with what they speak of.
+ */
+import type { KubeBody } from "@lotse/client";
+import { isObject } from "@lotse/client/meta";
+
+/** The mark on a child. */
+export interface ChildMark {
+  /** The id of the declaration. */
+  readonly by: string;
+  /** The uid of the parent. */
+  readonly of: string;
+  /** What its siblings call it. */
+  readonly key: string;
+  /** The keys that it comes after. */
+  readonly after: readonly string[];
+  /** Of what was applied. */
+  readonly digest: string;
+}
+
+/** The note on a parent, for one declaration. */
+export interface ParentNote {
+  /** `apps/v1/Deployment`. */
+  readonly kinds: readonly string[];
+  /** Keys of external things. */
+  readonly external: readonly string[];
+}
+
+const NOTHING: ParentNote = { kinds: [], external: [] };
+
+/** The annotation of children. */
+export function markAnnotation(operator: string): string {
+  return `${operator}.lotse.dev/child`;
+}
+
+/** The annotation of parents. */
+export function noteAnnotation(operator: string): string {
+  return `${operator}.lotse.dev/children`;
+}
+
+/** The text of a mark. */
+export function writeMark({ by, of, key, after, digest }: ChildMark): string {
+  return JSON.stringify({ by, of, key, ...(after.length > 0 && { after }), digest });
+}
+
+/** The mark of this operator on an object; undefined when there is none that can be read. */
+export function readMark(operator: string, body: KubeBody | undefined): ChildMark | undefined {
+  const mark = parse(body?.metadata?.annotations?.[markAnnotation(operator)]);
+  if (!mark) return undefined;
+  const { by, of, key, digest, after } = mark;
+  if (typeof by !== "string" || typeof of !== "string" || typeof key !== "string") return undefined;
+  return { by, of, key, digest: typeof digest === "string" ? digest : "", after: texts(after) };
+}
+
+/** What a parent remembers for one declaration. */
+export function readNote(operator: string, parent: KubeBody, handler: string): ParentNote {
+  const note = parse(parent.metadata?.annotations?.[noteAnnotation(operator)])?.[handler];
+  return isObject(note) ? { kinds: texts(note.kinds), external: texts(note.external) } : NOTHING;
+}
+
+/** The annotation with the note of one declaration changed; the notes of others stay. */
+export function withNote(operator: string, parent: KubeBody, handler: string, note: ParentNote): string {
+  const notes = parse(parent.metadata?.annotations?.[noteAnnotation(operator)]) ?? {};
+  const { kinds, external } = note;
+  return JSON.stringify({ ...notes, [handler]: { kinds, ...(external.length > 0 && { external }) } });
+}
+
+/** The mark of an object that was applied by this declaration for this parent: mark and owner have to say so. */
+export function ownMark(
+  operator: string,
+  handler: string,
+  parent: string,
+  body: KubeBody | undefined,
+): ChildMark | undefined {
+  const mark = readMark(operator, body);
+  if (mark?.by !== handler || mark.of !== parent) return undefined;
+  return body?.metadata?.ownerReferences?.some(({ uid }) => uid === parent) ? mark : undefined;
+}
+
+/** Whether an object was applied by this declaration for this parent. */
+export function isOurs(operator: string, handler: string, parent: string, body: KubeBody | undefined): boolean {
+  return ownMark(operator, handler, parent, body) !== undefined;
+}
+
+/** Whether the server says that this manager applied the object. */
+export function isAppliedBy(manager: string, body: KubeBody): boolean {
+  return (
+    body.metadata?.managedFields?.some((entry) => entry.manager === manager && entry.operation === "Apply") === true
+  );
+}
+
+function parse(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    // Somebody edited it: then nothing is proven, and nothing is touched.
+    return undefined;
+  }
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}

@@ -1,0 +1,197 @@
+/** Children in the cluster: built, compared, applied, deleted. Whatever is not proven to be ours is not touched. */
+import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject, storeKey } from "@lotse/client";
+import { PermanentError, type ReconcileContext, type ReconcileHandler, TemporaryError } from "../../declare/index.ts";
+import { appendOwnerReference, digestOf, isDeleting } from "../../turn/index.ts";
+import type { KindView } from "../kind-view.ts";
+import type { ObjectReader } from "../reader.ts";
+import type { ReadSession } from "../session.ts";
+import { partOf, shows } from "./compare.ts";
+import type { Desired } from "./desired.ts";
+import { type ChildMark, isAppliedBy, isOurs, markAnnotation, ownMark, readMark, writeMark } from "./marks.ts";
+import type { Ordered } from "./order.ts";
+import { type Readiness, readinessOf } from "./readiness.ts";
+
+/** One run of `operator.children` for one parent. */
+export interface Keeping {
+  readonly operator: string;
+  readonly handler: ReconcileHandler;
+  readonly reader: ObjectReader;
+  readonly session: ReadSession;
+  readonly context: ReconcileContext<KubeBody>;
+  /**
+   * Asked before a child is made again that was there before: the garbage collector may have taken it together with the
+   * parent, and a stream that is late has not shown the parent's end.
+   */
+  readonly parentLives: () => Promise<boolean>;
+}
+
+/** What became of one child. */
+export interface ChildState extends Ordered, Readiness {
+  /** One word in CamelCase. */
+  readonly reason: string;
+}
+
+/** An object that shall be there, as it will be applied. */
+export interface WantedObject extends Ordered {
+  readonly kind: KindDescription;
+  readonly view: KindView;
+  /** `namespace/name`. */
+  readonly at: string;
+  readonly manifest: KubeBody;
+  readonly digest: string;
+  readonly readyWhen: Desired["readyWhen"];
+}
+
+/** Builds what will be applied: in its namespace, with its owner and our mark. */
+export async function wantedObject(keeping: Keeping, desired: Desired): Promise<WantedObject> {
+  const { operator, handler, session, context } = keeping;
+  const { key, after, readyWhen, thing } = desired;
+  if (thing.type !== "object") throw new TypeError("an external thing is no object");
+  const { client } = context;
+  const source = thing.child instanceof KubeObject ? thing.child : client.object(thing.child);
+  const kind = await client.describe(source);
+  const body = source.toManifest() as KubeBody;
+  const manifest: KubeBody = {
+    ...body,
+    metadata: { ...body.metadata, ...(kind.namespaced && { namespace: namespaceOf(body, key, context) }) },
+  };
+  try {
+    const owner = { body: context.body as KubeBody, kind: context.resource };
+    appendOwnerReference(manifest, { owner, isNamespaced: () => kind.namespaced });
+  } catch (error) {
+    throw new PermanentError((error as Error).message, { cause: error });
+  }
+  const digest = digestOf(manifest);
+  const mark = writeMark({ by: handler.id, of: context.uid, key, after, digest });
+  const annotations = { ...manifest.metadata?.annotations, [markAnnotation(operator)]: mark };
+  const marked = { ...manifest, metadata: { ...manifest.metadata, annotations } };
+  return {
+    key,
+    after,
+    readyWhen,
+    kind,
+    view: await session.view(kind),
+    at: storeKey(marked),
+    manifest: marked,
+    digest,
+  };
+}
+
+function namespaceOf({ metadata, kind }: KubeBody, key: string, { namespace }: ReconcileContext<KubeBody>): string {
+  const found = metadata?.namespace ?? namespace;
+  if (found !== undefined) return found;
+  throw new PermanentError(`the child "${key}" needs a namespace: ${kind} lives in one, its parent does not`);
+}
+
+/** Makes the child what it shall be, if it is not. `accepted`: what the server made of what we applied, where it differs. */
+export async function keepObject(
+  keeping: Keeping,
+  wanted: WantedObject,
+  accepted: Map<string, string>,
+): Promise<ChildState> {
+  const { operator, handler, reader, session, context } = keeping;
+  const { view, at, kind, manifest } = wanted;
+  const { name = "", namespace } = manifest.metadata ?? {};
+  const known = view.lookup.get(at);
+  if (!known && !(await keeping.parentLives())) {
+    return stateOf(wanted, "ParentGone", { ready: false, message: "its parent is gone" });
+  }
+  const created = known ? undefined : await create(context.client, wanted);
+  if (created) return accept(wanted, created, accepted);
+  // What the stream has not shown is somebody else's, or our own whose answer was lost: the server knows.
+  const live = known ?? (await context.get.live(kind, name, { namespace }))?.body;
+  if (!live) throw new TemporaryError(`${kind.kind} ${name} was there, and is gone again`);
+  const mark = ownMark(operator, handler.id, context.uid, live);
+  if (!mark) {
+    session.note(view.reads.object(at, reader));
+    return stateOf(wanted, "NameTaken", { ready: false, message: takenBy(operator, kind, live) });
+  }
+  if (isDeleting(live)) return stateOf(wanted, "Deleting", readinessOf(live));
+  if (isAsWanted(mark, wanted, live, accepted)) return judge(wanted, live);
+  return accept(wanted, await change(context.client, wanted, live), accepted);
+}
+
+function accept(wanted: WantedObject, written: KubeBody, accepted: Map<string, string>): ChildState {
+  if (shows(written, wanted.manifest)) accepted.delete(wanted.at);
+  else accepted.set(wanted.at, acceptedDigest(wanted, written));
+  return judge(wanted, written);
+}
+
+/** Whether nobody has changed what we applied, and we would apply the same. */
+function isAsWanted(
+  mark: ChildMark,
+  wanted: WantedObject,
+  live: KubeBody,
+  accepted: ReadonlyMap<string, string>,
+): boolean {
+  if (mark.digest !== wanted.digest) return false;
+  return shows(live, wanted.manifest) || accepted.get(wanted.at) === acceptedDigest(wanted, live);
+}
+
+function acceptedDigest({ manifest, digest }: WantedObject, live: KubeBody): string {
+  return digestOf({ digest, part: partOf(live, manifest) } as never);
+}
+
+/** What is not there is created, and never laid over something of somebody else's; undefined when the name is taken. */
+async function create(client: Client, { kind, manifest }: WantedObject): Promise<KubeBody | undefined> {
+  try {
+    return (await client.apply(new KubeObject(manifest, client, kind), { absent: true })).body;
+  } catch (error) {
+    if (error instanceof ConflictError) return undefined;
+    throw error;
+  }
+}
+
+/** What is ours we keep, against others. */
+async function change(client: Client, { kind, manifest }: WantedObject, live: KubeBody): Promise<KubeBody> {
+  const { uid } = live.metadata ?? {};
+  try {
+    return (await client.apply(new KubeObject(manifest, client, kind), { force: true, uid })).body;
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    // Without a delay of its own: a stream that is late would be asked for over and over, and wakes us when it comes.
+    throw new TemporaryError("the child was replaced by another one meanwhile", { cause: error });
+  }
+}
+
+function takenBy(operator: string, { kind }: KindDescription, live: KubeBody): string {
+  const mark = readMark(operator, live);
+  if (mark) return `${kind} ${live.metadata?.name} belongs to another parent`;
+  return `${kind} ${live.metadata?.name} is there already and was not made by this operator: rename the child, or delete that object`;
+}
+
+function judge(wanted: WantedObject, live: KubeBody): ChildState {
+  if (!wanted.readyWhen) {
+    const readiness = readinessOf(live);
+    return stateOf(wanted, readiness.ready ? "Ready" : readiness.failed ? "Failed" : "NotReady", readiness);
+  }
+  const { kindClass, kind } = wanted.view;
+  const ready = wanted.readyWhen((kindClass ? new kindClass(live) : new KubeObject(live, undefined, kind)) as never);
+  return stateOf(wanted, ready ? "Ready" : "NotReady", { ready, message: ready ? "it is ready" : "it is not ready" });
+}
+
+export function stateOf({ key, after }: Ordered, reason: string, readiness: Readiness): ChildState {
+  return { key, after, reason, ...readiness };
+}
+
+/** Deletes a child, if the server confirms that it is ours: by mark, owner and field manager. */
+export async function deleteObject(keeping: Keeping, kind: KindDescription, known: KubeBody): Promise<void> {
+  const { operator, handler, context } = keeping;
+  if (isDeleting(known)) return;
+  const { name = "", namespace, uid } = known.metadata ?? {};
+  const live = (await context.get.live(kind, name, { namespace }))?.body;
+  if (!live || live.metadata?.uid !== uid || isDeleting(live)) return;
+  if (!isOurs(operator, handler.id, context.uid, live) || !isAppliedBy(operator, live)) {
+    context.logger.warn("a child that is no longer wanted is left alone, it is not proven to be ours", {
+      child: `${kind.kind} ${name}`,
+      hint: "somebody has taken its mark, its owner or its field manager away: delete it by hand",
+    });
+    return;
+  }
+  await context.client.delete(kind, name, {
+    ...(namespace !== undefined && { namespace }),
+    preconditions: { uid, resourceVersion: live.metadata?.resourceVersion },
+    propagationPolicy: "Background",
+    ignoreNotFound: true,
+  });
+}

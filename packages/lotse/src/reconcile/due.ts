@@ -1,0 +1,108 @@
+/** When does a reconciler run for an object? Pure; times are monotonic milliseconds. */
+import { type BackoffPlan, backoffMs } from "../declare/index.ts";
+
+/** What is remembered of one reconciler of one object. */
+export interface Timing {
+  /** Something has happened that it has not looked at. */
+  readonly due: boolean;
+  /** A retry, a requeue or a resync: not before this. Undefined: when something happens. */
+  readonly dueAt: number | undefined;
+  /** Failed runs in a row. */
+  readonly failures: number;
+  /** When the first of them began. */
+  readonly failingSince: number | undefined;
+  /** Runs in a row that nothing but its own writes has woken. */
+  readonly selfWoken: number;
+  /** When its last runs began, as far as the rate limit has to know. */
+  readonly recent: readonly number[];
+}
+
+/** Nothing has been done for the object yet. */
+export const NEW: Timing = {
+  due: true,
+  dueAt: undefined,
+  failures: 0,
+  failingSince: undefined,
+  selfWoken: 0,
+  recent: [],
+};
+
+/** At most `runs` in `perMs`. */
+export interface RatePlan {
+  readonly runs: number;
+  readonly perMs: number;
+}
+
+/** How a run ended. */
+export type RunEnd =
+  | {
+      readonly type: "done";
+      /** It asked to be called again. */
+      readonly requeueMs: number | undefined;
+      /** It has written something that it had read before, and has not read again. */
+      readonly stale: boolean;
+    }
+  | { readonly type: "failed"; readonly delayMs: number | undefined }
+  /** There is no use in trying again before something changes. */
+  | { readonly type: "stuck" }
+  /** It was stopped: by a deletion, or with the operator. */
+  | { readonly type: "aborted" };
+
+/** What decides about the time of the next run. */
+export interface Rhythm {
+  readonly backoff: BackoffPlan;
+  readonly resyncMs: number | undefined;
+  readonly rateLimit: RatePlan | undefined;
+}
+
+/** From so many runs in a row on, a reconciler that keeps waking itself is slowed down. */
+export const SELF_WOKEN_LIMIT = 10;
+const SLOWEST_MS = 5 * 60_000;
+
+/** When the next run is due: at `now` or before, later, or undefined for whenever something happens. */
+export function nextRunAt(
+  { due, dueAt, recent }: Timing,
+  now: number,
+  limit: RatePlan | undefined,
+): number | undefined {
+  const wanted = due ? now : dueAt;
+  if (wanted === undefined) return undefined;
+  const oldest = limit && recent.length >= limit.runs ? recent[recent.length - limit.runs] : undefined;
+  return oldest === undefined ? wanted : Math.max(wanted, oldest + (limit?.perMs ?? 0));
+}
+
+/** The timing while a run is under way. */
+export function beginRun(timing: Timing, now: number, limit: RatePlan | undefined): Timing {
+  const recent = limit ? [...timing.recent, now].slice(-limit.runs) : timing.recent;
+  return { ...timing, due: false, recent };
+}
+
+/** The timing after a run from `begunAt` to `now`; `timing.due` says what has happened meanwhile. `random` is in [0, 1). */
+export function endRun(
+  timing: Timing,
+  end: RunEnd,
+  begunAt: number,
+  now: number,
+  { backoff, resyncMs }: Rhythm,
+  random: () => number,
+): Timing {
+  if (end.type === "aborted") return { ...timing, due: true };
+  const calm = { failures: 0, failingSince: undefined, selfWoken: 0 };
+  if (end.type === "stuck") return { ...timing, ...calm, failures: timing.failures + 1, dueAt: undefined };
+  if (end.type === "failed") {
+    const failures = timing.failures + 1;
+    const delayMs = end.delayMs ?? backoffMs(backoff, failures, random());
+    const failingSince = timing.failingSince ?? begunAt;
+    return { ...timing, selfWoken: 0, failures, failingSince, dueAt: now + delayMs };
+  }
+  if (end.stale && !timing.due) {
+    const selfWoken = timing.selfWoken + 1;
+    const over = selfWoken - SELF_WOKEN_LIMIT;
+    const pauseMs = over <= 0 ? 0 : Math.min(SLOWEST_MS, 100 * 2 ** over);
+    return { ...timing, ...calm, selfWoken, dueAt: now + pauseMs };
+  }
+  // Jitter: what was reconciled together at the start shall not come back together for ever.
+  const resyncIn = resyncMs === undefined ? undefined : resyncMs * (0.9 + 0.2 * random());
+  const wakes = [end.requeueMs, resyncIn].filter((ms) => ms !== undefined);
+  return { ...timing, ...calm, dueAt: wakes.length === 0 ? undefined : now + Math.min(...wakes) };
+}

@@ -1,0 +1,35 @@
+/** What reconcilers see of one kind: its objects, who has read which of them, and whom its changes concern. */
+import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
+import { Lookup, type Objects } from "./lookup.ts";
+import { type Change, KindReads, type Reader } from "./reads.ts";
+
+/** Told of every change of a kind. */
+export type ChangeListener = (change: Change) => void;
+
+/** See the module comment. */
+export class KindView {
+  readonly kind: KindDescription;
+  readonly kindClass: KindClass | undefined;
+  readonly lookup: Lookup;
+  readonly reads: KindReads;
+  readonly #listeners: ChangeListener[] = [];
+
+  constructor(kind: KindDescription, kindClass: KindClass | undefined, objects: Objects) {
+    this.kind = kind;
+    this.kindClass = kindClass;
+    this.lookup = new Lookup(objects);
+    this.reads = new KindReads(kind.kind);
+  }
+
+  listen(listener: ChangeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** An object was created (no `before`), has changed, or is gone (no `now`). */
+  changed(before: KubeBody | undefined, now: KubeBody | undefined, by: Reader | undefined): void {
+    this.lookup.changed(before, now);
+    const change: Change = { before, now, by };
+    this.reads.changed(change);
+    for (const listener of this.#listeners) listener(change);
+  }
+}

@@ -1,0 +1,65 @@
+/** All that the reconcilers of an operator can see, kind by kind; kinds that nobody declared join when they are read. */
+import type { KindClass, KindDescription } from "@lotse/client";
+import type { KindView } from "./kind-view.ts";
+import { KindReads } from "./reads.ts";
+
+/** Begins to follow a kind, and resolves when all its objects are known. */
+export type FollowKind = (kind: KindDescription, kindClass: KindClass | undefined) => Promise<KindView>;
+
+/** See the module comment. */
+export class World {
+  readonly #follow: FollowKind;
+  readonly #views = new Map<string, KindView>();
+  readonly #coming = new Map<string, Promise<KindView>>();
+  readonly #indexes = new Map<string, KindReads>();
+  readonly #listeners: ((view: KindView) => void)[] = [];
+
+  constructor(follow: FollowKind) {
+    this.#follow = follow;
+  }
+
+  /** A kind is followed from now on. */
+  add(view: KindView): void {
+    this.#views.set(keyOf(view.kind), view);
+    for (const listener of this.#listeners) listener(view);
+  }
+
+  /** Calls back for each kind that is followed, now and later. */
+  onKind(listener: (view: KindView) => void): void {
+    this.#listeners.push(listener);
+    for (const view of this.#views.values()) listener(view);
+  }
+
+  /** The kind, if all its objects are known. */
+  known(kind: KindDescription): KindView | undefined {
+    return this.#views.get(keyOf(kind));
+  }
+
+  /** The kind, as soon as all its objects are known. */
+  async view(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
+    const known = this.known(kind);
+    if (known) return known;
+    const key = keyOf(kind);
+    let coming = this.#coming.get(key);
+    if (!coming) {
+      coming = this.#follow(kind, kindClass).finally(() => this.#coming.delete(key));
+      this.#coming.set(key, coming);
+    }
+    return coming;
+  }
+
+  /** Who has read which keys of an index. */
+  indexReads(id: string): KindReads {
+    let reads = this.#indexes.get(id);
+    if (!reads) {
+      reads = new KindReads(id);
+      this.#indexes.set(id, reads);
+    }
+    return reads;
+  }
+}
+
+/** One kind, whatever its version. */
+function keyOf({ plural, group }: KindDescription): string {
+  return `${plural}.${group}`;
+}
