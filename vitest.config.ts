@@ -9,6 +9,7 @@ export default defineConfig({
       "packages/*/src/**/*.test.ts",
       "examples/**/*.test.ts",
       "scripts/**/*.test.{ts,mjs}",
+      "tests/cli/**/*.test.ts",
       "tests/scenarios/**/*.test.ts",
       "tests/faults/**/*.test.ts",
     ],

@@ -107,7 +107,7 @@ async function compiler() {
     async load(id) {
       const text = readFileSync(id, "utf8");
       if (/\.(html|css|svg)$/.test(id)) return `export default ${JSON.stringify(text)};`;
-      const options = { loader: "ts", target: "node20.19", charset: "utf8", legalComments: "none", sourcefile: id };
+      const options = { loader: "ts", target: "node20.19", charset: "ascii", legalComments: "none", sourcefile: id };
       const compilerOptions = { verbatimModuleSyntax: true };
       return (await transform(text, { ...options, tsconfigRaw: { compilerOptions } })).code;
     },

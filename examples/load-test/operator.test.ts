@@ -1,53 +1,57 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Cluster } from "@lotse/cluster";
+import { startHarness } from "@lotse/testing";
 import type { RunningOperator } from "lotse";
 import { type Client, Pod } from "lotse/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import operator, { LoadTest } from "./operator.ts";
 import { summary } from "./runner.ts";
+import { scenario } from "./scenario.ts";
 
-let cluster: Cluster;
-let client: Client;
-let running: RunningOperator;
-let server: Server;
-let asked: string[];
+scenario((clock) => startHarness(operator, clock && { clock }));
 
-beforeEach(async () => {
-  asked = [];
-  server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.statusCode = request.url === "/broken" ? 500 : 200;
-    response.end("moin");
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  cluster = await Cluster.start({ kubelet: "process" });
-  client = await cluster.connect();
-  running = operator.start({ client, log: () => {} });
-  await running.ready;
-});
+describe("a load test whose pods really run", () => {
+  let cluster: Cluster;
+  let client: Client;
+  let running: RunningOperator;
+  let server: Server;
+  let asked: string[];
 
-afterEach(async () => {
-  await running.stop();
-  await client.close();
-  await cluster.stop();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-function test(path: string, replicas = 2, repeat = 5) {
-  const serviceName = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const spec = { replicas, test: { method: "GET" as const, serviceName, path, repeat } };
-  return client.create(new LoadTest({ metadata: { name: "shop" }, spec }));
-}
-
-const finished = (one: InstanceType<typeof LoadTest>, run: string) =>
-  vi.waitFor(async () => expect((await one.refresh()).status).toMatchObject({ state: "finished", run }), {
-    timeout: 60_000,
-    interval: 100,
+  beforeEach(async () => {
+    asked = [];
+    server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.statusCode = request.url === "/broken" ? 500 : 200;
+      response.end("moin");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    cluster = await Cluster.start({ kubelet: "process" });
+    client = await cluster.connect();
+    running = operator.start({ client, log: () => {} });
+    await running.ready;
   });
 
-describe("a load test", () => {
+  afterEach(async () => {
+    await running.stop();
+    await client.close();
+    await cluster.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  function test(path: string, replicas = 2, repeat = 5) {
+    const serviceName = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const spec = { replicas, test: { method: "GET" as const, serviceName, path, repeat } };
+    return client.create(new LoadTest({ metadata: { name: "shop" }, spec }));
+  }
+
+  const finished = (one: InstanceType<typeof LoadTest>, run: string) =>
+    vi.waitFor(async () => expect((await one.refresh()).status).toMatchObject({ state: "finished", run }), {
+      timeout: 60_000,
+      interval: 100,
+    });
+
   it("has its pods really send the requests, and tells what they saw", { timeout: 90_000 }, async () => {
     const shop = await test("/hello");
     await finished(shop, "1");

@@ -1,34 +1,37 @@
 import { VirtualClock } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
-import type { LogRecord, RunningOperator } from "lotse";
+import { startHarness } from "@lotse/testing";
+import type { RunningOperator } from "lotse";
 import { type Client, loadManifests, Pod } from "lotse/client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import operator from "./operator.ts";
 import { clean, labelsOf } from "./os-release.ts";
+import { scenario } from "./scenario.ts";
+
+scenario((clock) => startHarness(operator, clock && { clock }));
 
 const manifest = new URL("manifests/pod.yaml", import.meta.url);
-const lines: LogRecord[] = [];
-let cluster: Cluster;
-let client: Client;
-let running: RunningOperator | undefined;
 
-afterEach(async () => {
-  lines.length = 0;
-  await running?.stop();
-  await client.close();
-  await cluster.stop();
-});
+describe("a pod whose container runs", () => {
+  let cluster: Cluster;
+  let client: Client;
+  let running: RunningOperator | undefined;
 
-async function start(options: Parameters<typeof Cluster.start>[0], clock?: VirtualClock) {
-  cluster = await Cluster.start(options);
-  client = await cluster.connect();
-  running = operator.start({ client, log: (line) => lines.push(line), ...(clock && { clock }) });
-  await running.ready;
-}
+  afterEach(async () => {
+    await running?.stop();
+    await client.close();
+    await cluster.stop();
+  });
 
-const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  async function start(options: Parameters<typeof Cluster.start>[0], clock?: VirtualClock) {
+    cluster = await Cluster.start(options);
+    client = await cluster.connect();
+    running = operator.start({ client, log: () => {}, ...(clock && { clock }) });
+    await running.ready;
+  }
 
-describe("a pod", () => {
+  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+
   it("is labelled with what its container says of itself, in a real process", async () => {
     // The pod lives in real time; the operator's ten seconds pass at once.
     const clock = new VirtualClock();
@@ -46,19 +49,6 @@ describe("a pod", () => {
       "os-release/ID": "lighthouse",
       "os-release/VERSION_ID": "7",
     });
-  });
-
-  it("that is not ready is tried again after ten seconds", async () => {
-    const clock = new VirtualClock();
-    await start({ clock }, clock);
-    const pod = await client.create(Pod.gen({ name: "late", image: "busybox" }));
-    const retried = () => lines.filter(({ message }) => message === "handler failed, will be tried again");
-    await eventually(() => expect(retried()).toHaveLength(1));
-    expect(retried()[0]?.fields).toMatchObject({ error: "the pod is not ready yet", retryIn: "10s" });
-    await running?.idle();
-    await clock.advance(10_000);
-    await eventually(() => expect(retried()).toHaveLength(2));
-    expect((await pod.refresh()).labels).toEqual({});
   });
 
   it("whose container has no os-release is called unknown", async () => {

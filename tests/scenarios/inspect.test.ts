@@ -52,6 +52,22 @@ describeOn(clustersUnderTest(), "a running operator", (cluster) => {
     expect(running.explain({ ...question, kind: "chairs" })).toBeUndefined();
   });
 
+  it("does not say that an object waits whose next turn follows at once", async () => {
+    const operator = new Operator({ name: "followed" });
+    // What was written may be what the filter waits for, so the object is looked at once more.
+    operator.on.create(Lamp, { when: ({ spec }) => spec.on }, function light({ patch }) {
+      patch.status.seen = true;
+    });
+    const running = await start(operator);
+    await put("wall");
+    await eventually(async () => expect((await client.get(Lamp, "wall")).body.status?.seen).toBe(true));
+    await quiet();
+    const { state, turns = [] } = running.explain({ kind: "lamp", namespace: stage.namespace, name: "wall" }) ?? {};
+    expect(state).toBe("waits");
+    expect(turns.map(({ after }) => after)).toEqual(["goes on", "waits"]);
+    expect(turns[1]?.woke).toContainEqual({ by: "again" });
+  });
+
   it("says how its streams are, and counts under the names that dashboards know", async () => {
     const operator = new Operator({ name: "counted" });
     operator.on.create(Lamp, function light({ patch }) {

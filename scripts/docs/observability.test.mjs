@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { VirtualClock } from "@lotse/client/meta";
+import { startHarness } from "@lotse/testing";
+import { Operator } from "lotse";
+import { ConfigMap } from "lotse/client";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isTest, listFiles, root } from "../workspace.mjs";
+import { familiesOf, metricsIn, metricsMade, reasonsIn, reasonsPosted } from "./observability.mjs";
+
+const PAGE = "docs/observability.md";
+const page = readFileSync(path.join(root, PAGE), "utf8");
+const sources = listFiles(path.join(root, "packages/lotse/src"), (file) => /\.ts$/.test(file) && !isTest(file)).map(
+  (file) => readFileSync(file, "utf8"),
+);
+
+/** What a running operator says of its metrics: one whose handler fails first, and whose first write is tried again. */
+async function exposition() {
+  const operator = new Operator({ name: "shown" });
+  operator.on.create(ConfigMap, { labels: { shown: "yes" }, backoff: "1s" }, function show({ retry, patch }) {
+    if (retry === 0) throw new Error("not yet");
+    patch.metadata.annotations.shown = "yes";
+  });
+  const harness = await startHarness(operator, { clock: new VirtualClock() });
+  onTestFinished(() => harness.stop());
+  harness.cluster.faults.add({ match: { verb: "patch", resource: "configmaps", count: 1 }, status: 503 });
+  await harness.client.create(ConfigMap.gen({ name: "one", labels: { shown: "yes" } }));
+  await harness.advance("5s");
+  return harness.operator.metrics();
+}
+
+describe(PAGE, () => {
+  it("lists all metrics that there are, and no others", () => {
+    expect([...metricsIn(page).keys()].sort()).toEqual(metricsMade(sources));
+  });
+
+  it("says of each its type and its labels, as a running operator has them", async () => {
+    const listed = metricsIn(page);
+    const families = familiesOf(await exposition());
+    // Nobody turns in circles here, so that this one has nothing to say.
+    expect([...listed.keys()].filter((name) => !families.has(name))).toEqual(["lotse_hot_loops_total"]);
+    for (const [name, family] of families) expect({ name, ...listed.get(name) }).toEqual({ name, ...family });
+  });
+
+  it("lists the reasons of all Events that the framework posts by itself", () => {
+    expect(reasonsIn(page)).toEqual(expect.arrayContaining(reasonsPosted(sources)));
+    for (const reason of reasonsIn(page)) {
+      expect(
+        sources.some((source) => source.includes(`"${reason}"`)),
+        `nobody posts ${reason}`,
+      ).toBe(true);
+    }
+  });
+});
+
+describe("what is read of the page", () => {
+  it("are rows of metrics and rows of Events, and of no other table", () => {
+    const text = ["| `a_total` | counter | `kind`, `code` | what |", "| `Failed` | Warning | when |", "| `time` | x |"];
+    expect([...metricsIn(text.join("\n"))]).toEqual([["a_total", { type: "counter", labels: ["kind", "code"] }]]);
+    expect(reasonsIn(text.join("\n"))).toEqual(["Failed"]);
+  });
+
+  it("is compared with what the sources say", () => {
+    expect(metricsMade(['metrics.count("lotse_b_total", "B.")', '"lotse_a_total" and "other_total"'])).toEqual([
+      "lotse_a_total",
+      "lotse_b_total",
+    ]);
+    expect(reasonsPosted(['post(body, "Warning", "HotLoop", message)', 'post(\n  "Normal",\n  "Done")'])).toEqual([
+      "Done",
+      "HotLoop",
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+// Puts the packages, bundled as they are published, into a folder of their own, and prints it: what a user would have
+// after `npm install`, without touching anybody's dist. The same sources are bundled once.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { bundleOf } from "../../scripts/build.mjs";
+import { digestFiles, readPackages, root, scratch, sourcesOf } from "../../scripts/workspace.mjs";
+
+const wanted = ["@lotse/client", "@lotse/cluster", "lotse"];
+/** Packages of others that a user's project has. */
+const others = ["zod", "typescript", "@types"];
+const oldMs = 60 * 60 * 1000;
+const patienceMs = 100_000;
+
+const packages = readPackages().filter(({ name }) => wanted.includes(name));
+const files = packages.flatMap((pkg) => [...sourcesOf(pkg), path.join(pkg.dir, "package.json")]);
+const base = path.join(scratch, "installed");
+const folder = path.join(base, digestFiles([...files, new URL(import.meta.url).pathname]));
+if (!existsSync(folder)) await once(`${folder}.lock`, build);
+process.stdout.write(folder);
+
+/** Test files begin at the same time: one builds, the others wait for it, or for it to give up. */
+async function once(lock, work) {
+  mkdirSync(base, { recursive: true });
+  for (const deadline = Date.now() + patienceMs; !existsSync(folder); ) {
+    try {
+      mkdirSync(lock);
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      const left = statSync(lock, { throwIfNoEntry: false });
+      if (Date.now() > deadline || (left && Date.now() - left.mtimeMs > patienceMs))
+        rmSync(lock, { recursive: true, force: true });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      continue;
+    }
+    try {
+      if (!existsSync(folder)) await work();
+    } finally {
+      rmSync(lock, { recursive: true, force: true });
+    }
+  }
+}
+
+async function build() {
+  for (const name of readdirSync(base)) {
+    const stale = path.join(base, name);
+    const changed = statSync(stale, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - changed > oldMs) rmSync(stale, { recursive: true, force: true });
+  }
+  const building = mkdtempSync(path.join(base, "building-"));
+  const modules = path.join(building, "node_modules");
+  for (const pkg of packages) await install(pkg, path.join(modules, pkg.name));
+  for (const name of others) symlinkSync(path.join(root, "node_modules", name), path.join(modules, name));
+  renameSync(building, folder);
+}
+
+async function install(pkg, target) {
+  mkdirSync(path.join(target, "dist"), { recursive: true });
+  for (const { fileName, code } of await bundleOf(pkg)) writeFileSync(path.join(target, "dist", fileName), code);
+  for (const name of ["package.json", "bin", "templates"]) {
+    const from = path.join(pkg.dir, name);
+    if (existsSync(from)) cpSync(from, path.join(target, name), { recursive: true });
+  }
+  // For the compiler, which reads declarations: bundling those takes a while.
+  symlinkSync(path.join(pkg.dir, "src"), path.join(target, "src"));
+}

@@ -1,0 +1,221 @@
+/** The chart that `lotse generate helm` makes, in the hands of Helm. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { Cluster } from "@lotse/cluster";
+import { loadAll } from "js-yaml";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../run.ts";
+import { helmPath, helmVersions, kubectlPath } from "./kubectl.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const EXAMPLE = "examples/exchange-rates/operator.ts";
+const CRD = "exchangerates.rates.example.com";
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly Rule[];
+}
+
+async function lotse(...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(process.execPath, ["packages/lotse/bin/lotse.js", ...args], {
+    cwd: ROOT,
+  });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return stdout;
+}
+
+/** Every single thing that rules allow, in order. */
+function rights(manifests: readonly Manifest[]): string[] {
+  const all = manifests.flatMap(({ rules = [] }) =>
+    rules.flatMap(({ apiGroups, resources, verbs, resourceNames = ["*"] }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((one) =>
+          verbs.flatMap((verb) => resourceNames.map((name) => `${verb} ${one} ${group} ${name}`)),
+        ),
+      ),
+    ),
+  );
+  return all.sort();
+}
+
+const kinds = (manifests: readonly Manifest[]) =>
+  manifests.map(({ kind, metadata }) => [kind, metadata.namespace].filter(Boolean).join(" "));
+
+let folder: string;
+let chart: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "lotse-chart-"));
+  chart = path.join(folder, "chart");
+  await lotse("generate", "helm", EXAMPLE, "--image", "example.com/rates:1", "-o", chart);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+it("is the same each time", async () => {
+  const again = path.join(folder, "again");
+  await lotse("generate", "helm", EXAMPLE, "--image", "example.com/rates:1", "-o", again);
+  const files = (root: string) =>
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
+      .map((one) => path.join(one.parentPath, one.name))
+      .sort()
+      .map((file) => [path.relative(root, file), readFileSync(file, "utf8")]);
+  expect(files(again)).toEqual(files(chart));
+  expect(files(chart).map(([name]) => name)).toContain(path.join("crds", `${CRD}.yaml`));
+});
+
+describe.each(helmVersions())("Helm %s", (version) => {
+  let cluster: Cluster;
+  let home: string;
+
+  beforeAll(async () => {
+    home = mkdtempSync(path.join(os.tmpdir(), "lotse-chart-"));
+    cluster = await Cluster.start({ kubelet: "simulate", rbac: true });
+    await cluster.writeKubeconfig(path.join(home, "kubeconfig"));
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  const at = (name: string) => path.join(home, name);
+  const env = () => ({
+    KUBECONFIG: at("kubeconfig"),
+    KUBECACHEDIR: at("cache"),
+    HELM_CACHE_HOME: at("helm-cache"),
+    HELM_CONFIG_HOME: at("helm-config"),
+    HELM_DATA_HOME: at("helm-data"),
+  });
+
+  const helm = (line: string) => run(helmPath(version), line.split(" "), { env: env() });
+
+  async function ok(line: string): Promise<string> {
+    const { exitCode, stdout, stderr } = await helm(line);
+    if (exitCode !== 0) throw new Error(`helm ${line}\nends with ${exitCode}, having said:\n${stdout}${stderr}`);
+    return stdout;
+  }
+
+  async function rendered(more = ""): Promise<Manifest[]> {
+    return loadAll(await ok(`template rates ${chart} --namespace ops${more}`)) as Manifest[];
+  }
+
+  async function kubectl(line: string): Promise<string> {
+    const { exitCode, stdout, stderr } = await run(kubectlPath(), line.split(" "), { env: env() });
+    expect({ exitCode, stderr }, `kubectl ${line}`).toMatchObject({ exitCode: 0 });
+    return stdout;
+  }
+
+  /** What kubectl says about the rights of the operator's account. It exits with 1 when the answer is no. */
+  async function may(verb: string, what: string, namespace: string): Promise<string> {
+    const account = "system:serviceaccount:ops:rates-exchange-rates";
+    const args = ["auth", "can-i", verb, what, "-n", namespace, "--as", account];
+    const { stdout } = await run(kubectlPath(), args, { env: env() });
+    return stdout.trim();
+  }
+
+  it("finds nothing to complain about", async () => {
+    expect(await ok(`lint ${chart} --strict`)).toContain("1 chart(s) linted, 0 chart(s) failed");
+    expect(await ok(`lint ${chart} --strict --set namespaces={a,b*},installCrds=false`)).toContain("0 chart(s) failed");
+  });
+
+  it("gives the operator exactly the rights that `lotse generate rbac` gives", async () => {
+    const manifests = await rendered();
+    expect(kinds(manifests).sort()).toEqual([
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "Deployment ops",
+      "ServiceAccount ops",
+    ]);
+    expect(rights(manifests)).toEqual(rights(loadAll(await lotse("generate", "rbac", EXAMPLE)) as Manifest[]));
+  });
+
+  it("gives rights only in the namespaces that are served, where these are named", async () => {
+    const manifests = await rendered(" --set namespaces={a,b},installCrds=false");
+    expect(kinds(manifests).sort()).toEqual([
+      "Deployment ops",
+      "Role a",
+      "Role b",
+      "RoleBinding a",
+      "RoleBinding b",
+      "ServiceAccount ops",
+    ]);
+    const served = loadAll(await lotse("generate", "deploy", EXAMPLE, "--serve", "a", "--serve", "b")) as Manifest[];
+    expect(rights(manifests)).toEqual(rights(served));
+    const patterns = await rendered(" --set namespaces={a*}");
+    expect(rights(patterns)).toContain("watch namespaces  *");
+    expect(kinds(patterns)).not.toContain("Role a*");
+  });
+
+  it("leaves the rights to others when asked to", async () => {
+    const manifests = await rendered(" --set rbac.create=false,serviceAccount.create=false,serviceAccount.name=mine");
+    expect(kinds(manifests)).toEqual(["Deployment ops"]);
+    expect(manifests).toMatchObject([{ spec: { template: { spec: { serviceAccountName: "mine" } } } }]);
+  });
+
+  it.each([
+    ["replicas=2", /replicas/],
+    ["image.pullPolicy=Sometimes", /pullPolicy/],
+    ["namespaces={Team}", /namespaces/],
+    ["nonsense=1", /nonsense/],
+    ["livenessProbe.exec=x", /exec/],
+    ["image.digest=sha256:abc", /digest/],
+    // A number, of which Helm makes 2.0240101e+07 when it comes from a file: --set-string is for that.
+    ["image.tag=20240101", /tag/],
+  ])("refuses --set %s, by the values' schema", async (wrong, name) => {
+    const { exitCode, stderr } = await helm(`template rates ${chart} --set ${wrong}`);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/values don't meet the specifications of the schema/);
+    expect(stderr).toMatch(name);
+  });
+
+  it("installs, upgrades and uninstalls it", async () => {
+    const installed = await ok(`install rates ${chart} -n ops --create-namespace --wait --timeout 60s`);
+    expect(installed).toMatch(/STATUS: deployed\nREVISION: 1\n/);
+    expect(installed).toContain("rates-exchange-rates handles objects of all namespaces.");
+    expect(installed).toContain(`kubectl get ${CRD} --all-namespaces`);
+    const image = "jsonpath={.status.availableReplicas}/{.spec.template.spec.containers[0].image}";
+    expect(await kubectl(`get deployment rates-exchange-rates -n ops -o ${image}`)).toBe("1/example.com/rates:1");
+    expect(await kubectl(`get crd ${CRD} -o jsonpath={.spec.names.kind}`)).toBe("ExchangeRate");
+    expect(await may("create", "configmaps", "anywhere")).toBe("yes");
+    expect(await may("delete", "configmaps", "anywhere")).toBe("no");
+
+    await kubectl("create namespace team");
+    const upgraded = await ok(
+      `upgrade rates ${chart} -n ops --set-string image.tag=2 --set namespaces={team},installCrds=false --wait --timeout 60s`,
+    );
+    expect(upgraded).toContain("rates-exchange-rates handles objects of team.");
+    expect(await kubectl(`get deployment rates-exchange-rates -n ops -o ${image}`)).toBe("1/example.com/rates:2");
+    expect(await may("create", "configmaps", "team")).toBe("yes");
+    expect(await may("create", "configmaps", "anywhere")).toBe("no");
+    const variables = "jsonpath={.spec.template.spec.containers[0].env[?(@.value)].value}";
+    expect(await kubectl(`get deployment rates-exchange-rates -n ops -o ${variables}`)).toBe(
+      "http://0.0.0.0:8080/healthz json false team",
+    );
+
+    expect(await ok("uninstall rates -n ops --wait --timeout 60s")).toContain('release "rates" uninstalled');
+    for (const kind of [
+      "deployments",
+      "serviceaccounts",
+      "roles",
+      "rolebindings",
+      "clusterroles",
+      "clusterrolebindings",
+    ]) {
+      expect(await kubectl(`get ${kind} -A -l app.kubernetes.io/instance=rates -o name`), kind).toBe("");
+    }
+    // Objects of users shall not go with a chart: Helm keeps definitions.
+    expect(await kubectl(`get crd ${CRD} -o name`)).toContain(CRD);
+  });
+});

@@ -1,0 +1,40 @@
+/**
+ * The example operators on a real kube-apiserver, by the same scenarios as on the embedded cluster. There is no node: where
+ * an example waits for a Pod, its scenario sets the Pod's status as a kubelet would, and what needs a container that runs
+ * (exec, logs) stays in the examples' own tests.
+ */
+import type { Operator } from "lotse";
+import { describe } from "vitest";
+import type { StartBench } from "../../examples/bench.ts";
+import exchangeRates from "../../examples/exchange-rates/operator.ts";
+import { scenario as exchangeRatesScenario } from "../../examples/exchange-rates/scenario.ts";
+import loadTest from "../../examples/load-test/operator.ts";
+import { scenario as loadTestScenario } from "../../examples/load-test/scenario.ts";
+import osLabels from "../../examples/os-labels/operator.ts";
+import { scenario as osLabelsScenario } from "../../examples/os-labels/scenario.ts";
+import simpleDeployment from "../../examples/simple-deployment/operator.ts";
+import { scenario as simpleDeploymentScenario } from "../../examples/simple-deployment/scenario.ts";
+import switches from "../../examples/switches/operator.ts";
+import { scenario as switchesScenario } from "../../examples/switches/scenario.ts";
+import uselessMachine from "../../examples/useless-machine/operator.ts";
+import { scenario as uselessMachineScenario } from "../../examples/useless-machine/scenario.ts";
+import { describeOn } from "../fixture.ts";
+import { startRealBench } from "./examples-bench.ts";
+
+const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void])[] = [
+  [exchangeRates, exchangeRatesScenario],
+  [loadTest, loadTestScenario],
+  [osLabels, osLabelsScenario],
+  [simpleDeployment, simpleDeploymentScenario],
+  [switches, switchesScenario],
+  [uselessMachine, uselessMachineScenario],
+];
+
+describeOn(["real"], "the example", (cluster) => {
+  let tests = 0;
+  for (const [operator, scenario] of EXAMPLES) {
+    describe(operator.name, () => {
+      scenario((clock) => startRealBench(cluster(), operator, `${operator.name}-${++tests}`, clock));
+    });
+  }
+});
