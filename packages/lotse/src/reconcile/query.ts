@@ -37,9 +37,14 @@ export interface Query {
   readonly value: string;
   /** What an object at its place still has to satisfy; undefined when being there is enough. */
   readonly test: ((body: KubeBody) => boolean) | undefined;
-  /** Equal for equal queries. */
+  /** The test as a text, from which {@link testFrom} makes it again; undefined where there is none. */
+  readonly rest: string | undefined;
+  /** In words, for people. */
   readonly text: string;
 }
+
+/** Stands between the labels and the fields of a text. */
+const MARK = "\u0000";
 
 /** See the module comment. */
 export function readQuery({ namespace, labelSelector, fieldSelector, owner }: QueryInput): Query {
@@ -47,13 +52,11 @@ export function readQuery({ namespace, labelSelector, fieldSelector, owner }: Qu
   const fields = parseFieldSelector(fieldSelector);
   const parts = [formatLabelSelector(labels), formatFieldSelector(fields), owner && `owner ${owner}`];
   const text = parts.filter(Boolean).join(" ");
-  const at = <D extends Dimension>(dimension: D, value: string, left: readonly [LabelSelector, FieldSelector]) => ({
-    namespace,
-    dimension,
-    value,
-    test: testOf(...left),
-    text,
-  });
+  const rest = `${parts[0]}${MARK}${parts[1]}`;
+  const at = <D extends Dimension>(dimension: D, value: string, left: readonly [LabelSelector, FieldSelector]) => {
+    const test = testOf(...left);
+    return { namespace, dimension, value, test, rest: test && rest, text };
+  };
   if (owner !== undefined) return at("u", owner, [labels, fields]);
   const label = labels.find(isEquality);
   if (label) return at(`l:${label.key}`, label.values[0] ?? "", [labels.filter((one) => one !== label), fields]);
@@ -69,6 +72,17 @@ function isEquality({ operator, values }: LabelSelector[number]): boolean {
 function testOf(labels: LabelSelector, fields: FieldSelector): Query["test"] {
   if (labels.length === 0 && fields.length === 0) return undefined;
   return (body) => matchesLabels(labels, body.metadata?.labels) && matchesFields(fields, (path) => fieldOf(body, path));
+}
+
+/** The test behind a text. A text takes a tenth of the memory, and is needed only when an object is at its place. */
+export function testFrom(rest: string): (body: KubeBody) => boolean {
+  const [labels, fields] = rest.split(MARK);
+  return testOf(parseLabelSelector(labels), parseFieldSelector(fields)) ?? (() => true);
+}
+
+/** A text as people read it. */
+export function restText(rest: string): string {
+  return rest.split(MARK).filter(Boolean).join(" ");
 }
 
 /** The values that an object has in a dimension. */

@@ -4,7 +4,7 @@
  * entries at the object's old and new places only.
  */
 import { type KubeBody, storeKey } from "@lotse/client";
-import { type Dimension, placeOf, type Query, valuesIn } from "./query.ts";
+import { type Dimension, placeOf, type Query, restText, testFrom, valuesIn } from "./query.ts";
 
 /** A change of an object: created without `before`, gone without `now`. */
 export interface Change {
@@ -31,17 +31,18 @@ export function changeName(body: KubeBody | undefined, gone: boolean): string {
 /** One distinct read. Kept small: there may be several for each object of the cluster. */
 export class ReadPoint {
   readonly reads: KindReads;
+  /** What was read, or the place of the query. */
   readonly key: string;
+  /** What a query asks for beyond its place. */
+  readonly rest: string | undefined;
   /** A set only for several. */
   readers: Reader | Set<Reader> | undefined;
-  /** For queries that ask for more than their place says. */
-  readonly query: Query | undefined;
 
-  constructor(reads: KindReads, key: string, query: Query | undefined) {
+  constructor(reads: KindReads, key: string, rest: string | undefined) {
     this.reads = reads;
     this.key = key;
+    this.rest = rest;
     this.readers = undefined;
-    this.query = query;
   }
 
   /** In words, for people. */
@@ -51,13 +52,14 @@ export class ReadPoint {
   }
 }
 
-function wordsFor({ reads: { kind }, key, query }: ReadPoint): string {
+function wordsFor({ reads: { kind }, key, rest }: ReadPoint): string {
   if (key.startsWith("o ")) return `${kind} ${key.slice(2).replace(/^\//, "")}`;
   if (key.startsWith("e ")) return `whether there is a ${kind} ${key.slice(2).replace(/^\//, "")}`;
   if (key.startsWith("i ")) return `index ${kind}[${key.slice(2)}]`;
   const at = key.lastIndexOf("@");
-  const namespace = key.slice(at + 1).split(" ")[0];
-  const what = query?.text ?? equalityText(key.slice(0, at));
+  const namespace = key.slice(at + 1);
+  const place = equalityText(key.slice(0, at));
+  const what = rest === undefined ? place : key.startsWith("u=") ? `${restText(rest)} ${place}` : restText(rest);
   return `list of ${kind}${namespace === "*" ? "" : ` in ${namespace}`}${what ? ` with ${what}` : ""}`;
 }
 
@@ -72,8 +74,9 @@ export class KindReads {
   /** The kind in words. */
   readonly kind: string;
   readonly #points = new Map<string, ReadPoint>();
-  /** Points that ask for more than their place says, by place. */
-  readonly #tested = new Map<string, Set<ReadPoint>>();
+  /** Points that ask for more than their place says, by place; a list only for several. */
+  readonly #tested = new Map<string, ReadPoint | ReadPoint[]>();
+  #testedSize = 0;
   /** How many points are filed under each dimension. */
   readonly #dimensions = new Map<Dimension, number>();
 
@@ -83,28 +86,29 @@ export class KindReads {
 
   /** Number of distinct reads. */
   get size(): number {
-    return this.#points.size;
+    return this.#points.size + this.#testedSize;
   }
 
   /** `reader` has read one object. */
   object(key: string, reader: Reader): ReadPoint {
-    return this.#subscribe(`o ${key}`, undefined, reader);
+    return this.#subscribe(`o ${key}`, reader);
   }
 
   /** `reader` has asked whether an object exists. */
   existence(key: string, reader: Reader): ReadPoint {
-    return this.#subscribe(`e ${key}`, undefined, reader);
+    return this.#subscribe(`e ${key}`, reader);
   }
 
   /** `reader` has read a key of an index. */
   indexKey(key: string, reader: Reader): ReadPoint {
-    return this.#subscribe(`i ${key}`, undefined, reader);
+    return this.#subscribe(`i ${key}`, reader);
   }
 
   /** `reader` has listed objects. */
   list(query: Query, reader: Reader): ReadPoint {
-    const place = placeOf(query.dimension, query.value, query.namespace);
-    return this.#subscribe(query.test ? `${place} ${query.text}` : place, query, reader);
+    const { dimension, value, namespace, rest } = query;
+    const place = placeOf(dimension, value, namespace);
+    return rest === undefined ? this.#subscribe(place, reader, dimension) : this.#test(place, rest, reader, dimension);
   }
 
   /** `reader` no longer depends on `point`. */
@@ -114,14 +118,12 @@ export class KindReads {
       if (point.readers.size > 0) return;
     } else if (point.readers !== reader) return;
     point.readers = undefined;
-    if (this.#points.get(point.key) !== point) return;
-    this.#points.delete(point.key);
-    this.#unfile(point);
+    if (point.rest === undefined ? this.#points.delete(point.key) : this.#untest(point)) this.#unfile(point);
   }
 
   /** Tells everybody whom a change concerns. */
   changed(change: Change): void {
-    if (this.#points.size === 0) return;
+    if (this.size === 0) return;
     const { before, now } = change;
     const body = now ?? before;
     if (!body) return;
@@ -152,45 +154,68 @@ export class KindReads {
 
   #atPlace(place: string, change: Change, states: readonly KubeBody[]): void {
     tell(this.#points.get(place), change);
-    const tested = this.#tested.get(place);
-    if (!tested) return;
-    for (const point of [...tested]) {
-      const test = point.query?.test;
-      if (test && states.some(test)) tell(point, change);
+    for (const point of this.#testedAt(place)) {
+      if (states.some(testFrom(point.rest as string))) tell(point, change);
     }
   }
 
-  #subscribe(key: string, query: Query | undefined, reader: Reader): ReadPoint {
+  #subscribe(key: string, reader: Reader, dimension?: Dimension): ReadPoint {
     let point = this.#points.get(key);
     if (!point) {
-      point = new ReadPoint(this, flat(key), query?.test ? query : undefined);
+      point = new ReadPoint(this, flat(key), undefined);
       this.#points.set(point.key, point);
-      if (query) this.#file(point, query);
+      if (dimension) this.#file(dimension);
     }
-    if (point.readers === undefined) point.readers = reader;
-    else if (point.readers instanceof Set) point.readers.add(reader);
-    else if (point.readers !== reader) point.readers = new Set([point.readers, reader]);
-    return point;
+    return joined(point, reader);
   }
 
-  #file(point: ReadPoint, { dimension, value, namespace, test }: Query): void {
+  #test(place: string, rest: string, reader: Reader, dimension: Dimension): ReadPoint {
+    const others = this.#testedAt(place);
+    let point = others.find((one) => one.rest === rest);
+    if (!point) {
+      point = new ReadPoint(this, others[0]?.key ?? flat(place), flat(rest));
+      this.#tested.set(point.key, others.length === 0 ? point : [...others, point]);
+      this.#testedSize++;
+      this.#file(dimension);
+    }
+    return joined(point, reader);
+  }
+
+  #untest(point: ReadPoint): boolean {
+    const before = this.#testedAt(point.key);
+    const [first, ...left] = before.filter((one) => one !== point);
+    if (left.length + (first ? 1 : 0) === before.length) return false;
+    this.#testedSize--;
+    if (first) this.#tested.set(first.key, left.length === 0 ? first : [first, ...left]);
+    else this.#tested.delete(point.key);
+    return true;
+  }
+
+  #testedAt(place: string): readonly ReadPoint[] {
+    const tested = this.#tested.get(place);
+    return tested === undefined ? NOTHING : Array.isArray(tested) ? tested : [tested];
+  }
+
+  #file(dimension: Dimension): void {
     this.#dimensions.set(dimension, (this.#dimensions.get(dimension) ?? 0) + 1);
-    if (!test) return;
-    const place = placeOf(dimension, value, namespace);
-    this.#tested.set(place, (this.#tested.get(place) ?? new Set()).add(point));
   }
 
-  #unfile(point: ReadPoint): void {
-    if (/^[oei] /.test(point.key)) return;
-    const dimension = point.key.slice(0, point.key.indexOf("=")) as Dimension;
+  #unfile({ key }: ReadPoint): void {
+    if (/^[oei] /.test(key)) return;
+    const dimension = key.slice(0, key.indexOf("=")) as Dimension;
     const left = (this.#dimensions.get(dimension) ?? 1) - 1;
     if (left > 0) this.#dimensions.set(dimension, left);
     else this.#dimensions.delete(dimension);
-    if (!point.query) return;
-    const place = placeOf(dimension, point.query.value, point.query.namespace);
-    const tested = this.#tested.get(place);
-    if (tested?.delete(point) && tested.size === 0) this.#tested.delete(place);
   }
+}
+
+const NOTHING: readonly ReadPoint[] = [];
+
+function joined(point: ReadPoint, reader: Reader): ReadPoint {
+  if (point.readers === undefined) point.readers = reader;
+  else if (point.readers instanceof Set) point.readers.add(reader);
+  else if (point.readers !== reader) point.readers = new Set([point.readers, reader]);
+  return point;
 }
 
 /** A text that was put together is kept by V8 as its pieces, which take three times the memory of the text itself. */
