@@ -46,11 +46,12 @@ export class Contestant {
   startedAt;
 
   /**
-   * @param {string} name one of {@link contestants}
-   * @param {{ namespace: string, kubeconfig: string, child: boolean, python?: string, keep?: boolean, profile?: string }} options
+   * @param {string} name one of {@link contestants}, or any with a `command` of its own
+   * @param {{ namespace: string, kubeconfig: string, child: boolean, python?: string, keep?: boolean, profile?: string,
+   *   command?: [file: string, args: string[]] }} options
    */
   constructor(name, options) {
-    const [command, args] = commands[name](options);
+    const [command, args] = options.command ?? commands[name](options);
     const env = { ...process.env, KUBECONFIG: options.kubeconfig, BENCH_NAMESPACE: options.namespace };
     if (options.child) env.BENCH_CHILD = "1";
     if (options.keep) env.BENCH_KEEP = "1";
