@@ -6,6 +6,8 @@ export default wholeProduct(
     "tests/clients/**/*.test.ts",
     "tests/scenarios/**/*.test.ts",
     "tests/faults/kill.test.ts",
+    "tests/faults/reconcile.test.ts",
+    "tests/faults/children.property.test.ts",
     "packages/cluster/src/fuzz.test.ts",
   ],
   {
