@@ -13,12 +13,14 @@ export interface ChildOrder<Live> {
   /** Comes after these are ready, and goes before them. */
   readonly after?: string | readonly string[];
   /** Whether it is ready. Default: what kubectl and Helm take for ready in its kind. */
-  readonly readyWhen?: (live: Live) => boolean;
+  readyWhen?(live: Live): boolean;
 }
 
 /** An object that shall be there, with its place among the others. */
 export interface OrderedChild extends ChildOrder<KubeObject> {
   readonly child: ChildObject;
+  /** Tells it from an external thing. */
+  readonly read?: never;
 }
 
 /**
@@ -40,21 +42,22 @@ export interface OrderedChild extends ChildOrder<KubeObject> {
  */
 export interface ExternalChild<Live = unknown> extends ChildOrder<Live> {
   readonly key: string;
+  /** Tells it from an object. */
+  readonly child?: never;
   /** `false`: it shall not be there; say so for a while before you no longer return it. */
   readonly wanted?: boolean;
   /** What it is like now; undefined when it is not there. */
-  readonly read: () => Live | undefined | Promise<Live | undefined>;
-  readonly create: () => unknown;
+  read(): Live | undefined | Promise<Live | undefined>;
+  create(): unknown;
   /** Called when `read` does not show all of `desired`. */
-  readonly update?: (current: Live) => unknown;
-  readonly delete: (current: Live) => unknown;
+  update?(current: Live): unknown;
+  delete(current: Live): unknown;
   /** What `read` has to show. Default: that it is there at all. */
   readonly desired?: unknown;
 }
 
 /** One of the things that a parent shall have. */
-// biome-ignore lint/suspicious/noExplicitAny: what an external thing is like is known to its own functions only
-export type DesiredChild = ChildObject | OrderedChild | ExternalChild<any>;
+export type DesiredChild = ChildObject | OrderedChild | ExternalChild;
 
 /** What a function of `operator.children` returns; holes are left out. */
 export type DesiredChildren =
