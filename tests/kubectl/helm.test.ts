@@ -1,47 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import os from "node:os";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { Cluster } from "@lotse/cluster";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { run } from "../run.ts";
-import { helmPath, helmVersions, kubectlPath } from "./kubectl.ts";
+import { useHelm } from "./helm-session.ts";
+import { helmVersions, kubectlPath } from "./kubectl.ts";
 
 const chart = fileURLToPath(new URL("./chart", import.meta.url));
 
 describe.each(helmVersions())("Helm %s", (version) => {
-  let cluster: Cluster;
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = mkdtempSync(path.join(os.tmpdir(), "lotse-helm-"));
-    cluster = await Cluster.start({ kubelet: "simulate", rbac: true });
+  const { env, helm, ok } = useHelm(version, (cluster) => {
     cluster.pods.program({ image: "migrate:1" }, { exit: { code: 0 } });
     cluster.pods.program({ image: "app:broken" }, { pullError: "ImagePullBackOff" });
-    await cluster.writeKubeconfig(path.join(folder, "kubeconfig"));
   });
-
-  afterAll(async () => {
-    await cluster?.stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
-
-  const at = (name: string) => path.join(folder, name);
-  const env = () => ({
-    KUBECONFIG: at("kubeconfig"),
-    KUBECACHEDIR: at("cache"),
-    HELM_CACHE_HOME: at("helm-cache"),
-    HELM_CONFIG_HOME: at("helm-config"),
-    HELM_DATA_HOME: at("helm-data"),
-  });
-
-  const helm = (line: string) => run(helmPath(version), line.split(" "), { env: env() });
-
-  async function ok(line: string): Promise<string> {
-    const { exitCode, stdout, stderr } = await helm(line);
-    if (exitCode !== 0) throw new Error(`helm ${line}\nends with ${exitCode}, having said:\n${stdout}${stderr}`);
-    return stdout;
-  }
 
   /** A value of objects in the cluster, in the release's namespace. */
   async function seen(namespace: string, what: string, jsonpath: string): Promise<string> {

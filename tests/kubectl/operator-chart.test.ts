@@ -3,11 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { Cluster } from "@lotse/cluster";
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../run.ts";
-import { helmPath, helmVersions, kubectlPath } from "./kubectl.ts";
+import { useHelm } from "./helm-session.ts";
+import { helmVersions, kubectlPath } from "./kubectl.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE = "examples/exchange-rates/operator.ts";
@@ -76,36 +76,7 @@ it("is the same each time", async () => {
 });
 
 describe.each(helmVersions())("Helm %s", (version) => {
-  let cluster: Cluster;
-  let home: string;
-
-  beforeAll(async () => {
-    home = mkdtempSync(path.join(os.tmpdir(), "lotse-chart-"));
-    cluster = await Cluster.start({ kubelet: "simulate", rbac: true });
-    await cluster.writeKubeconfig(path.join(home, "kubeconfig"));
-  });
-
-  afterAll(async () => {
-    await cluster?.stop();
-    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  });
-
-  const at = (name: string) => path.join(home, name);
-  const env = () => ({
-    KUBECONFIG: at("kubeconfig"),
-    KUBECACHEDIR: at("cache"),
-    HELM_CACHE_HOME: at("helm-cache"),
-    HELM_CONFIG_HOME: at("helm-config"),
-    HELM_DATA_HOME: at("helm-data"),
-  });
-
-  const helm = (line: string) => run(helmPath(version), line.split(" "), { env: env() });
-
-  async function ok(line: string): Promise<string> {
-    const { exitCode, stdout, stderr } = await helm(line);
-    if (exitCode !== 0) throw new Error(`helm ${line}\nends with ${exitCode}, having said:\n${stdout}${stderr}`);
-    return stdout;
-  }
+  const { env, helm, ok } = useHelm(version);
 
   async function rendered(more = ""): Promise<Manifest[]> {
     return loadAll(await ok(`template rates ${chart} --namespace ops${more}`)) as Manifest[];

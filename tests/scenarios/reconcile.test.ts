@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { useStage } from "./stage.ts";
+import { Wire } from "./wire.ts";
 
 const Team = resource({
   group: "reconcile.example.com",
@@ -92,6 +93,104 @@ describeOn(clustersUnderTest(), "a reconciler", (cluster) => {
     expect(runs).toEqual(["undefined false", "one false", "one true", "two true"]);
     const said = stage.logs.filter(({ message }) => message === "a kind is followed because a reconciler reads it");
     expect(said.map(({ fields }) => fields?.kind).sort()).toEqual(["configmaps.", "secrets."]);
+  });
+
+  it("fails with the reason when it reads a kind that it may not, keeps nobody waiting, and goes on once it may", async () => {
+    const wire = await Wire.to(stage.client);
+    wire.fault = ({ path }) => (path.includes("secrets") ? { type: "answer", status: 403 } : undefined);
+    const operator = new Operator({ name: "level" });
+    const runs: string[] = [];
+    operator.reconcile(
+      Team,
+      { concurrency: 1, backoff: { initial: "100ms", max: "100ms" } },
+      async function look({ name, exists }) {
+        if (name === "a") runs.push(`${name} ${await exists(Secret, "key")}`);
+        else runs.push(name);
+      },
+    );
+    await stage.start(operator, { client: wire.client, crds: "wait" });
+    const { client } = stage;
+    await client.create(team("a"));
+    await stage.eventually(() =>
+      expect(stage.logs.some(({ message, fields }) => /^reconciling failed/.test(message) && fields?.error)).toBe(true),
+    );
+    await client.create(team("b"));
+    await stage.eventually(() => expect(runs).toEqual(["b"]));
+    wire.fault = () => undefined;
+    await stage.eventually(() => expect(runs).toEqual(["b", "a false"]));
+  });
+
+  it("works on no more objects at once than it says", async () => {
+    const operator = new Operator({ name: "level" });
+    let now = 0;
+    let most = 0;
+    const seen = new Set<string>();
+    operator.reconcile(Team, { concurrency: 2 }, async function look({ name }) {
+      most = Math.max(most, ++now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now--;
+      seen.add(name);
+    });
+    await stage.start(operator);
+    const names = ["a", "b", "c", "d", "e", "f"];
+    await Promise.all(names.map((name) => stage.client.create(team(name))));
+    await stage.eventually(() => expect([...seen].sort()).toEqual(names));
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  it("looks only at changes that it asks for, and at everything again in its own time", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "level" });
+    const runs: string[] = [];
+    operator.reconcile(Team, { filter: "generation", resync: "1h" }, async function look({ spec }) {
+      runs.push(String(spec.size));
+    });
+    await stage.start(operator, { clock });
+    const { client } = stage;
+    await client.create(team("a", 1));
+    await stage.eventually(() => expect(runs).toEqual(["1"]));
+    await client.patch(Team, "a", { metadata: { labels: { seen: "no" } } });
+    await stage.quiet();
+    expect(runs).toEqual(["1"]);
+    await client.patch(Team, "a", { spec: { size: 2 } });
+    await stage.eventually(() => expect(runs).toEqual(["1", "2"]));
+    await clock.advance(66 * 60_000);
+    await stage.eventually(() => expect(runs).toEqual(["1", "2", "2"]));
+  });
+
+  it("runs no more often for one object than its limit allows", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "level" });
+    const runs: string[] = [];
+    operator.reconcile(Team, { rateLimit: { runs: 1, per: "1m" } }, async function look({ spec }) {
+      runs.push(String(spec.size));
+    });
+    await stage.start(operator, { clock });
+    await stage.client.create(team("a", 1));
+    await stage.eventually(() => expect(runs).toEqual(["1"]));
+    for (const size of [2, 3, 4]) await stage.client.patch(Team, "a", { spec: { size } });
+    await stage.quiet();
+    expect(runs).toEqual(["1"]);
+    await clock.advance(61_000);
+    await stage.eventually(() => expect(runs).toEqual(["1", "4"]));
+  });
+
+  it("that keeps waking itself is slowed down, and said to be", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "level" });
+    let runs = 0;
+    operator.reconcile(Team, { owns: [Member] }, async function restless({ list, client }) {
+      await list(Member);
+      await client.create(member(`m-${++runs}`, "a"));
+    });
+    await stage.start(operator, { clock });
+    await stage.client.create(team("a"));
+    const said = "a reconciler is woken by its own writes again and again, it is slowed down";
+    await stage.eventually(() => expect(stage.logs.map(({ message }) => message)).toContain(said));
+    await stage.quiet();
+    const before = runs;
+    await stage.quiet();
+    expect(runs).toBe(before);
   });
 
   it("is no longer woken by what it no longer reads", async () => {

@@ -62,6 +62,36 @@ describe("a store", () => {
     expect(store.get(KEY)).toBeUndefined();
   });
 
+  it("names own creations that came and went between two streams, and nothing that the stream has shown", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.wrote(body(5));
+    expect(store.reached("4")).toEqual([]);
+    expect(store.reached("9")).toEqual([body(5)]);
+    store.streamed(body(10));
+    store.wrote(body(11));
+    expect(store.reached("12")).toEqual([]);
+  });
+
+  it("hides what is known to be deleted until the stream shows the end, whatever comes late", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1));
+    expect(store.deleted(KEY, "another")).toBeUndefined();
+    expect(store.deleted(KEY, "u1")).toEqual(body(1));
+    expect(store.deleted(KEY, "u1")).toBeUndefined();
+    expect([store.get(KEY), ...store.values()]).toEqual([undefined]);
+    expect(store.streamed(body(2))).toEqual({ type: "known", echo: true });
+    expect(store.get(KEY)).toBeUndefined();
+    expect(store.removed(body(3))).toEqual(body(2));
+  });
+
+  it("shows another object of the name of a deleted one", () => {
+    const store = new ObjectStore<KubeBody>();
+    store.streamed(body(1));
+    store.deleted(KEY, "u1");
+    expect(store.streamed(body(4, 4, "u2")).type).toBe("changed");
+    expect(store.get(KEY)?.metadata?.uid).toBe("u2");
+  });
+
   it("lists own creations that the stream has not shown yet", () => {
     const store = new ObjectStore<KubeBody>();
     store.wrote(body(5));

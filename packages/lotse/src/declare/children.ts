@@ -16,7 +16,17 @@ export interface ChildOrder<Live> {
   readyWhen?(live: Live): boolean;
 }
 
-/** An object that shall be there, with its place among the others. */
+/**
+ * An object that shall be there, with its place among the others.
+ *
+ * @example
+ * ```ts
+ * operator.children(Site, ({ name }) => [
+ *   { key: "settings", child: ConfigMap.gen({ name }) },
+ *   { after: "settings", child: Secret.gen({ name }) },
+ * ]);
+ * ```
+ */
 export interface OrderedChild extends ChildOrder<KubeObject> {
   readonly child: ChildObject;
   /** Tells it from an external thing. */
@@ -67,7 +77,14 @@ export type DesiredChildren =
   | null
   | undefined;
 
-/** Options of `operator.children`. */
+/**
+ * Options of `operator.children`.
+ *
+ * @example
+ * ```ts
+ * operator.children(Site, { owns: [ConfigMap], deletion: "reverse" }, ({ name }) => ConfigMap.gen({ name }));
+ * ```
+ */
 export interface ChildrenOptions<B extends KubeBody>
   extends ObjectHandlerOptions<B>,
     Omit<RetryOptions, "retries">,

@@ -42,7 +42,15 @@ export function isRequeue(value: unknown): value is Requeue {
   return typeof value === "object" && value !== null && (value as { [REQUEUE]?: unknown })[REQUEUE] === true;
 }
 
-/** Which objects to list. */
+/**
+ * Which objects to list.
+ *
+ * @example
+ * ```ts
+ * await list(Pod, { labelSelector: { app: name }, fieldSelector: "status.phase=Running" });
+ * await list(Switch, { ownedBy: object });
+ * ```
+ */
 export interface ListQuery {
   /** Default: the namespace of the object that is reconciled; `"*"` for all that the operator serves. */
   readonly namespace?: string | undefined;
@@ -91,7 +99,16 @@ export interface TrackedReads {
   ) => Promise<boolean>;
 }
 
-/** What `operator.reconcile` functions get. */
+/**
+ * What `operator.reconcile` functions get.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, async ({ object, list, patch }) => {
+ *   patch.status.switches = (await list(Switch, { ownedBy: object })).length;
+ * });
+ * ```
+ */
 export interface ReconcileContext<B extends KubeBody, O = KubeObject<B>>
   extends ObjectContext<B, O>,
     AttemptContext,
@@ -109,23 +126,51 @@ export type Mapped =
   | readonly (string | { readonly name: string; readonly namespace?: string | undefined })[]
   | undefined;
 
-/** A kind whose changes concern objects of the reconciled one, and which of them. Called with the old and the new state. */
+/**
+ * A kind whose changes concern objects of the reconciled one, and which of them. Called with the old and the new state.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, { watches: [[Switch, ({ labels }) => labels.machine]] }, async ({ name }) => {});
+ * ```
+ */
 export type Watches = readonly [resource: ResourceInput, map: (object: never) => Mapped];
 
-/** Which changes of the object itself count. A deletion mark always does. */
+/**
+ * Which changes of the object itself count. A deletion mark always does.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, { filter: ["generation", "labels"] }, async ({ spec }) => {});
+ * ```
+ */
 export type ChangeFilter<B> =
   | "generation"
   | "labels"
   | "annotations"
   | ((now: DeepReadonly<B>, before: DeepReadonly<B>) => boolean);
 
-/** At most so many runs for one object in so much time. */
+/**
+ * At most so many runs for one object in so much time.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, { rateLimit: { runs: 5, per: "10s" } }, async ({ spec }) => {});
+ * ```
+ */
 export interface RateLimit {
   readonly runs: number;
   readonly per: Duration;
 }
 
-/** Options of `operator.reconcile`. */
+/**
+ * Options of `operator.reconcile`.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, { owns: [Switch], concurrency: 4, resync: "1h" }, async ({ spec }) => {});
+ * ```
+ */
 export interface ReconcileOptions<B extends KubeBody, O = KubeObject<B>>
   extends ObjectHandlerOptions<B>,
     Omit<RetryOptions, "retries"> {

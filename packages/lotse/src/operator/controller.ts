@@ -165,6 +165,11 @@ export class Controller implements ObjectListener {
     return this.#streams.synced;
   }
 
+  /** Rejects with what keeps it from knowing its objects, the first time that something does. */
+  get trouble(): Promise<never> {
+    return this.#streams.trouble;
+  }
+
   get kind(): KindDescription {
     return this.#facts.kind;
   }

@@ -30,6 +30,9 @@ export class KindStreams implements InformerListener {
   /** What keeps a stream from working, as it was told last. */
   #trouble: string | undefined;
   #resolveSynced: () => void = () => {};
+  #rejectTrouble: (error: unknown) => void = () => {};
+  /** Rejects with what keeps a stream from working, the first time that something does. */
+  readonly trouble: Promise<never>;
   /** Resolves when all objects that are there have been listed. */
   readonly synced: Promise<void>;
 
@@ -42,6 +45,10 @@ export class KindStreams implements InformerListener {
       this.#fail = reject;
     });
     this.#failure.catch(() => {});
+    this.trouble = new Promise<never>((_, reject) => {
+      this.#rejectTrouble = reject;
+    });
+    this.trouble.catch(() => {});
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
@@ -149,6 +156,7 @@ export class KindStreams implements InformerListener {
       this.#logger.info("the stream is open again");
     }
     if (state.phase !== "waiting") return;
+    this.#rejectTrouble(state.error);
     const error = state.error as { message?: string; hint?: string } | undefined;
     // Said once, not at every try.
     if (this.#trouble === (error?.message ?? "")) return;

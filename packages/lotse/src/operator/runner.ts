@@ -1,6 +1,6 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
 import { setMaxListeners } from "node:events";
-import { Client, type KindClass, type KindDescription, type KubeBody } from "@lotse/client";
+import { Client, type KindDescription, type KubeBody } from "@lotse/client";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
@@ -10,10 +10,8 @@ import {
   planSettings,
   type Settings,
   type SettingsPlan,
-  TemporaryError,
 } from "../declare/index.ts";
-import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
-import { type KindView, World } from "../reconcile/index.ts";
+import { World } from "../reconcile/index.ts";
 import {
   atLeast,
   EventRecorder,
@@ -32,25 +30,15 @@ import {
 } from "../report/index.ts";
 import type { HandlerWrite } from "../turn/index.ts";
 import { Activities } from "./activities.ts";
-import { Controller, type ControllerShared } from "./controller.ts";
+import type { Controller, ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
+import { Kinds, type StartedKind } from "./kinds.ts";
 import { type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
 import { untilItWorks } from "./patience.ts";
 import { followedBy, type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
 import { type ScopeListener, Scopes } from "./scopes.ts";
-
-/** A kind on its way. */
-interface StartedKind {
-  readonly plan: KindPlan;
-  /** Resolves when all its objects are known. */
-  readonly ready: Promise<Controller>;
-  /** The same, for kinds that feed an index. */
-  readonly indexed: Promise<Controller> | undefined;
-  /** Resolves when its streams have ended. */
-  readonly streams: Promise<void>;
-}
 
 /** See the module comment. */
 export class Runner implements RunningOperator {
@@ -66,20 +54,16 @@ export class Runner implements RunningOperator {
   readonly #memo: Memo;
   readonly #activities: Activities;
   readonly #indexes: OperatorIndexes;
-  readonly #world = new World((kind, kindClass) => this.#followKind(kind, kindClass));
-  /** Begins to follow kinds that reconcilers read without having named them. */
-  #follower: ((plan: KindPlan) => Promise<Controller>) | undefined;
+  readonly #world = new World((kind, kindClass) => this.#kinds.read(kind, kindClass));
+  readonly #kinds: Kinds;
   readonly #metrics = new Metrics();
   readonly #traces: Promise<Traces | undefined>;
   readonly #stopping = new AbortController();
-  readonly #controllers: Controller[] = [];
   #events: EventRecorder | undefined;
   #client: Client | undefined;
   #phase: OperatorHealth["phase"] = "starting";
   /** Why it failed. */
   #error: string | undefined;
-  /** Kinds that the cluster does not have. */
-  readonly #missing = new Set<string>();
 
   constructor(declarations: Declarations, operator: OperatorOptions, options: StartOptions) {
     this.#declarations = declarations;
@@ -97,6 +81,13 @@ export class Runner implements RunningOperator {
       ),
       (id) => this.#world.indexReads(id),
     );
+    this.#kinds = new Kinds({
+      declarations: declarations.resources,
+      world: this.#world,
+      clock: this.#clock,
+      logger: this.#logger,
+      stopping: this.#stopping.signal,
+    });
     this.#activities = new Activities({
       handlers: declarations.lifecycle,
       settings: this.#settings,
@@ -164,13 +155,13 @@ export class Runner implements RunningOperator {
       operator: this.#operator.name,
       phase: this.#phase,
       ...(this.#error !== undefined && { error: this.#error }),
-      streams: this.#controllers.flatMap((controller) => controller.health()),
-      missing: [...this.#missing],
+      streams: this.#kinds.controllers.flatMap((controller) => controller.health()),
+      missing: [...this.#kinds.missing],
     };
   }
 
   explain(question: ObjectQuestion): Explanation | undefined {
-    for (const controller of this.#controllers) {
+    for (const controller of this.#kinds.controllers) {
       const explanation = controller.explain(question);
       if (explanation) return explanation;
     }
@@ -178,7 +169,7 @@ export class Runner implements RunningOperator {
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.#controllers.map((controller) => controller.idle()));
+    await Promise.all(this.#kinds.controllers.map((controller) => controller.idle()));
   }
 
   async probe(): Promise<Readonly<Record<string, unknown>>> {
@@ -217,7 +208,7 @@ export class Runner implements RunningOperator {
   }
 
   async #end(client: Client, streams: Promise<void> | undefined): Promise<void> {
-    await Promise.all(this.#controllers.map((controller) => controller.close()));
+    await Promise.all(this.#kinds.controllers.map((controller) => controller.close()));
     await streams?.catch(() => {});
     await this.#events?.stop();
     await this.#activities.cleanup(client, AbortSignal.timeout(this.#plan.gracefulMs));
@@ -317,7 +308,7 @@ export class Runner implements RunningOperator {
       intervalMs: this.#plan.scanIntervalMs,
     });
     const first = await this.#untilItWorks("the kinds of the cluster could not be found out", () => scanner.scan());
-    const started = first.map((plan) => this.#handle(plan, shared));
+    const started = first.map((plan) => this.#kinds.start(plan, shared));
     // Nobody's handlers run before the indexes that they can see are filled.
     const indexed = Promise.all(started.map(({ indexed }) => indexed));
     const run = ({ plan, ready, streams }: StartedKind) => {
@@ -327,15 +318,15 @@ export class Runner implements RunningOperator {
       return streams;
     };
     const streams = started.map(run);
-    this.#follower = (plan) => {
-      const kind = this.#handle(plan, shared);
+    this.#kinds.onRead((plan) => {
+      const kind = this.#kinds.start(plan, shared);
       streams.push(run(kind));
-      return kind.ready;
-    };
+      return kind;
+    });
     void Promise.all([...started.map(({ ready }) => ready), indexed]).then(() => {
       this.#logger.info("the operator is ready", {
         operator: this.#operator.name,
-        kinds: this.#controllers.map(({ kind }) => kind.kind).join(", "),
+        kinds: this.#kinds.controllers.map(({ kind }) => kind.kind).join(", "),
       });
       begin();
     });
@@ -347,49 +338,21 @@ export class Runner implements RunningOperator {
 
   /** A kind has appeared, or it is served in another version: then its objects are the same, and so is what is known. */
   #follow(plan: KindPlan, shared: ControllerShared, begin: (kind: StartedKind) => void): void {
-    const known = this.#controllers.find(({ kind }) => kindKey(kind) === kindKey(plan.kind));
+    const known = this.#kinds.find(plan.kind);
     if (!known) {
-      begin(this.#handle(plan, shared));
+      begin(this.#kinds.start(plan, shared));
       return;
     }
     const { version } = plan.kind;
     this.#logger.info("the kind is served in another version", { kind: kindKey(plan.kind), version });
-    void this.#facts(plan, shared.client).then(
+    void this.#kinds.facts(plan, shared.client).then(
       (facts) => known.move(facts),
       () => {},
     );
   }
 
-  async #facts({ kind, kindClass }: KindPlan, client: Client): Promise<KindFacts> {
-    const facts = await awaitKindFacts(client, kind, kindClass, this.#clock, this.#stopping.signal, (error) => {
-      this.#missing.add(kindKey(kind));
-      this.#logger.warn("waiting for a kind that the cluster does not have", {
-        kind: kindKey(kind),
-        error: error instanceof Error ? error.message : String(error),
-        hint: isResourceClass(kindClass)
-          ? 'install its CRD, or start the operator with crds: "install"'
-          : "install it, or check its name and your permissions",
-      });
-    });
-    this.#missing.delete(kindKey(kind));
-    return facts;
-  }
-
-  /** A reconciler reads a kind that nobody has declared. */
-  async #followKind(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
-    const known = this.#controllers.find((one) => kindKey(one.kind) === kindKey(kind));
-    if (known) {
-      await known.synced;
-      return known.view;
-    }
-    if (!this.#follower) throw new TemporaryError("the operator is not ready yet", { delay: "1s" });
-    this.#logger.info("a kind is followed because a reconciler reads it", { kind: kindKey(kind) });
-    const controller = await this.#follower({ kind, kindClass, handlers: [] });
-    return controller.view;
-  }
-
   #namespaced(): Controller[] {
-    return this.#controllers.filter(({ kind }) => kind.namespaced);
+    return this.#kinds.controllers.filter(({ kind }) => kind.namespaced);
   }
 
   #eventRecorder(client: Client): EventRecorder {
@@ -406,35 +369,8 @@ export class Runner implements RunningOperator {
     return recorder;
   }
 
-  #handle(plan: KindPlan, shared: ControllerShared): StartedKind {
-    const { signal } = this.#stopping;
-    const { handlers } = plan;
-    const indexing = handlers.some(({ type }) => type === "index");
-    let known: (controller: Controller) => void = () => {};
-    const ready = new Promise<Controller>((resolve) => {
-      known = resolve;
-    });
-    const streams = (async () => {
-      try {
-        const controller = new Controller(shared, handlers, await this.#facts(plan, shared.client));
-        this.#controllers.push(controller);
-        void controller.synced.then(() => {
-          this.#world.add(controller.view);
-          known(controller);
-        });
-        await controller.streams();
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
-    })();
-    return { plan, ready, streams, indexed: indexing ? ready : undefined };
-  }
-
   #handlerWrote(body: KubeBody, kind: KindDescription, how: HandlerWrite): void {
-    const controller = this.#controllers.find(
-      (one) => one.kind.group === kind.group && one.kind.plural === kind.plural,
-    );
-    controller?.handlerWrote(body, how);
+    this.#kinds.find(kind)?.handlerWrote(body, how);
   }
 
   async #installCrds(client: Client): Promise<void> {

@@ -77,7 +77,7 @@ export function describeTurns(parts: TurnParts): TurnKind {
     wrote,
     handlerWrote,
     record,
-    post: (body, type, reason, message) => events.post({ type, reason, message, object: referenceTo(body, facts) }),
+    post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, facts) }),
     wake,
     recordNotKept: () => {
       logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
@@ -91,8 +91,8 @@ export function describeTurns(parts: TurnParts): TurnKind {
   };
 }
 
-/** Handlers may speak of other objects than their own; items of lists say nothing of their kind. */
-function referenceTo(body: KubeBody, { kind }: KindFacts) {
+/** Whom an Event is about: handlers may speak of other objects than their own, and items of lists say no kind. */
+function subjectOf(body: KubeBody, { kind }: KindFacts) {
   return {
     apiVersion: body.apiVersion ?? apiVersionOf(kind),
     kind: body.kind ?? kind.kind,

@@ -149,7 +149,8 @@ describe("writing", () => {
   it("computes the difference anew when somebody else was faster", async () => {
     const world = server(thing());
     world.foreign({ metadata: { finalizers: ["late/comer"] } });
-    await write(world.client, thing(), { ...plan, finalizer: "add" }, inStatus, ignore);
+    const result = await write(world.client, thing(), { ...plan, finalizer: "add" }, inStatus, ignore);
+    expect(result).toMatchObject({ type: "written", contested: true });
     expect(world.stored?.metadata?.finalizers).toEqual(["late/comer", "op.lotse.dev/finalizer"]);
   });
 

@@ -59,7 +59,8 @@ export async function wantedObject(keeping: Keeping, desired: Desired): Promise<
     const owner = { body: context.body as KubeBody, kind: context.resource };
     appendOwnerReference(manifest, { owner, isNamespaced: () => kind.namespaced });
   } catch (error) {
-    throw new PermanentError((error as Error).message, { cause: error });
+    const { message, hint } = error as { message: string; hint?: string };
+    throw new PermanentError(hint ? `${message}: ${hint}` : message, { cause: error });
   }
   const digest = digestOf(manifest);
   const mark = writeMark({ by: handler.id, of: context.uid, key, after, digest });
@@ -80,7 +81,9 @@ export async function wantedObject(keeping: Keeping, desired: Desired): Promise<
 function namespaceOf({ metadata, kind }: KubeBody, key: string, { namespace }: ReconcileContext<KubeBody>): string {
   const found = metadata?.namespace ?? namespace;
   if (found !== undefined) return found;
-  throw new PermanentError(`the child "${key}" needs a namespace: ${kind} lives in one, its parent does not`);
+  throw new PermanentError(
+    `the child "${key}" needs metadata.namespace: ${kind} lives in a namespace, its parent does not`,
+  );
 }
 
 /** Makes the child what it shall be, if it is not. `accepted`: what the server made of what we applied, where it differs. */
