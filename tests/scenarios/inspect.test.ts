@@ -45,7 +45,7 @@ describeOn(clustersUnderTest(), "a running operator", (cluster) => {
     expect(explained?.nextAt).toBeGreaterThan(Date.now() + 3_000_000);
     expect(explained?.turns[0]).toMatchObject({
       woke: [{ by: "added" }],
-      ran: [{ handler: "light", reason: "create", outcome: "failed", message: "no bulb" }],
+      ran: [{ handler: "light", reason: "create", outcome: "waits", message: "no bulb" }],
       wrote: [{ what: expect.stringMatching(/status.*record/) }],
     });
     expect(running.explain({ ...question, name: "nobody" })).toBeUndefined();

@@ -142,7 +142,8 @@ describeOn(clustersUnderTest(), "complaints about Kopf's records and load", (clu
     await eventually(() => expect(seen).toEqual(["create original true", "create copy true"]));
     await eventually(async () => {
       const copy = await client.get(ConfigMap, "copy");
-      expect(copy.annotations["op.lotse.dev/state"]).toContain(copy.body.metadata?.uid);
+      const { uid } = copy.metadata;
+      expect(copy.annotations[`op.lotse.dev/state-${uid}`]).toContain(uid);
     });
     await quiet();
     expect(seen).toHaveLength(2);

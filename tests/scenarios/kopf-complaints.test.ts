@@ -102,7 +102,7 @@ describeOn(clustersUnderTest(), "complaints about Kopf's handlers", (cluster) =>
     await eventually(async () => {
       const events = await client.list("events").toArray();
       expect(events.map(({ body }) => `${body.type}: ${body.message}`)).toContain(
-        "Warning: farewell failed, will be tried again: the bank is closed",
+        "Warning: farewell waits: the bank is closed, again in 10s",
       );
     });
     await quiet();

@@ -13,6 +13,7 @@ import {
   type WriteOptions,
 } from "./request.ts";
 import { type Endpoint, namedKind, storeKey } from "./resource.ts";
+import { assertStorable } from "./storage-limit.ts";
 
 /** How often a generated name may be taken before the request fails: with 27^5 suffixes this is not bad luck. */
 const NAME_ATTEMPTS = 8;
@@ -96,6 +97,7 @@ export async function create(
       return fresh;
     }
     const stored = converted ?? codec.toStorage(fresh);
+    assertStorable(stored, key);
     const result = backend.store.create(resource.table, key, toStore(ordered(stored)));
     if (result.ok) {
       const written = fromStore(result.entry.object);

@@ -17,6 +17,7 @@ import {
   type WriteOptions,
 } from "./request.ts";
 import { namedKind, storeKey } from "./resource.ts";
+import { assertStorable } from "./storage-limit.ts";
 
 /** How a request makes a new object of the present one. */
 export interface Change {
@@ -154,6 +155,7 @@ async function commit(
     return { done: true, written: { object: version.codec.fromStorage(stored), created: false } };
   }
   if (options.dryRun) return { done: true, written: { object: fresh, created: false } };
+  assertStorable(toWrite, key);
   const result = backend.store.update(resource.table, key, entry.revision, toStore(toWrite));
   if (!result.ok) return { done: false, insists };
   const written = fromStore(result.entry.object);

@@ -1,13 +1,20 @@
 import type { Aborted, DaemonHandler, TimerHandler } from "../declare/index.ts";
-import { type BackgroundTurn, type BackgroundWork, isDeleting, type ObjectMemory } from "../turn/index.ts";
-import { type DaemonTask, stopDaemons, tendDaemons } from "./daemons.ts";
+import {
+  type BackgroundTurn,
+  type BackgroundWork,
+  isDeleting,
+  type ObjectMemory,
+  type Standing,
+} from "../turn/index.ts";
+import type { Daemon } from "./daemon.ts";
+import { retryDaemons, stopDaemons, tendDaemons } from "./daemons.ts";
 import { runTimers } from "./run-timers.ts";
-import type { TimerState } from "./timers.ts";
+import { retriedTimer, type TimerState, timerStanding } from "./timers.ts";
 
 /** What goes on for one object. */
 interface ObjectWork {
   readonly timers: Map<string, TimerState>;
-  readonly daemons: Map<string, DaemonTask>;
+  readonly daemons: Map<string, Daemon>;
 }
 
 /** Timers and daemons of one kind. */
@@ -35,6 +42,27 @@ export class Background implements BackgroundWork {
   async stop(memory: ObjectMemory, why: Aborted["why"], message: string): Promise<void> {
     const work = this.#work.get(memory);
     if (work) await stopDaemons(work.daemons, why, message);
+  }
+
+  standings(memory: ObjectMemory): readonly Standing[] {
+    const work = this.#work.get(memory);
+    if (!work) return [];
+    const timers = [...work.timers].map(([id, state]) => timerStanding(id, state));
+    const daemons = [...work.daemons.values()].map(({ standing }) => standing);
+    return [...timers, ...daemons].filter((one) => one !== undefined);
+  }
+
+  retry(memory: ObjectMemory): readonly string[] {
+    const work = this.#work.get(memory);
+    if (!work) return [];
+    const retried = retryDaemons(work.daemons);
+    for (const [id, state] of work.timers) {
+      const now = retriedTimer(state);
+      if (now === state) continue;
+      work.timers.set(id, now);
+      retried.push(id);
+    }
+    return retried;
   }
 
   #of(memory: ObjectMemory): ObjectWork {

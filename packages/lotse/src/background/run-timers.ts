@@ -1,8 +1,8 @@
 /** Runs the timers of an object within its turn: what they want to change is part of the turn's one write. */
 import { formatDuration } from "@lotse/client/meta";
 import { matchesFilters, type TimerHandler } from "../declare/index.ts";
-import { type BackgroundTurn, errorFields, timerContext } from "../turn/index.ts";
-import { afterTimerRun, startTimer, type TimerState, timerDueAt } from "./timers.ts";
+import { type BackgroundTurn, errorFields, named, reportTrouble, timerContext } from "../turn/index.ts";
+import { afterTimerRun, isLifted, startTimer, type TimerState, timerDueAt } from "./timers.ts";
 
 /** Runs timers that are due; resolves with when the next one is (monotonic). */
 export async function runTimers(
@@ -33,7 +33,8 @@ async function runTimer(
     return filters.when && intervalMs !== undefined ? clock.monotonic() + Math.max(intervalMs, 1_000) : undefined;
   }
   const begunAt = clock.monotonic();
-  const state = timers.get(handler.id) ?? startTimer(handler, body, begunAt);
+  const known = timers.get(handler.id);
+  const state = known && !isLifted(known, memory.changedAt) ? known : startTimer(handler, body, begunAt);
   timers.set(handler.id, state);
   const dueAt = timerDueAt(handler, state, memory.changedAt);
   if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.reason) return dueAt;
@@ -53,10 +54,13 @@ async function runTimer(
   const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt);
   timers.set(handler.id, after);
   const nextAt = timerDueAt(handler, after, memory.changedAt);
-  if (result.error !== undefined && result.outcome.type !== "aborted") {
-    const fields = { handler: handler.id, ...errorFields(result.error, state.attempts === 0) };
-    if (nextAt === undefined) logger.error("timer failed for good", fields);
-    else logger.warn("timer failed, will be tried again", { ...fields, retryIn: formatDuration(nextAt - now) });
+  const { outcome, error } = result;
+  if (outcome.type === "temporary" || outcome.type === "failed") {
+    const retryInMs = after.ended || nextAt === undefined ? undefined : nextAt - now;
+    const { message } = outcome;
+    reportTrouble(kind, body, { what: "timer", handler, error, message, attempts: attempts + 1, retryInMs }, logger);
+  } else if (error !== undefined && outcome.type === "done") {
+    logger.warn("timer failed, which is ignored", { ...named(handler), ...errorFields(error, true) });
   } else logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });
   return nextAt;
 }

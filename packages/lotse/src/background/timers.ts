@@ -4,6 +4,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { backoffMs, filterContext, type TimerHandler } from "../declare/index.ts";
+import type { Standing } from "../turn/index.ts";
 
 /** What is remembered of one timer of one object; times are monotonic milliseconds. */
 export interface TimerState {
@@ -15,15 +16,26 @@ export interface TimerState {
   readonly attempts: number;
   /** Without an interval: it has run for the present state, and runs again for the next one if it is for quiet times. */
   readonly ranFor?: number | undefined;
-  /** A permanent error: this object's timer does not run again. */
+  /** A permanent error: the timer does not run again for the object as it is. */
   readonly ended: boolean;
+  /** When the object was last changed before that: another change lifts it. */
+  readonly endedFor?: number | undefined;
+  /** What the last attempt failed with. */
+  readonly problem?: string | undefined;
+  /** It did not fail: it waits for something. */
+  readonly waits?: boolean | undefined;
 }
 
 /** How a run of a timer ended. */
 export type TimerOutcome =
   | { readonly type: "done" }
-  | { readonly type: "temporary"; readonly delayMs: number | undefined }
-  | { readonly type: "failed" }
+  | {
+      readonly type: "temporary";
+      readonly delayMs: number | undefined;
+      readonly message?: string;
+      readonly waits?: boolean;
+    }
+  | { readonly type: "failed"; readonly message?: string }
   | { readonly type: "aborted" };
 
 /** A timer begins to count when its object first matches. */
@@ -60,10 +72,32 @@ export function afterTimerRun(
   const startedAt = state.startedAt ?? begunAt;
   const attempts = state.attempts + 1;
   const { retries, timeoutMs, backoff } = handler.retry;
-  if (outcome.type === "failed" || (retries !== undefined && attempts >= retries)) return { ...state, ended: true };
+  const problem = outcome.message ?? "";
+  const over = { ...state, ended: true, endedFor: changedAt, problem };
+  if (outcome.type === "failed" || (retries !== undefined && attempts >= retries)) return over;
   const dueAt = now + (outcome.delayMs ?? backoffMs(backoff, attempts, random()));
-  if (timeoutMs !== undefined && dueAt - startedAt >= timeoutMs) return { ...state, ended: true };
-  return { dueAt, startedAt, attempts, ended: false };
+  if (timeoutMs !== undefined && dueAt - startedAt >= timeoutMs) return over;
+  return { dueAt, startedAt, attempts, ended: false, problem, waits: outcome.waits };
+}
+
+/** A timer that failed for good, and whose object has changed since, begins anew. */
+export function isLifted({ ended, endedFor }: TimerState, changedAt: number): boolean {
+  return ended && endedFor !== changedAt;
+}
+
+/** The state of a timer that somebody wants to be tried again; the same when nothing waits for that. */
+export function retriedTimer(state: TimerState): TimerState {
+  if (state.problem === undefined) return state;
+  const { problem: _problem, endedFor: _endedFor, ...rest } = state;
+  return { ...rest, ended: false, attempts: 0, startedAt: undefined, dueAt: 0 };
+}
+
+/** How a timer stands; undefined when all is well. */
+export function timerStanding(id: string, { problem, ended, waits }: TimerState): Standing | undefined {
+  if (problem === undefined) return undefined;
+  if (ended) return { id, state: "failed", reason: "HandlerFailed", message: problem };
+  if (waits) return { id, state: "works", reason: "Waiting", message: problem };
+  return { id, state: "fails", reason: "HandlerRetrying", message: problem };
 }
 
 /** The next multiple of the interval after `begunAt` that is not over yet: a long run skips, it does not catch up. */

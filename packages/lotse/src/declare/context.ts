@@ -28,6 +28,15 @@ export type Patch<B> = MergePatch<Omit<B, "metadata" | "spec" | "status" | "apiV
   transform(change: (body: B) => void): void;
 };
 
+/** The patch of a daemon, which can be written while the daemon runs on. */
+export type LivePatch<B> = Patch<B> & {
+  /**
+   * Writes what is in the patch, and conditions that were set, now; afterwards the patch is empty. Rejects when the
+   * server refuses it: then everything is still in the patch.
+   */
+  flush(): Promise<void>;
+};
+
 /** One difference between two states of an object; lists are compared as a whole. */
 export interface Difference {
   readonly op: "add" | "change" | "remove";
@@ -135,6 +144,8 @@ export interface ChangeContext<B extends KubeBody, O = KubeObject<B>> extends Ob
   readonly diff: readonly Difference[];
   /** Durable sub-steps: each runs once for this change. */
   readonly step: Step;
+  /** The object is gone already: an optional delete handler has only its last known state. */
+  readonly gone: boolean;
 }
 
 /** What is at a path of a body, as far as the types know: `"spec.size"` of a Machine is a number. */
@@ -177,7 +188,12 @@ export interface TimerContext<B extends KubeBody, O = KubeObject<B>> extends Obj
  * What daemons get. `body`, `spec`, `status`, `meta`, `labels` and `annotations` are live: they always show the newest
  * state, also when they were taken out of the context long ago.
  */
-export interface DaemonContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O>, AttemptContext {}
+export interface DaemonContext<B extends KubeBody, O = KubeObject<B>>
+  extends Omit<ObjectContext<B, O>, "patch">,
+    AttemptContext {
+  /** Changes to the object, sent when the daemon ends, and by `await patch.flush()` in between. */
+  readonly patch: LivePatch<B>;
+}
 
 /** What `on.login` handlers get. */
 export interface LoginContext extends AttemptContext {

@@ -124,8 +124,12 @@ export class Declarations {
    *
    * @example
    * ```ts
-   * operator.daemon(Machine, async function poll({ spec, signal, patch }) {
-   *   while (!signal.aborted) { patch.status.load = await loadOf(spec.address); await sleep("10s", signal); }
+   * operator.daemon(Machine, async function poll({ spec, signal, patch, sleep }) {
+   *   while (!signal.aborted) {
+   *     patch.status.load = await loadOf(spec.address);
+   *     await patch.flush();
+   *     await sleep("10s");
+   *   }
    * });
    * ```
    */

@@ -22,6 +22,7 @@ export {
   type FieldContext,
   type FieldValue,
   type LifecycleContext,
+  type LivePatch,
   type LoginContext,
   type Memo,
   type ObjectContext,
@@ -85,6 +86,7 @@ export type {
   ObjectOf,
   On,
 } from "./on.ts";
+export { callerPlace } from "./place.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export {
   type ChangeFilter,
@@ -136,6 +138,7 @@ export {
 export type { Step, StepFunction } from "./steps.ts";
 export type {
   Essence,
+  FailedRun,
   ObjectRecord,
   OpenCycle,
   RecordPlace,

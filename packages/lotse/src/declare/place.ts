@@ -19,7 +19,7 @@ export function callerPlace(stack = new Error().stack): string | undefined {
   return undefined;
 }
 
-const OWN_FILE = /[\\/](?:lotse[\\/](?:src[\\/](?:declare[\\/]|operator\.ts)|dist[\\/])|node:)/;
+const OWN_FILE = /[\\/](?:lotse[\\/](?:src[\\/](?:(?:declare|turn)[\\/]|operator\.ts)|dist[\\/])|node:)/;
 
 function isOwnFrame(file: string): boolean {
   return OWN_FILE.test(file) && !/\.test\.ts/.test(file);

@@ -18,8 +18,10 @@ export interface RunRecord {
   readonly due?: string;
   /** Final. */
   readonly outcome?: "done" | "failed";
-  /** The last error. */
+  /** The last error, or what it waits for. */
   readonly message?: string;
+  /** It did not fail: it waits for something, by a `TemporaryError`. */
+  readonly waits?: true;
   /** Digest of the essence that the last attempt saw. */
   readonly saw?: string;
   /** Its steps. */
@@ -37,6 +39,8 @@ export interface StepRecord {
   /** What it returned. */
   readonly result?: unknown;
   readonly message?: string;
+  /** It did not fail: it waits for something, by a `TemporaryError`. */
+  readonly waits?: true;
 }
 
 /** A transition whose handlers are not all finished. */
@@ -48,6 +52,17 @@ export interface OpenCycle {
   readonly essence?: string;
   /** Only these handlers: the others have seen the essence already. */
   readonly only?: readonly string[];
+  /** Handlers that had failed for good, and why they were called then: the object has changed, so they are tried again. */
+  readonly owed?: Readonly<Record<string, Reason>>;
+}
+
+/** A handler that failed for good, in a cycle that is closed. */
+export interface FailedRun {
+  /** Why it was called. */
+  readonly reason: Reason;
+  /** Digest of the essence that it failed with: another one is a reason to try again. */
+  readonly saw: string;
+  readonly message: string;
 }
 
 /** See the module comment. */
@@ -60,6 +75,8 @@ export interface ObjectRecord {
   readonly base?: string;
   readonly open?: OpenCycle;
   readonly runs?: Readonly<Record<string, RunRecord>>;
+  /** Handlers that failed for good, until the object changes. */
+  readonly failed?: Readonly<Record<string, FailedRun>>;
 }
 
 /** Where the record of a kind lies. */

@@ -45,6 +45,7 @@ import {
   type ObjectMemory,
   type RawEvent,
   type RecordStorage,
+  retriable,
   statusStorage,
   type TurnEnd,
   type TurnKind,
@@ -80,6 +81,8 @@ export interface ControllerShared {
   readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
   /** Hears of every request of a handler. */
   readonly record: ((request: RecordedRequest) => void) | undefined;
+  /** What waits for another try is tried when its object is first seen. */
+  readonly retryAtStart: boolean;
 }
 
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
@@ -260,12 +263,32 @@ export class Controller implements ObjectListener {
     return this.#streams.health();
   }
 
+  /** What is remembered of the object that somebody asks about. */
+  #asked({ kind, namespace, name }: ObjectQuestion): ObjectMemory | undefined {
+    if (!isCalled(this.kind, kind)) return undefined;
+    const prefix = `${this.kind.namespaced ? (namespace ?? "default") : ""}/${name}/`;
+    return [...this.#memories.values()].findLast(({ key }) => key.startsWith(prefix));
+  }
+
+  /** Tries again at once what waits for it, or has failed for good; undefined when the object is unknown. */
+  retry(question: ObjectQuestion): readonly string[] | undefined {
+    const memory = this.#asked(question);
+    if (!memory || memory.gone) return undefined;
+    const handlers = [
+      ...retriable(memory.record),
+      ...(this.#background?.retry(memory) ?? []),
+      ...(this.#level?.retry(memory) ?? []),
+    ];
+    if (handlers.length === 0) return handlers;
+    memory.retryNow = true;
+    noteWake(memory, { by: "retry" });
+    this.#queue.add(memory.key, PRIORITY.live);
+    return handlers;
+  }
+
   /** What is known about one object; undefined when it is of another kind, or unknown. */
   explain(question: ObjectQuestion): Explanation | undefined {
-    if (!isCalled(this.kind, question.kind)) return undefined;
-    const namespace = this.kind.namespaced ? (question.namespace ?? "default") : "";
-    const prefix = `${namespace}/${question.name}/`;
-    const memory = [...this.#memories.values()].findLast(({ key }) => key.startsWith(prefix));
+    const memory = this.#asked(question);
     const body = memory && (memory.gone ?? this.#newest(memory.key));
     if (!memory || !body) return undefined;
     const { operator, clock } = this.#shared;
@@ -320,7 +343,7 @@ export class Controller implements ObjectListener {
   echoed(body: KubeBody): void {
     if (this.#turnKind.events.length === 0) return;
     const memory = this.#memory(body);
-    keep(memory, { type: "MODIFIED", body });
+    keep(memory, { type: "MODIFIED", body, own: true });
     noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
     this.#queue.add(objectKey(body), PRIORITY.live);
   }
@@ -333,6 +356,7 @@ export class Controller implements ObjectListener {
     memory.gone = body;
     if (this.#turnKind.events.length > 0) keep(memory, { type: "DELETED", body });
     memory.running?.stop(new Aborted("deletion", "the object is gone"));
+    this.#stopDaemons(memory, "the object is gone");
     noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
     this.#queue.add(key, PRIORITY.live);
   }
@@ -369,8 +393,14 @@ export class Controller implements ObjectListener {
     if (isDeleting(body) && !memory.deletionSeen) {
       memory.deletionSeen = true;
       memory.running?.stop(new Aborted("deletion", "the object is being deleted"));
+      this.#stopDaemons(memory, "the object is being deleted");
     }
     this.#queue.add(objectKey(body), priority);
+  }
+
+  /** At once, whatever the object's turn waits for; cannot reject, and nobody waits for a daemon that ignores its signal. */
+  #stopDaemons(memory: ObjectMemory, why: string): void {
+    void this.#background?.stop(memory, "deletion", why);
   }
 
   #memory(body: KubeBody): ObjectMemory {
@@ -378,6 +408,7 @@ export class Controller implements ObjectListener {
     let memory = this.#memories.get(key);
     if (!memory) {
       memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic());
+      memory.retryNow = this.#shared.retryAtStart;
       this.#memories.set(key, memory);
     }
     return memory;

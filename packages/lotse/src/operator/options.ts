@@ -60,6 +60,11 @@ export interface StartOptions {
    * of them, or as what their own `clone()` returns.
    */
   readonly memo?: Memo;
+  /**
+   * Whether what waits for its next attempt, or has failed for good, is tried at once when the operator first sees the
+   * object: what `lotse dev` does after a change of the source. Default `false`: a restart waits the rest of the time.
+   */
+  readonly retryAtStart?: boolean;
   /** Takes the log. Default: lines for people on standard error, from `info` up. */
   readonly log?: LogSink;
   /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */
@@ -68,6 +73,13 @@ export interface StartOptions {
   readonly clock?: Clock;
   /** Randomness in [0, 1), for tests. */
   readonly random?: () => number;
+}
+
+/** What {@link RunningOperator.retry} has set going. */
+export interface RetryAnswer {
+  readonly operator: string;
+  /** The ids of the handlers that are tried again; none when nothing waited. */
+  readonly handlers: readonly string[];
 }
 
 /** An operator at work. */
@@ -89,6 +101,16 @@ export interface RunningOperator extends AsyncDisposable {
   health(): OperatorHealth;
   /** What is known about one object: what woke it, what ran, what was written, what it waits for. */
   explain(question: ObjectQuestion): Explanation | undefined;
+  /**
+   * Tries again at once whatever waits for its next attempt for an object, or has failed for good; undefined when the
+   * object is not known. What `lotse retry` asks for.
+   *
+   * @example
+   * ```ts
+   * running.retry({ kind: "Machine", namespace: "default", name: "one" })?.handlers; // ["boot"]
+   * ```
+   */
+  retry(question: ObjectQuestion): RetryAnswer | undefined;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

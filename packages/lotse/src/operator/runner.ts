@@ -34,7 +34,13 @@ import type { Controller, ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
 import { Kinds, type StartedKind } from "./kinds.ts";
-import { type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
+import {
+  type OperatorOptions,
+  type RetryAnswer,
+  type RunningOperator,
+  type StartOptions,
+  settingsFor,
+} from "./options.ts";
 import { untilItWorks } from "./patience.ts";
 import { followedBy, type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
@@ -164,6 +170,14 @@ export class Runner implements RunningOperator {
     for (const controller of this.#kinds.controllers) {
       const explanation = controller.explain(question);
       if (explanation) return explanation;
+    }
+    return undefined;
+  }
+
+  retry(question: ObjectQuestion): RetryAnswer | undefined {
+    for (const controller of this.#kinds.controllers) {
+      const handlers = controller.retry(question);
+      if (handlers) return { operator: this.#operator.name, handlers };
     }
     return undefined;
   }
@@ -298,6 +312,7 @@ export class Runner implements RunningOperator {
       world: this.#world,
       handlerWrote: (body, kind, how) => this.#handlerWrote(body, kind, how),
       record: this.#options.record,
+      retryAtStart: this.#options.retryAtStart === true,
     };
     const scanner = new KindScanner({
       client,

@@ -1,6 +1,13 @@
 /** Puts together what the turns of one kind need: its handlers, its storage, and their surroundings. */
 import { apiVersionOf, type KubeBody } from "@lotse/client";
-import { type ChangeHandler, type EventHandler, fieldKeys, type Handler, type Memo } from "../declare/index.ts";
+import {
+  type ChangeHandler,
+  type EventHandler,
+  fieldKeys,
+  type Handler,
+  isResourceClass,
+  type Memo,
+} from "../declare/index.ts";
 import type { KindFacts } from "../informers/index.ts";
 import type { Journal, KindMeasures, Logger } from "../report/index.ts";
 import {
@@ -59,6 +66,7 @@ export function describeTurns(parts: TurnParts): TurnKind {
       handlers: changes.map(({ id }) => id),
     },
     keepsResult: keepsField,
+    ownsConditions: isResourceClass(kindClass),
     essenceOf: (body) => storage.clear(essenceOf(body, fields, ignored)),
     indexes: shared.indexes.view,
     client,

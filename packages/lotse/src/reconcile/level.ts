@@ -82,6 +82,16 @@ export class Level implements LevelWork {
     this.#readers.delete(memory.key);
   }
 
+  standings(): undefined {
+    return undefined;
+  }
+
+  retry(memory: ObjectMemory): readonly string[] {
+    const retried = (this.#readers.get(memory.key) ?? []).filter(({ timing }) => timing.failures > 0);
+    for (const reader of retried) reader.timing = { ...reader.timing, due: true };
+    return retried.map(({ handler }) => handler.id);
+  }
+
   /** Whether what wakes the objects can wait until after everything that is new. */
   get isLow(): boolean {
     return this.#parts.handlers.every(({ priority }) => priority === "low");

@@ -9,9 +9,19 @@ export interface Wake {
   /**
    * `initial`: it was there when the operator began · `added`, `modified`, `deleted`: the stream said so · `own write`: a
    * handler wrote it · `due`: its time had come · `again`: its last turn left something to do · `read`: something that it
-   * had read has changed.
+   * had read has changed · `retry`: somebody asked for another try · `daemon`: no turn, but a daemon beside it.
    */
-  readonly by: "initial" | "added" | "modified" | "deleted" | "own write" | "due" | "again" | "read";
+  readonly by:
+    | "initial"
+    | "added"
+    | "modified"
+    | "deleted"
+    | "own write"
+    | "due"
+    | "again"
+    | "read"
+    | "retry"
+    | "daemon";
   /** The resource version that was seen, or what was read. */
   readonly what?: string | undefined;
 }
@@ -20,8 +30,8 @@ export interface Wake {
 export interface JournalRun {
   readonly handler: string;
   readonly reason?: string | undefined;
-  /** `stopped`: by deletion, a timeout or the end of the operator. */
-  readonly outcome: "succeeded" | "failed" | "failed for good" | "waits for a step" | "stopped";
+  /** `waits`: by a `TemporaryError` · `stopped`: by deletion or the end of the operator. */
+  readonly outcome: "succeeded" | "waits" | "waits for a step" | "failed" | "failed for good" | "stopped";
   readonly message?: string | undefined;
   readonly tookMs: number;
 }

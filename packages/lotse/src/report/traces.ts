@@ -96,7 +96,7 @@ export class Traces {
       const result = await context.with(trace.setSpan(parent, span), work);
       const { outcome, error } = endOf(result);
       span.setAttribute("lotse.handler.outcome", outcome);
-      if (error !== undefined && outcome !== "waits for a step" && outcome !== "stopped") {
+      if (error !== undefined && !outcome.startsWith("waits") && outcome !== "stopped") {
         span.recordException(error instanceof Error ? error : String(error));
       }
       if (outcome === "failed" || outcome === "failed for good") {

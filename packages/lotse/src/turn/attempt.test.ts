@@ -27,7 +27,7 @@ describe("an attempt", () => {
       "a temporary error keeps its exact delay",
       new TemporaryError("later", { delay: "7s" }),
       "temporary" as const,
-      { type: "temporary", message: "later", delayMs: 7_000 },
+      { type: "temporary", message: "later", delayMs: 7_000, waits: true },
     ],
     [
       "a permanent error is final",
@@ -103,6 +103,15 @@ describe("an attempt", () => {
     stop.stop(new Aborted("shutdown", "the operator stops"));
     await own.advance(500);
     expect((await running).outcome).toEqual({ type: "done", result: "made it" });
+  });
+
+  it("counts as timed out when the handler ignores its timeout and returns later", async () => {
+    const own = new VirtualClock();
+    const running = attempt(() => sleep(own, 1_500).then(() => "too late"), limits(own, { timeoutMs: 1_000 }));
+    await own.advance(1_500);
+    const result = await running;
+    expect(result).toMatchObject({ outcome: { type: "failed", message: "timed out" }, abandoned: false, late: true });
+    expect((result.error as Aborted).why).toBe("timeout");
   });
 
   it("is abandoned when the handler ignores its signal for too long", async () => {

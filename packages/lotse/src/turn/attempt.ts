@@ -27,6 +27,8 @@ export interface AttemptResult {
   readonly error: unknown;
   /** The handler ignored its signal: it may still be running, and whatever it says will not be heard. */
   readonly abandoned: boolean;
+  /** It returned after its timeout: neither its result nor its patch counts. */
+  readonly late?: boolean;
 }
 
 /** One for all: an attempt ends a thousand times a second, and where it ended is of no interest. */
@@ -92,22 +94,26 @@ function inTime(work: Promise<Ended>, own: Stop, { clock, graceMs }: AttemptLimi
 }
 
 function conclude(ended: Ended, stopped: Aborted | undefined, mode: ErrorMode): AttemptResult {
-  if (ended.type === "value") {
+  // What comes after the timeout comes too late, whatever it is; only a deletion or a stop lets a handler still finish.
+  if (ended.type === "value" && stopped?.why !== "timeout") {
     return { outcome: { type: "done", result: ended.value }, error: undefined, abandoned: false };
   }
   const abandoned = ended.type === "abandoned";
-  const error = abandoned ? stopped : ended.error;
+  const error = ended.type === "error" ? ended.error : stopped;
   if (stopped) {
     const outcome: Outcome = stopped.why === "timeout" ? { type: "failed", message: "timed out" } : { type: "aborted" };
-    return { outcome, error, abandoned };
+    return { outcome, error, abandoned, ...(ended.type === "value" && { late: true }) };
   }
   return { outcome: outcomeOf(error, mode), error, abandoned };
 }
 
 function outcomeOf(error: unknown, mode: ErrorMode): Outcome {
   const message = error instanceof Error ? error.message || error.name : String(error);
-  if (error instanceof StepPending) return { type: "temporary", message, delayMs: error.delayMs, waitsForStep: true };
-  if (error instanceof TemporaryError) return { type: "temporary", message, delayMs: error.delayMs };
+  if (error instanceof StepPending) {
+    const { delayMs, waits } = error;
+    return { type: "temporary", message, delayMs, ...(waits && { waits }), waitsForStep: true };
+  }
+  if (error instanceof TemporaryError) return { type: "temporary", message, delayMs: error.delayMs, waits: true };
   if (error instanceof PermanentError) return { type: "failed", message };
   if (mode === "ignored") return { type: "done", result: undefined };
   return mode === "permanent" ? { type: "failed", message } : { type: "temporary", message, delayMs: undefined };

@@ -245,9 +245,21 @@ export class ConditionsDraft<Type extends string = string> {
     return input && viewOf(input, before, undefined);
   }
 
+  /** Whether the attempt has said something under this type. */
+  says(type: Type): boolean {
+    return this.#changes.has(type);
+  }
+
   /** Whether the attempt has said anything. */
   get touched(): boolean {
     return this.#changes.size > 0;
+  }
+
+  /** The same as {@link changes}, and nothing has been said afterwards. */
+  take(): ConditionChanges {
+    const taken = this.changes();
+    this.#changes.clear();
+    return taken;
   }
 
   /** What the attempt has said, as data that can be kept and applied to a newer state. */
@@ -266,6 +278,11 @@ export class ConditionsDraft<Type extends string = string> {
     const { set, remove } = this.changes();
     return setConditions(o.existing ?? this.#existing, set, { ...o, remove });
   }
+}
+
+/** The condition of this type in a list. */
+export function conditionOfType(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((one) => one.type === type);
 }
 
 /** The conditions in the status of `body`. */

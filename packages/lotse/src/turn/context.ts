@@ -135,6 +135,7 @@ export function changeContext(
     /** What the handler asked for: the rest of the change is not its business. */
     readonly field: FieldPath | undefined;
     readonly step: () => Step;
+    readonly gone: boolean;
   },
 ): ChangeContext<KubeBody> {
   const path = change.field === undefined ? [] : fieldKeys(change.field);
@@ -142,6 +143,7 @@ export function changeContext(
   const context = objectContext(parts);
   Object.assign(context, attemptContext(attempt), {
     reason: change.reason,
+    gone: change.gone,
     old: deepFreeze(old),
     new: deepFreeze(now),
   });

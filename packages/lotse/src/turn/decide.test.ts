@@ -102,6 +102,16 @@ describe("the cause, first match wins", () => {
       { finalizer: "keep", reason: "resume", due: ["resume"] },
     ],
     [
+      "something changed where nobody asks for changes, and the object is seen for the first time: a resume",
+      situation({
+        body: moved,
+        record: { uid: "u1", handled: "before" },
+        firstSight: true,
+        handlers: [create, resume, remove],
+      }),
+      { finalizer: "keep", reason: "resume", due: ["resume"] },
+    ],
+    [
       "nothing changed: nothing",
       situation({ body: held, record: handledRecord(held) }),
       {

@@ -12,12 +12,15 @@
  *                    └─ otherwise ──▶ nothing
  *  else ──▶ update (with resume at first sight)
  * ```
+ *
+ * A handler that failed for good is owed another try once the object is not what it failed with, or when somebody asks
+ * for it: it joins whatever cycle that makes, with the reason for which it was called before.
  */
 import type { KubeBody } from "@lotse/client";
 import type { ChangeHandler, Memo, Reason } from "../declare/index.ts";
 import { matchesChange, matchesFilters } from "../declare/index.ts";
 import { digestOf, type Essence } from "./essence.ts";
-import { type ObjectRecord, type RunRecord, unpackEssence } from "./record.ts";
+import { type ObjectRecord, type OpenCycle, type RunRecord, unpackEssence } from "./record.ts";
 
 /** What {@link decide} looks at. */
 export interface Situation {
@@ -38,16 +41,21 @@ export interface Situation {
   /** Names that it had before. */
   readonly formerFinalizers?: readonly string[];
   /**
-   * The last essence in which no handler matched, if the object has been in one since the last change was handled. A
-   * return from there is a change, even if it leads to what was handled before.
+   * The last essence that was told to nobody, if the object has been in one since the last change was handled: no handler
+   * matched it, or the operator itself had written it. A return from there is a change, even if it leads to what was
+   * handled before.
    */
   readonly away?: Essence | undefined;
   /** Something that a cleanup waits for has happened: it need not wait for its time. */
   readonly hurried?: boolean;
+  /** Somebody asks for another try of whatever waits for one, or has failed for good. */
+  readonly retryNow?: boolean;
   /** In-memory notes, for filters. */
   readonly memo?: Memo;
   /** Wall-clock milliseconds. */
   readonly now: number;
+  /** Milliseconds until a deadline in the record. Default: by the wall clock. */
+  readonly remainingMs?: ((due: string) => number) | undefined;
 }
 
 /** The work of all selected handlers for one transition. */
@@ -60,6 +68,15 @@ export interface Cycle {
   /** Handlers of this cycle, finished ones included. */
   readonly selected: readonly ChangeHandler[];
   readonly runs: Readonly<Record<string, RunRecord>>;
+  /** Only these of the handlers for the reason; the others have seen the essence already. */
+  readonly only?: readonly string[] | undefined;
+  /** Those that had failed for good and are tried again, and why they were called then. */
+  readonly owed?: Readonly<Record<string, Reason>> | undefined;
+}
+
+/** Why a handler of a cycle is called. */
+export function reasonFor({ reason, owed }: Cycle, id: string): Reason {
+  return owed?.[id] ?? reason;
 }
 
 /** What {@link decide} found. */
@@ -116,7 +133,8 @@ export function decide(situation: Situation): Decision {
   if (isDeleting(body)) return decideDeletion(situation, matching, held, current);
   if (holds && !own) return { finalizer: "add", cycle: undefined, due: [], nextDue: undefined, matching, current };
   const cycle = matching.length > 0 ? cycleOf(situation, matching, current) : undefined;
-  return { finalizer: held && !holds ? "drop" : "keep", cycle, ...dueOf(cycle, situation.now), matching, current };
+  const due = dueOf(cycle, situation, situation.retryNow);
+  return { finalizer: held && !holds ? "drop" : "keep", cycle, ...due, matching, current };
 }
 
 function decideDeletion(
@@ -141,8 +159,8 @@ function decideDeletion(
   // A change that nobody was told of before the deletion is told with it.
   const old = unpackEssence(record?.base) ?? current.essence;
   const cycle: Cycle = { reason: "delete", opened: current, old, selected, runs };
-  const now = situation.hurried ? Number.POSITIVE_INFINITY : situation.now;
-  return { finalizer: "keep", cycle, ...dueOf(cycle, now), matching, current };
+  const atOnce = situation.hurried || situation.retryNow;
+  return { finalizer: "keep", cycle, ...dueOf(cycle, situation, atOnce), matching, current };
 }
 
 /** Handlers that have given up on the deletion and hold the object for that. */
@@ -155,11 +173,11 @@ export function keptBy(
 
 /** The runs without those that had been given up on, if there is a reason to hope: a change, or another process. */
 function revived(
-  { handlers, firstSight }: Situation,
+  { handlers, firstSight, retryNow = false }: Situation,
   runs: Readonly<Record<string, RunRecord>>,
   digest: string,
 ): Readonly<Record<string, RunRecord>> {
-  const again = keptBy(handlers, runs).filter(({ id }) => firstSight || runs[id]?.saw !== digest);
+  const again = keptBy(handlers, runs).filter(({ id }) => firstSight || retryNow || runs[id]?.saw !== digest);
   if (again.length === 0) return runs;
   return Object.fromEntries(Object.entries(runs).filter(([id]) => !again.some((handler) => handler.id === id)));
 }
@@ -184,51 +202,90 @@ function cycleOf(
   current: Decision["current"],
 ): Cycle | undefined {
   const { record, firstSight, unreadable } = situation;
-  const back = isBack(situation, current.digest);
-  const old = back ? situation.away : unpackEssence(record?.base);
-  const select = (reason: Reason, runs: Readonly<Record<string, RunRecord>> = {}) =>
-    matching.filter(
-      (handler) =>
-        (handler.reasons.has(reason) && isForChange(handler, reason === "create" ? undefined : old, current.essence)) ||
-        (firstSight && reason !== "create" && handler.reasons.has("resume")) ||
-        handler.id in runs,
-    );
-
+  const fresh = { opened: current, runs: {} };
   if (!record && !unreadable) {
     // Handlers of deletions alone need no memory of the creation.
     if (!matching.some((handler) => handler.reasons.size > 1 || !handler.reasons.has("delete"))) return undefined;
-    return { reason: "create", opened: current, old: undefined, selected: select("create"), runs: {} };
+    const selected = matching.filter((handler) => isFor(handler, "create", undefined, current.essence));
+    return { ...fresh, reason: "create", old: undefined, selected };
   }
-  if (record?.open && record.open.reason !== "delete") {
-    const { reason, digest, essence, only } = record.open;
-    const runs = record.runs ?? {};
-    const selected = select(reason, runs).filter(
-      (handler) => !only || only.includes(handler.id) || !handler.reasons.has(reason),
-    );
-    const opened = { digest, essence: digest === current.digest ? current.essence : unpackEssence(essence) };
-    return { reason, opened, old: reason === "create" ? undefined : old, selected, runs };
-  }
-  if (unreadable || (record?.handled === current.digest && !back)) {
-    const selected = firstSight ? select("resume") : [];
+  const back = isBack(situation, current.digest);
+  const old = back ? situation.away : unpackEssence(record?.base);
+  const resumes = ({ reasons }: ChangeHandler) => firstSight && reasons.has("resume");
+  if (record?.open && record.open.reason !== "delete")
+    return openCycle(record, record.open, matching, current, resumes);
+
+  const owed = owedBy(situation, matching, current.digest);
+  const isOwed = ({ id }: ChangeHandler) => owed !== undefined && id in owed;
+  // Where nobody asks for changes none is told, and what was handled last is no measure of what has changed since.
+  const unasked = firstSight && !keepsBase(matching);
+  if (unreadable || unasked || (record?.handled === current.digest && !back)) {
+    const selected = matching.filter((handler) => resumes(handler) || isOwed(handler));
     if (selected.length === 0 && !unreadable) return undefined;
-    return { reason: "resume", opened: current, old: current.essence, selected, runs: {} };
+    const only = selected.map(({ id }) => id);
+    return { ...fresh, reason: "resume", old: current.essence, selected, owed, ...(!firstSight && { only }) };
   }
-  const selected = select("update");
+  const selected = matching.filter(
+    (handler) => isFor(handler, "update", old, current.essence) || resumes(handler) || isOwed(handler),
+  );
   // Nobody asked for this change, but somebody asks for changes: the base moves on, so that the next one is told alone.
   if (selected.length === 0 && !keepsBase(matching)) return undefined;
-  return { reason: "update", opened: current, old, selected, runs: {} };
+  return { ...fresh, reason: "update", old, selected, owed };
 }
 
-function dueOf(cycle: Cycle | undefined, now: number): Pick<Decision, "due" | "nextDue"> {
+/** A cycle that an earlier turn, or an earlier process, has begun. */
+function openCycle(
+  record: ObjectRecord,
+  { reason, digest, essence, only, owed }: OpenCycle,
+  matching: readonly ChangeHandler[],
+  current: Decision["current"],
+  resumes: (handler: ChangeHandler) => boolean,
+): Cycle {
+  const { runs = {} } = record;
+  const old = reason === "create" ? undefined : unpackEssence(record.base);
+  const selected = matching.filter((handler) => {
+    const { id } = handler;
+    if (id in runs || (owed && id in owed)) return true;
+    if (only && handler.reasons.has(reason) && !only.includes(id)) return false;
+    return isFor(handler, reason, old, current.essence) || (reason !== "create" && resumes(handler));
+  });
+  const opened = { digest, essence: digest === current.digest ? current.essence : unpackEssence(essence) };
+  return { reason, opened, old, selected, runs, only, owed };
+}
+
+/** Whether `handler` is for this reason, and for this change if it asks for one of a field. */
+function isFor(handler: ChangeHandler, reason: Reason, old: Essence | undefined, now: Essence): boolean {
+  return handler.reasons.has(reason) && isForChange(handler, old, now);
+}
+
+/** Handlers that failed for good and have a reason to hope: another state of the object, or somebody who asks. */
+function owedBy(
+  { record, retryNow = false }: Situation,
+  matching: readonly ChangeHandler[],
+  digest: string,
+): Readonly<Record<string, Reason>> | undefined {
+  if (!record?.failed) return undefined;
+  const owed = matching.flatMap(({ id }) => {
+    const failed = record.failed?.[id];
+    return failed && (retryNow || failed.saw !== digest) ? [[id, failed.reason] as const] : [];
+  });
+  return owed.length > 0 ? Object.fromEntries(owed) : undefined;
+}
+
+function dueOf(
+  cycle: Cycle | undefined,
+  { now, remainingMs = (due) => Date.parse(due) - now }: Situation,
+  atOnce: boolean | undefined,
+): Pick<Decision, "due" | "nextDue"> {
   const due: ChangeHandler[] = [];
   let nextDue: number | undefined;
   for (const handler of cycle?.selected ?? []) {
     const run = cycle?.runs[handler.id];
     if (run?.outcome !== undefined) continue;
-    const dueAt = run?.due === undefined ? now : Date.parse(run.due);
+    const left = run?.due === undefined || atOnce ? 0 : remainingMs(run.due);
     // A deadline that cannot be read is over: better one attempt too early than none at all.
-    if (!(dueAt > now)) due.push(handler);
-    else nextDue = Math.min(nextDue ?? dueAt, dueAt);
+    if (!(left > 0)) due.push(handler);
+    else nextDue = Math.min(nextDue ?? now + left, now + left);
   }
   return { due, nextDue };
 }

@@ -56,3 +56,9 @@ export function withAnnotations(body: KubeBody, changes: Readonly<Record<string,
   const { annotations: _before, ...metadata } = body.metadata ?? {};
   return { ...body, metadata: Object.keys(annotations).length > 0 ? { ...metadata, annotations } : metadata };
 }
+
+/** The paths of everything in `value` that has no members of its own: `spec.size`. Lists count as one. */
+export function leafPaths(value: unknown, path = ""): string[] {
+  if (!isObject(value) || Object.keys(value).length === 0) return [path];
+  return Object.entries(value).flatMap(([key, child]) => leafPaths(child, path ? `${path}.${key}` : key));
+}

@@ -1,15 +1,24 @@
-/** Does a record fit onto its object? Annotations have a limit that all of them share. */
+/**
+ * Does a record fit onto its object? All annotations together have a limit, and so has the whole object: it is stored in
+ * one request to etcd. A base, which may be as large as the object itself, is the first to go.
+ */
 import type { KubeBody } from "@lotse/client";
 import { byteLength } from "@lotse/client/meta";
 import type { ObjectRecord, RecordStorage } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { combineConditionChanges } from "./conditions.ts";
+import { isDeleting } from "./decide.ts";
 import type { TurnKind } from "./kind.ts";
 import { firstTime, type ObjectMemory } from "./memory.ts";
 import type { WritePlan } from "./write.ts";
 
 /** What the API server allows for all annotations of an object together, keys and values. */
 const ANNOTATION_BYTES = 256 * 1024;
+/**
+ * What an object may have with its base. etcd takes 1.5 MiB; what we do not see, such as managedFields, needs room too,
+ * and so do people whose next change shall not fail because of us.
+ */
+const OBJECT_BYTES = 1024 * 1024;
 /** Records smaller than this are not worth a look: people put their own megabytes elsewhere. */
 const WORTH_A_LOOK = 16 * 1024;
 
@@ -24,11 +33,16 @@ export function fittingRecord(
   handlers: readonly string[],
 ): ObjectRecord {
   const essences = (record.base?.length ?? 0) + (record.open?.essence?.length ?? 0);
-  if (storage.place !== "annotation" || storage.needsEssence || essences < WORTH_A_LOOK) return record;
-  const annotations = storage.write(body, record, handlers).metadata?.annotations ?? {};
+  if (storage.needsEssence || essences < WORTH_A_LOOK) return record;
+  const written = storage.write(body, record, handlers);
+  if (storage.place === "annotation" && annotationBytes(written) > ANNOTATION_BYTES) return withoutEssences(record);
+  return byteLength(JSON.stringify(written)) > OBJECT_BYTES ? withoutEssences(record) : record;
+}
+
+function annotationBytes({ metadata }: KubeBody): number {
   let bytes = 0;
-  for (const [key, value] of Object.entries(annotations)) bytes += byteLength(key) + byteLength(value);
-  return bytes <= ANNOTATION_BYTES ? record : withoutEssences(record);
+  for (const [key, value] of Object.entries(metadata?.annotations ?? {})) bytes += byteLength(key) + byteLength(value);
+  return bytes;
 }
 
 function withoutEssences({ base: _base, open, ...rest }: ObjectRecord): ObjectRecord {
@@ -48,7 +62,35 @@ export function fittingPlan(
   if (!plan.record) return plan;
   const { storage, handlers } = kind.target;
   const record = fittingRecord(body, plan.record, storage, handlers);
-  if (record === plan.record) return plan;
+  return record === plan.record ? plan : lightened(kind, memory, body, plan, record, logger);
+}
+
+/** The same plan with less in it, after the server found the object too large; undefined when nothing can be left out. */
+export function lighterPlan(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  body: KubeBody,
+  plan: WritePlan,
+  logger: Logger,
+): WritePlan | undefined {
+  const { record } = plan;
+  if (record && (record.base ?? record.open?.essence) !== undefined && !kind.target.storage.needsEssence) {
+    return lightened(kind, memory, body, plan, withoutEssences(record), logger);
+  }
+  // An object that shall go is let go, whatever else would have been said of it.
+  const more = record || plan.changes || plan.conditions || plan.transforms?.length;
+  if (plan.finalizer !== "drop" || !isDeleting(body) || !more) return undefined;
+  return { changes: undefined, record: undefined, finalizer: "drop" };
+}
+
+function lightened(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  body: KubeBody,
+  plan: WritePlan,
+  record: ObjectRecord,
+  logger: Logger,
+): WritePlan {
   const light = { ...plan, record };
   if (!firstTime(memory, "base")) return light;
   const message = "the object is too large to remember what it was before: old is undefined and diff is empty for it";
@@ -57,7 +99,7 @@ export function fittingPlan(
   });
   kind.post(body, "Warning", "BaseTooLarge", message);
   if (!kind.keepsResult("conditions")) return light;
-  const set = [{ type: "BaseTooLarge", status: true, reason: "AnnotationLimit", message }];
+  const set = [{ type: "BaseTooLarge", status: true, reason: "SizeLimit", message }];
   const changes = combineConditionChanges(plan.conditions?.changes ?? { set: [], remove: [] }, { set, remove: [] });
   return { ...light, conditions: { changes, now: new Date(kind.clock.now()) } };
 }

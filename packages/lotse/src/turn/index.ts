@@ -21,6 +21,7 @@ export {
   type HandlerWrite,
   handlerClient,
   type LevelWork,
+  looksAnywhere,
   recordPatch,
   referenceTo,
   resultPatch,
@@ -28,8 +29,10 @@ export {
 } from "./kind.ts";
 export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
-export { messageOf } from "./reports.ts";
+export { retriable } from "./record.ts";
+export { messageOf, reportTrouble } from "./reports.ts";
 export { errorFields, named, type Runs, tracedEnd } from "./runs.ts";
+export type { Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";
 export {
   annotationStorage,
@@ -40,4 +43,4 @@ export {
   statusStorage,
 } from "./storage/index.ts";
 export { type TurnEnd, takeTurn } from "./turn.ts";
-export { type WriteTarget, write } from "./write.ts";
+export { type WritePlan, type WriteTarget, write } from "./write.ts";

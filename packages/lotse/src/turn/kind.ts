@@ -22,6 +22,7 @@ import type { RecordedRequest } from "../generate/index.ts";
 import type { Journal, KindMeasures, Logger, Metrics, ObjectReference, Traces } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
+import type { Standing } from "./standing.ts";
 import { requestsFor, type WritePlan, type WriteTarget } from "./write.ts";
 
 /** What the turns of one kind share. */
@@ -38,6 +39,8 @@ export interface TurnKind {
   readonly target: WriteTarget;
   /** Whether the kind's schema keeps `status.<id>`. */
   readonly keepsResult: (id: string) => boolean;
+  /** The kind was made by `resource()`: what its conditions say of the work for an object is this operator's to say. */
+  readonly ownsConditions: boolean;
   /** What somebody wants of an object of this kind, as its handlers see it. */
   readonly essenceOf: (body: KubeBody) => Essence;
   readonly indexes: Indexes;
@@ -90,8 +93,26 @@ export interface BackgroundWork {
   tend(turn: BackgroundTurn): Promise<number | undefined>;
   /** Ends everything of one object and resolves when it has ended or was abandoned. */
   stop(memory: ObjectMemory, why: Aborted["why"], message: string): Promise<void>;
+  /** How it stands for an object; what is in order says nothing. */
+  standings(memory: ObjectMemory): readonly Standing[];
+  /** Tries again at once what waits for it, or has failed for good; the ids of those handlers. */
+  retry(memory: ObjectMemory): readonly string[];
   /** Whether a filter may look at more than the essence. */
   readonly looksAnywhere: boolean;
+}
+
+/** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
+export function filtersLookAnywhere({ changes, background, level }: TurnKind): boolean {
+  return (
+    background?.looksAnywhere === true ||
+    level?.looksAnywhere === true ||
+    changes.some(({ filters }) => filters.when !== undefined)
+  );
+}
+
+/** Whether somebody may be concerned by a write that changes only the status. */
+export function looksAnywhere(kind: TurnKind): boolean {
+  return kind.level !== undefined || filtersLookAnywhere(kind);
 }
 
 /** An object as the log and traces name it. */
@@ -122,6 +143,10 @@ export interface LevelWork {
   wrote(memory: ObjectMemory, base: string | undefined, body: KubeBody): void;
   /** The object is gone. */
   forget(memory: ObjectMemory): void;
+  /** How the reconcilers that report it stand for an object; undefined while one of them has not run yet. */
+  standings(memory: ObjectMemory): readonly Standing[] | undefined;
+  /** Tries again at once what waits for it, or has failed for good; the ids of those reconcilers. */
+  retry(memory: ObjectMemory): readonly string[];
   /** Who writes, if it is a reconciler of the object. */
   writerOf(memory: ObjectMemory, handler: string): unknown;
   /** Whether a filter may look at more than the essence. */

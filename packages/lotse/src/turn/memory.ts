@@ -1,8 +1,10 @@
 import type { KubeBody } from "@lotse/client";
 import type { Essence, Memo } from "../declare/index.ts";
 import type { TurnNotes, Wake } from "../report/index.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { CALM, type LoopState } from "./hot-loop.ts";
 import type { ObjectRecord } from "./record.ts";
+import type { RestoreState } from "./restore.ts";
 import type { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
 
@@ -10,6 +12,8 @@ import type { WritePlan } from "./write.ts";
 export interface RawEvent {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined;
   readonly body: KubeBody;
+  /** It shows an own write. */
+  readonly own?: true;
 }
 
 /** What the process remembers of one object. May be lost at any time without harm. */
@@ -28,7 +32,11 @@ export interface ObjectMemory {
   foreign: boolean;
   /** Digest of the essence after our last write. */
   ownDigest: string | undefined;
+  /** The version that our last write has made: the stream may show it before the answer does. */
+  ownVersion: string | undefined;
   loop: LoopState;
+  /** The fight that the object has yet to be told of. */
+  fight: string | undefined;
   /** What has been said once and need not be said again. */
   told: ReadonlySet<"superseded" | "base"> | undefined;
   /** Framework errors in a row; decides the pause before the next look. */
@@ -42,7 +50,7 @@ export interface ObjectMemory {
   events: RawEvent[] | undefined;
   /** The body that its last turn looked at; the store's own, not a copy. */
   lastBody: KubeBody | undefined;
-  /** The last essence in which no handler matched, since the last change was handled. */
+  /** The last essence that was told to nobody since the last change was handled: no handler matched, or it was our own. */
   away: Essence | undefined;
   /** Digest of the last essence seen, and when it was first seen (monotonic): what `idle` counts from. */
   digest: string | undefined;
@@ -53,6 +61,12 @@ export interface ObjectMemory {
   running: Stop | undefined;
   /** Something that its cleanup waits for has happened: it is tried again at once. */
   hurried: boolean;
+  /** Somebody asks for another try of whatever waits for one, or has failed for good. */
+  retryNow: boolean;
+  /** When the retries in its record are due, by the monotonic clock. */
+  deadlines: Deadlines | undefined;
+  /** How often its record was wiped and put back. */
+  restored: RestoreState | undefined;
   /** What has woken it since its last turn, for the journal. */
   woke: Wake[] | undefined;
   /** What its present turn has done so far, for the journal. */
@@ -74,6 +88,13 @@ export function noteWake(memory: ObjectMemory, wake: Wake): void {
   if (memory.woke.length < MOST_WAKES) memory.woke.push(wake);
 }
 
+/** The raw events that wait; from now on they do not. */
+export function takeEvents(memory: ObjectMemory): readonly RawEvent[] {
+  const events = memory.events ?? [];
+  memory.events = undefined;
+  return events;
+}
+
 /** Nothing is known yet of the object with `uid`. */
 export function newMemory(key: string, uid: string, now: number): ObjectMemory {
   return {
@@ -85,7 +106,9 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     pending: undefined,
     foreign: true,
     ownDigest: undefined,
+    ownVersion: undefined,
     loop: CALM,
+    fight: undefined,
     told: undefined,
     errors: 0,
     released: false,
@@ -99,6 +122,9 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     deletionSeen: false,
     running: undefined,
     hurried: false,
+    retryNow: false,
+    deadlines: undefined,
+    restored: undefined,
     woke: undefined,
     notes: undefined,
   };

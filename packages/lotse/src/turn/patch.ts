@@ -8,14 +8,16 @@ export type Transform = (body: KubeBody) => void;
 
 /** What one attempt wants to change: the patch object that the handler fills, and what it comes to. */
 export class PatchDraft {
-  readonly #transforms: Transform[] = [];
+  #transforms: Transform[] = [];
   /** What the handler gets. Its usual sections are there, so that `patch.status.x = 1` just works. */
   readonly view: Patch<KubeBody>;
 
-  constructor() {
+  /** `flush`: what the handler can call to have written what it wants so far, where it can. */
+  constructor(flush?: () => Promise<void>) {
     const sections = { metadata: { labels: {}, annotations: {} }, spec: {}, status: {} };
     const transform = (change: Transform) => void this.#transforms.push(change);
-    this.view = Object.defineProperty(sections, "transform", { value: transform }) as unknown as Patch<KubeBody>;
+    const view = Object.defineProperty(sections, "transform", { value: transform });
+    this.view = (flush ? Object.defineProperty(view, "flush", { value: flush }) : view) as unknown as Patch<KubeBody>;
   }
 
   get transforms(): readonly Transform[] {
@@ -28,6 +30,43 @@ export class PatchDraft {
     // Whatever is no JSON is found here, where its handler is known.
     return written && prune(JSON.parse(JSON.stringify(written)) as JsonObject, SECTIONS);
   }
+
+  /** Everything so far; the handler's patch is empty afterwards, also for those who hold one of its sections. */
+  take(): DraftedChanges {
+    const taken = { changes: this.mergePatch, transforms: this.#transforms };
+    this.#transforms = [];
+    empty(this.view as unknown as JsonObject, SECTIONS);
+    return taken;
+  }
+
+  /** Puts back what was taken; what was written into the patch since stays. */
+  putBack({ changes, transforms }: DraftedChanges): void {
+    this.#transforms.unshift(...transforms);
+    fill(this.view as unknown as JsonObject, combinePatches(changes, this.mergePatch) ?? {}, SECTIONS);
+  }
+}
+
+function empty(value: JsonObject, sections: Sections | true): void {
+  for (const [key, item] of Object.entries(value)) {
+    const section = sections === true ? undefined : sections[key];
+    if (section !== undefined && isObject(item)) empty(item as JsonObject, section);
+    else delete value[key];
+  }
+}
+
+function fill(value: JsonObject, from: JsonObject, sections: Sections | true): void {
+  for (const [key, item] of Object.entries(from)) {
+    const section = sections === true ? undefined : sections[key];
+    if (section !== undefined && isObject(item) && isObject(value[key])) {
+      fill(value[key] as JsonObject, item as JsonObject, section);
+    } else value[key] = item;
+  }
+}
+
+/** What a {@link PatchDraft} comes to. */
+export interface DraftedChanges {
+  readonly changes: JsonObject | undefined;
+  readonly transforms: readonly Transform[];
 }
 
 /** Sections of a new patch: when nobody wrote into them, they mean nothing, not "an empty object". */

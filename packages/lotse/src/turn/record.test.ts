@@ -1,43 +1,29 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packEssence, readRecord, unpackEssence } from "./record.ts";
-import { thing } from "./test-builders.ts";
 
 describe("the record", () => {
-  it("is read from the status and from the annotation", () => {
+  it("is read as it is stored: an object in a status, a text in an annotation", () => {
     const record = { uid: "u1", handled: "abc" };
-    expect(readRecord({ ...thing(), status: { lotse: { op: record } } }, "status", "op")).toEqual({
-      type: "found",
-      record,
-    });
-    const annotated = thing({}, { annotations: { "op.lotse.dev/state": JSON.stringify(record) } });
-    expect(readRecord(annotated, "annotation", "op")).toEqual({ type: "found", record });
-  });
-
-  it("is absent for another operator", () => {
-    expect(readRecord({ ...thing(), status: { lotse: { other: { uid: "u1" } } } }, "status", "op")).toEqual({
-      type: "absent",
-    });
+    expect(readRecord(record, "u1")).toEqual({ type: "found", record });
+    expect(readRecord(JSON.stringify(record), "u1")).toEqual({ type: "found", record });
+    expect(readRecord(undefined, "u1")).toEqual({ type: "absent" });
   });
 
   it("does not count when it was copied from another object", () => {
-    expect(readRecord({ ...thing(), status: { lotse: { op: { uid: "u2" } } } }, "status", "op").type).toBe("foreign");
+    expect(readRecord({ uid: "u2" }, "u1").type).toBe("foreign");
   });
 
   it.each([
     ["not an object", 7],
+    ["no JSON", "{"],
     ["without a uid", { handled: "x" }],
     ["with a number as digest", { uid: "u1", handled: 1 }],
     ["with broken runs", { uid: "u1", runs: { a: { attempts: "3" } } }],
     ["with a broken cycle", { uid: "u1", open: "create" }],
+    ["with broken failures", { uid: "u1", failed: { a: "boom" } }],
   ])("is unreadable when it is %s, and that is no crash", (_name, value) => {
-    expect(readRecord({ ...thing(), status: { lotse: { op: value } } }, "status", "op").type).toBe("unreadable");
-  });
-
-  it("is unreadable when the annotation is no JSON", () => {
-    expect(readRecord(thing({}, { annotations: { "op.lotse.dev/state": "{" } }), "annotation", "op").type).toBe(
-      "unreadable",
-    );
+    expect(readRecord(value, "u1").type).toBe("unreadable");
   });
 
   it("packs an essence so that it comes back whole", () => {

@@ -3,33 +3,31 @@
  * what it says. Compact, and absent when there is nothing to remember.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import type { Essence, ObjectRecord, OpenCycle, RecordPlace, RecordReading, RunRecord } from "../declare/index.ts";
-import { RECORD_FIELD } from "../generate/index.ts";
+import type { Essence, FailedRun, ObjectRecord, OpenCycle, RecordReading, RunRecord } from "../declare/index.ts";
 import { canonical } from "./essence.ts";
 
-export type { ObjectRecord, OpenCycle, RecordPlace, RecordReading, RunRecord, StepRecord } from "../declare/index.ts";
+export type {
+  FailedRun,
+  ObjectRecord,
+  OpenCycle,
+  RecordPlace,
+  RecordReading,
+  RunRecord,
+  StepRecord,
+} from "../declare/index.ts";
 
 /** Key of the annotation that holds the record of `operator`. */
 export function recordAnnotation(operator: string): string {
   return `${operator}.lotse.dev/state`;
 }
 
-/** The raw record in `body`, as it is stored. */
-export function storedRecord(body: KubeBody, place: RecordPlace, operator: string): unknown {
-  if (place === "annotation") return body.metadata?.annotations?.[recordAnnotation(operator)];
-  const records = isObject(body.status) ? body.status[RECORD_FIELD] : undefined;
-  return isObject(records) ? records[operator] : undefined;
-}
-
-/** Reads the record of `operator` in `body`. */
-export function readRecord(body: KubeBody, place: RecordPlace, operator: string): RecordReading {
-  const stored = storedRecord(body, place, operator);
+/** What a stored record says about the object with `uid`. */
+export function readRecord(stored: unknown, uid: string | undefined): RecordReading {
   if (stored === undefined || stored === null) return { type: "absent" };
   const record = typeof stored === "string" ? parse(stored) : stored;
   if (!isRecord(record)) return { type: "unreadable" };
-  return record.uid === body.metadata?.uid ? { type: "found", record } : { type: "foreign" };
+  return record.uid === uid ? { type: "found", record } : { type: "foreign" };
 }
 
 function parse(text: string): unknown {
@@ -42,24 +40,42 @@ function parse(text: string): unknown {
 
 function isRecord(value: unknown): value is ObjectRecord {
   if (!isObject(value) || typeof value.uid !== "string") return false;
-  const { handled, base, open, runs } = value;
+  const { handled, base, open, runs, failed } = value;
   return (
     (handled === undefined || typeof handled === "string") &&
     (base === undefined || typeof base === "string") &&
     (open === undefined || isOpen(open)) &&
-    (runs === undefined || (isObject(runs) && Object.values(runs).every(isRun)))
+    (runs === undefined || (isObject(runs) && Object.values(runs).every(isRun))) &&
+    (failed === undefined || (isObject(failed) && Object.values(failed).every(isFailed)))
   );
 }
 
 function isOpen(value: unknown): value is OpenCycle {
   if (!isObject(value)) return false;
-  const { reason, digest, only } = value;
-  return typeof reason === "string" && typeof digest === "string" && (only === undefined || Array.isArray(only));
+  const { reason, digest, only, owed } = value;
+  return (
+    typeof reason === "string" &&
+    typeof digest === "string" &&
+    (only === undefined || Array.isArray(only)) &&
+    (owed === undefined || isObject(owed))
+  );
+}
+
+function isFailed(value: unknown): value is FailedRun {
+  return isObject(value) && typeof value.reason === "string" && typeof value.saw === "string";
 }
 
 function isRun(value: unknown): value is RunRecord {
   if (!isObject(value) || typeof value.attempts !== "number" || typeof value.started !== "string") return false;
   return value.steps === undefined || isObject(value.steps);
+}
+
+/** The handlers that wait for their next attempt, or have failed for good. */
+export function retriable(record: ObjectRecord | undefined): string[] {
+  const runs = record?.open ? Object.entries(record.runs ?? {}) : [];
+  const waiting = runs.filter(([, { outcome, due }]) => outcome === undefined && due !== undefined);
+  const kept = record?.open?.reason === "delete" ? runs.filter(([, { outcome }]) => outcome === "failed") : [];
+  return [...new Set([...waiting, ...kept].map(([id]) => id).concat(Object.keys(record?.failed ?? {})))];
 }
 
 /** Prefixes that tell how an essence is packed: as it is, or deflated. */

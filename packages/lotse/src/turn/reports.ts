@@ -1,13 +1,17 @@
 /** What a turn tells people: in the log, as Kubernetes Events, and as conditions. */
 import type { KubeBody } from "@lotse/client";
 import { formatDuration, isObject } from "@lotse/client/meta";
+import { type ChangeHandler, TemporaryError } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
-import { type Cycle, isDeleting, type Situation } from "./decide.ts";
+import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
+import { leafPaths } from "./fields.ts";
 import type { TurnKind } from "./kind.ts";
 import { firstTime, type ObjectMemory } from "./memory.ts";
+import { isWar, type RestoreState } from "./restore.ts";
 import { errorFields, named, type Runs } from "./runs.ts";
 import type { Attempt, Failure, Settlement } from "./settle.ts";
+import type { StepFailure } from "./steps.ts";
 
 /** All handlers of a cycle are done: what became of them in one line, and on the object if it cannot go. */
 export function reportClosed(
@@ -16,7 +20,6 @@ export function reportClosed(
   settlement: Settlement,
   attempts: readonly Attempt[],
   runs: Runs,
-  body: KubeBody,
   logger: Logger,
 ): void {
   const failedNow = new Set(settlement.failures.map(({ handler }) => handler.id));
@@ -30,7 +33,7 @@ export function reportClosed(
   const ids = failed.map(({ id }) => id).join(", ");
   const hint = `change the object to try again, or take the finalizer ${kind.target.storage.finalizer} off`;
   logger.error("the object is kept, because its deletion could not be handled", { handlers: ids, hint });
-  kind.post(body, "Warning", "DeletionFailed", `${ids} failed for good, the object is kept: ${hint}`);
+  kind.post(runs.body, "Warning", "DeletionFailed", `${ids} failed for good, the object is kept: ${hint}`);
   runs.condition("DeletionFailed", true, "HandlerFailed", `${ids} failed for good; ${hint}`);
 }
 
@@ -45,35 +48,150 @@ export function reportSuperseded(memory: ObjectMemory, { body, record }: Situati
   });
 }
 
+/** The record was put back; who takes it away again and again has to be told of. */
+export function reportRestored(kind: TurnKind, restored: RestoreState, body: KubeBody, logger: Logger): void {
+  kind.metrics.count("lotse_records_restored_total", "Records that somebody had taken off an object.", {
+    operator: kind.operator,
+    kind: kind.kind.kind,
+  });
+  if (!isWar(restored)) {
+    logger.debug("the record was taken off the object, it is put back", { times: restored.times });
+    return;
+  }
+  const message = "somebody takes the operator's record off the object again and again";
+  logger.warn("the record is taken off the object again and again, it is put back more rarely from now on", {
+    times: restored.times,
+    hint: "without it handlers run again after a restart; kubectl get --show-managed-fields tells who writes the object",
+  });
+  kind.post(body, "Warning", "RecordWiped", message);
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
 }
 
-export function reportFailure(failure: Failure, cycle: Cycle, now: number, logger: Logger): void {
-  const fields = {
-    ...named(failure.handler),
-    reason: cycle.reason,
-    ...errorFields(failure.error, failure.attempts === 1),
-    error: failure.message,
-    attempt: failure.attempts,
-  };
-  if (failure.retryAt === undefined) logger.error("handler failed for good", { ...fields, limit: failure.limit });
-  else {
-    const retryIn = formatDuration(Math.max(0, failure.retryAt - now));
-    logger.warn("handler failed, will be tried again", { ...fields, retryIn });
+/** Something that went wrong for an object, or that has to wait, and what follows from it. */
+export interface Trouble {
+  readonly what: keyof typeof SENTENCES;
+  readonly handler: { readonly id: string; readonly place: string | undefined };
+  readonly error: unknown;
+  /** In words, where the error does not say it itself. */
+  readonly message?: string;
+  /** Attempts so far. */
+  readonly attempts: number;
+  /** Milliseconds until it is tried again; undefined when it is given up. */
+  readonly retryInMs: number | undefined;
+  /** More for the log. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Who failed, for people; default: the handler. */
+  readonly who?: string;
+  /** For how long it has been tried, in milliseconds. */
+  readonly sinceMs?: number;
+  /** Somebody waits for the object to go. */
+  readonly deleting?: boolean;
+}
+
+/** Whoever waits for longer than this may wait for something that never comes. */
+const LONG_WAIT_MS = 15 * 60_000;
+
+const SENTENCES = {
+  handler: ["handler failed, will be tried again", "handler failed for good"],
+  step: ["step failed, will be tried again", "step failed for good"],
+  timer: ["timer failed, will be tried again", "timer failed for good"],
+  daemon: ["daemon failed, will be tried again", "daemon failed for good"],
+  reconciler: ["reconciling failed, will be tried again", "reconciling failed for good, until something changes"],
+} as const;
+
+/**
+ * Tells people, in the log and as an Event. Who waits by a `TemporaryError` has not failed: that is one line at info, and
+ * an Event only where all of them are wanted, unless it keeps an object from its end, or goes on for long.
+ */
+export function reportTrouble(kind: TurnKind, body: KubeBody, trouble: Trouble, logger: Logger): void {
+  const { what, handler, error, attempts, retryInMs, fields = {}, who = handler.id } = trouble;
+  const { message = messageOf(error) } = trouble;
+  const about = { ...named(handler), ...fields };
+  const retryIn = retryInMs === undefined ? undefined : formatDuration(Math.max(0, retryInMs));
+  if (error instanceof TemporaryError && retryIn !== undefined) {
+    const { sinceMs = 0, deleting = false } = trouble;
+    const long = sinceMs >= LONG_WAIT_MS;
+    const fields = { why: message, retryIn, ...about };
+    if (long) logger.warn("still waits", { ...fields, for: formatDuration(sinceMs) });
+    else logger.info("waits", fields);
+    kind.post(
+      body,
+      long || deleting ? "Warning" : "Normal",
+      "Waiting",
+      `${who} waits: ${message}, again in ${retryIn}`,
+    );
+    return;
   }
+  const [retried, final] = SENTENCES[what];
+  const told = { ...about, ...errorFields(error, attempts === 1), error: message, attempt: attempts };
+  if (retryIn === undefined) {
+    logger.error(final, told);
+    kind.post(body, "Warning", "HandlerFailed", `${who} failed for good: ${message}`);
+  } else {
+    logger.warn(retried, { ...told, retryIn });
+    kind.post(body, "Warning", "HandlerRetrying", `${who} failed, will be tried again: ${message}`);
+  }
+}
+
+/** What became of the attempts of a cycle, as far as it is worth an Event or a line of its own. */
+export function reportAttempts(
+  kind: TurnKind,
+  cycle: Cycle,
+  attempts: readonly Attempt[],
+  failures: readonly Failure[],
+  body: KubeBody,
+  logger: Logger,
+): void {
+  for (const { handler, stepFailures = [] } of attempts) {
+    for (const failure of stepFailures) reportStep(kind, handler, failure, body, logger);
+  }
+  const now = kind.clock.now();
+  for (const { handler, error, attempts: made, message, retryAt, limit, startedAt } of failures) {
+    reportTrouble(
+      kind,
+      body,
+      {
+        what: "handler",
+        handler,
+        error,
+        message,
+        attempts: made,
+        retryInMs: retryAt === undefined ? undefined : retryAt - now,
+        sinceMs: now - startedAt,
+        deleting: cycle.reason === "delete",
+        fields: { reason: reasonFor(cycle, handler.id), ...(limit && { limit }) },
+      },
+      logger,
+    );
+  }
+  if (kind.settings.posting.events !== "all") return;
+  for (const { handler, outcome } of attempts) {
+    if (outcome.type === "done") kind.post(body, "Normal", "HandlerSucceeded", `${handler.id} succeeded`);
+  }
+}
+
+function reportStep(
+  kind: TurnKind,
+  handler: ChangeHandler,
+  { step, place, error, attempts, retryInMs }: StepFailure,
+  body: KubeBody,
+  logger: Logger,
+): void {
+  const fields = { step, at: place ?? handler.place };
+  const who = `${handler.id}, step "${step}",`;
+  if (retryInMs === undefined) {
+    logger.warn("step failed, which is ignored", { ...named(handler), ...fields, ...errorFields(error, true) });
+  } else reportTrouble(kind, body, { what: "step", handler, error, attempts, retryInMs, fields, who }, logger);
 }
 
 export function reportDropped(kind: TurnKind, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
   if (kind.target.storage.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
     kind.recordNotKept();
   logger.warn("the server did not keep some fields of the patch", {
-    fields: leaves(dropped).join(", "),
+    fields: leafPaths(dropped).join(", "),
     hint: "they are not in the kind's schema, or they cannot be changed",
   });
-}
-
-function leaves(value: unknown, path = ""): string[] {
-  if (!isObject(value) || Object.keys(value).length === 0) return [path];
-  return Object.entries(value).flatMap(([key, child]) => leaves(child, path ? `${path}.${key}` : key));
 }

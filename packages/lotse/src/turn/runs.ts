@@ -15,7 +15,8 @@ import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
-import type { Cycle, Decision } from "./decide.ts";
+import { remainingMs } from "./deadlines.ts";
+import { type Cycle, type Decision, reasonFor } from "./decide.ts";
 import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } from "./kind.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
@@ -47,8 +48,9 @@ export interface UnderWay {
 export class Runs {
   readonly #kind: TurnKind;
   readonly #memory: ObjectMemory;
-  readonly #body: KubeBody;
   readonly #logger: Logger;
+  /** The state that handlers are shown. */
+  body: KubeBody;
   /** What the handlers have wanted to change so far, as one merge patch. */
   changes: JsonObject | undefined;
   /** And as changes of the newest body. */
@@ -61,8 +63,13 @@ export class Runs {
   constructor(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
     this.#kind = kind;
     this.#memory = memory;
-    this.#body = body;
+    this.body = body;
     this.#logger = logger;
+  }
+
+  /** Whether anybody wants to change the object. */
+  get wantsChanges(): boolean {
+    return this.changes !== undefined || this.transforms.length > 0 || this.conditions !== undefined;
   }
 
   /** What the handlers have wanted to change since it was last taken. */
@@ -101,14 +108,14 @@ export class Runs {
     remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
   ): Promise<Attempt[]> {
     const { cycle, current } = decision;
-    this.#reason = cycle.reason;
     const attempts: Attempt[] = [];
     for (const handler of this.#ordered(decision)) {
       if (this.#kind.stopping.aborted || this.#memory.running?.reason) break;
       const run = cycle.runs[handler.id];
       const startedAt = this.#kind.clock.now();
       const effortBegan = run ? Date.parse(run.started) : startedAt;
-      const { reason } = cycle;
+      const reason = reasonFor(cycle, handler.id);
+      this.#reason = reason;
       let steps: Steps | undefined;
       const step = () => {
         steps ??= new Steps({
@@ -116,16 +123,26 @@ export class Runs {
           clock: this.#kind.clock,
           random: this.#kind.random,
           backoff: this.#kind.plan.backoff,
+          remainingMs: (due) =>
+            this.#memory.retryNow ? 0 : remainingMs(due, this.#memory.deadlines, this.#kind.clock),
           persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
         });
         return steps.step;
       };
-      const change = { reason, old: cycle.old, new: current.essence, field: handler.filters.field, step };
+      const old = reason === "create" ? undefined : cycle.old;
+      const change = {
+        reason,
+        old,
+        new: current.essence,
+        field: handler.filters.field,
+        step,
+        gone: this.#memory.gone !== undefined,
+      };
       const { retry } = handler;
       const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
       const result = await this.attempt(
         handler,
-        this.#body,
+        this.body,
         left,
         (parts) =>
           handler.fn(
@@ -142,8 +159,9 @@ export class Runs {
       const made = steps as Steps | undefined;
       if (made?.failure !== undefined) throw made.failure;
       const { outcome, error } = result;
-      attempts.push({ handler, outcome, error, startedAt, endedAt, steps: made?.records });
-      this.#report(handler, change.reason, result, run?.attempts ?? 0, endedAt - startedAt);
+      const stepFailures = made?.failures;
+      attempts.push({ handler, outcome, error, startedAt, endedAt, steps: made?.records, stepFailures });
+      this.#report(handler, change.reason, result, endedAt - startedAt);
     }
     return attempts;
   }
@@ -172,7 +190,7 @@ export class Runs {
   /** Takes back what was said of the object, where it was. */
   uncondition(type: string): void {
     if (!this.#kind.keepsResult("conditions")) return;
-    if (!this.speaksOf(type) && !conditionsOf(this.#body)?.some((one) => one.type === type)) return;
+    if (!this.speaksOf(type) && !conditionsOf(this.body)?.some((one) => one.type === type)) return;
     this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, { set: [], remove: [type] });
   }
 
@@ -259,6 +277,13 @@ export class Runs {
       });
       return result;
     }
+    if (result.late) {
+      this.#logger.error("handler ignored its timeout, what it has done since does not count", {
+        ...named(handler),
+        hint: "end the work when context.signal aborts, or give it more time with { timeout }",
+      });
+      return result;
+    }
     if (result.outcome.type === "aborted") return result;
     try {
       this.#gather(handler, draft, result);
@@ -279,14 +304,14 @@ export class Runs {
       if (this.#kind.keepsResult(handler.id)) changes = combinePatches(changes, result);
       else this.#logger.debug("the kind's status has no field for the handler's result", { handler: handler.id });
     }
-    recordPatch(this.#kind, handler.id, this.#body, { changes, transforms: draft.transforms });
+    recordPatch(this.#kind, handler.id, this.body, { changes, transforms: draft.transforms });
     this.changes = combinePatches(this.changes, changes);
     this.transforms.push(...draft.transforms);
   }
 
   #note(handler: Exclude<Handler, IndexHandler>, result: AttemptResult, tookMs: number): void {
     const { outcome, error } = tracedEnd(result);
-    this.#kind.measures.ran(handler.id, OUTCOMES[result.outcome.type], tookMs);
+    this.#kind.measures.ran(handler.id, outcome, tookMs);
     notesOf(this.#memory).ran.push({
       handler: handler.id,
       reason: handler.type === "change" ? this.#reason : handler.type,
@@ -296,7 +321,8 @@ export class Runs {
     });
   }
 
-  #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, before: number, tookMs: number): void {
+  /** How an attempt ended; failures are told with what follows from them, when the turn is settled. */
+  #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, tookMs: number): void {
     if (!this.#logger.wants("warn") || (!this.#logger.wants("info") && result.error === undefined)) return;
     const fields = { ...named(handler), reason, took: formatDuration(tookMs) };
     if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
@@ -304,14 +330,14 @@ export class Runs {
       this.#logger.warn("handler failed, which is ignored", { ...fields, ...errorFields(result.error, true) });
     } else if (result.outcome.type === "aborted") {
       this.#logger.info("handler was stopped", { ...fields, why: (result.error as { why?: string } | undefined)?.why });
-    } else this.#logger.debug("handler failed", { ...fields, ...errorFields(result.error, before === 0) });
+    }
   }
 }
 
 /** How an attempt ended, in the words of the journal and of traces. */
 export function tracedEnd({ outcome, error }: AttemptResult): TracedEnd {
-  const waits = "waitsForStep" in outcome && outcome.waitsForStep === true;
-  return { outcome: waits ? "waits for a step" : OUTCOMES[outcome.type], error };
+  if (outcome.type === "temporary" && outcome.waitsForStep) return { outcome: "waits for a step", error };
+  return { outcome: outcome.type === "temporary" && outcome.waits ? "waits" : OUTCOMES[outcome.type], error };
 }
 
 /** Which handler a line is about, and where to find it. */

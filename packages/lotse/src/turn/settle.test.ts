@@ -151,6 +151,50 @@ describe("settling a turn", () => {
     }
   });
 
+  it("remembers who failed for good, until the object is another one", () => {
+    const cycle: Cycle = { reason: "create", opened: at(A), old: undefined, selected: [create, update], runs: {} };
+    const outcome: Outcome = { type: "failed", message: "never" };
+    const { record } = settle(
+      "u1",
+      decided(cycle, A),
+      [attemptOf(create, outcome), attemptOf(update, done)],
+      false,
+      undefined,
+      () => 0,
+    );
+    expect(record).toEqual({
+      uid: "u1",
+      handled: digestOf(A),
+      failed: { create: { reason: "create", saw: digestOf(A), message: "never" } },
+    });
+    const look = (essence: Essence, retryNow = false) => {
+      const body = thing(essence.spec as Record<string, unknown>);
+      const situation = { body, essence: essenceOf(body), record, unreadable: false, firstSight: false, retryNow };
+      return decide({ ...situation, handlers: [create], finalizer: "f", now: NOW });
+    };
+    expect(look(A).cycle).toBeUndefined();
+    const changed = look(B);
+    expect(changed.cycle).toMatchObject({ reason: "update", owed: { create: "create" } });
+    expect(changed.due.map(({ id }) => id)).toEqual(["create"]);
+    expect(look(A, true).due.map(({ id }) => id)).toEqual(["create"]);
+    const healed = settle("u1", changed as never, [attemptOf(create, done)], false, record, () => 0);
+    expect(healed.record).toEqual({ uid: "u1", handled: digestOf(B) });
+  });
+
+  it("tries a handler again at once that failed with a state which is no more", () => {
+    const cycle: Cycle = { reason: "create", opened: at(A), old: undefined, selected: [create], runs: {} };
+    const run = { attempts: 1, started: new Date(NOW).toISOString(), outcome: "failed" as const, saw: digestOf(A) };
+    const result = settle(
+      "u1",
+      decided({ ...cycle, runs: { create: run } }, B, [create]),
+      [],
+      false,
+      undefined,
+      () => 0,
+    );
+    expect(result).toMatchObject({ closed: true, nextDue: 0 });
+  });
+
   it("does not count an attempt that was aborted", () => {
     const cycle: Cycle = { reason: "create", opened: at(A), old: undefined, selected: [create], runs: {} };
     const result = settle("u1", decided(cycle, A), [attemptOf(create, { type: "aborted" })], false, undefined, () => 0);

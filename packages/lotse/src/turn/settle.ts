@@ -4,12 +4,20 @@
  * A cycle that closes takes the essence it *opened* with as handled, not the newest one: if the object moved on
  * meanwhile, the rest of the way opens at once as an update, for the handlers that have not seen it already. The same
  * for a handler that saw a state which somebody has taken back since. So no change is lost, and no handler runs twice
- * for what it has seen.
+ * for what it has seen. A handler that failed for good is remembered beyond its cycle, with what it failed for.
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
-import { type Cycle, type Decision, isForChange, keptBy } from "./decide.ts";
+import { type Cycle, type Decision, isForChange, keptBy, reasonFor } from "./decide.ts";
 import type { Essence } from "./essence.ts";
-import { type ObjectRecord, type OpenCycle, packEssence, type RunRecord, type StepRecord } from "./record.ts";
+import {
+  type FailedRun,
+  type ObjectRecord,
+  type OpenCycle,
+  packEssence,
+  type RunRecord,
+  type StepRecord,
+} from "./record.ts";
+import type { StepFailure } from "./steps.ts";
 
 /** How one attempt ended. */
 export type Outcome =
@@ -18,6 +26,8 @@ export type Outcome =
       readonly type: "temporary";
       readonly message: string;
       readonly delayMs: number | undefined;
+      /** It waits for something, by a `TemporaryError`, and has not failed. */
+      readonly waits?: true;
       /** A step waits, which is not a failed attempt of the handler. */
       readonly waitsForStep?: true;
     }
@@ -36,6 +46,8 @@ export interface Attempt {
   readonly endedAt: number;
   /** What is remembered of its steps. */
   readonly steps?: Readonly<Record<string, StepRecord>> | undefined;
+  /** Steps that did not succeed, without the handler failing for it. */
+  readonly stepFailures?: readonly StepFailure[] | undefined;
 }
 
 /** What {@link settle} found. */
@@ -59,6 +71,8 @@ export interface Failure {
   readonly message: string;
   /** The error behind it, for the log. */
   readonly error?: unknown;
+  /** When its first attempt began (wall-clock milliseconds). */
+  readonly startedAt: number;
   /** When it is tried again; undefined when it is given up. */
   readonly retryAt: number | undefined;
   /** Why it is given up, when a limit did that. */
@@ -111,12 +125,13 @@ function openRecord(
   previous: ObjectRecord | undefined,
 ): ObjectRecord {
   const essence = packed(keepsBase, cycle.opened.essence);
-  const only = previous?.open?.reason === cycle.reason ? previous.open.only : undefined;
+  const { reason, only, owed, opened } = cycle;
   const open: OpenCycle = {
-    reason: cycle.reason,
-    digest: cycle.opened.digest,
+    reason,
+    digest: opened.digest,
     ...(essence && { essence }),
     ...(only && { only }),
+    ...(owed && { owed }),
   };
   const ids = cycle.selected.map((handler) => handler.id);
   return { ...keptOf(uid, previous), open, runs: pick(runs, ids) };
@@ -156,11 +171,12 @@ function close(
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): Pick<Settlement, "record" | "nextDue"> {
+  const failed = failedRuns(cycle, runs, previous);
   const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
     const fresh = packed(keepsBase, essence);
     // The same essence packed by another version of zlib would be another string, and a write for nothing.
     const base = fresh !== undefined && previous?.handled === digest ? (previous.base ?? fresh) : fresh;
-    return { uid, handled: digest, ...(base && { base }) };
+    return { uid, handled: digest, ...(base && { base }), ...(failed && { failed }) };
   };
   const moved = current.digest !== cycle.opened.digest;
   const unseen = matching
@@ -171,10 +187,29 @@ function close(
       return saw !== undefined || (moved && isForChange(handler, cycle.opened.essence, current.essence));
     })
     .map(({ id }) => id);
-  if (unseen.length === 0) return { record: handled(current.digest, current.essence), nextDue: undefined };
+  if (unseen.length === 0) {
+    // Whoever failed with a state that is no more is owed a try with this one.
+    const owed = cycle.selected.some(({ id }) => failed?.[id] && failed[id].saw !== current.digest);
+    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : undefined };
+  }
   const essence = packed(keepsBase, current.essence);
   const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
   return { record: { ...handled(cycle.opened.digest, cycle.opened.essence), open }, nextDue: 0 };
+}
+
+/** Who failed for good, in this cycle or in an earlier one and has not been called since. */
+function failedRuns(
+  cycle: Cycle,
+  runs: Readonly<Record<string, RunRecord>>,
+  previous: ObjectRecord | undefined,
+): Readonly<Record<string, FailedRun>> | undefined {
+  const called = new Set(cycle.selected.map(({ id }) => id));
+  const failed = Object.entries(previous?.failed ?? {}).filter(([id]) => !called.has(id));
+  for (const id of called) {
+    const { outcome, saw = "", message = "" } = runs[id] ?? {};
+    if (outcome === "failed") failed.push([id, { reason: reasonFor(cycle, id), saw, message }]);
+  }
+  return failed.length > 0 ? Object.fromEntries(failed) : undefined;
 }
 
 /** The new run record after an attempt; undefined when the attempt does not count. */
@@ -198,6 +233,7 @@ function afterAttempt(
         started,
         due,
         message: outcome.message,
+        ...(outcome.waits && { waits: true }),
         saw,
         ...(kept && { steps: kept }),
       },
@@ -207,16 +243,18 @@ function afterAttempt(
   if (outcome.type === "done") return { run: { attempts, started, outcome: "done", saw } };
 
   const { message } = outcome;
+  const failed = { handler, attempts, message, error, startedAt: Date.parse(started) };
   const retryAt =
     outcome.type === "temporary" ? endedAt + delayOf(handler.retry, outcome.delayMs, attempts, random) : undefined;
   const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, Date.parse(started), retryAt);
   if (retryAt === undefined || limit) {
-    const failure: Failure = { handler, attempts, message, error, retryAt: undefined, ...(limit && { limit }) };
+    const failure: Failure = { ...failed, retryAt: undefined, ...(limit && { limit }) };
     return { run: { attempts, started, outcome: "failed", message, saw }, failure };
   }
   const due = new Date(retryAt).toISOString();
-  const run = { attempts, started, due, message, saw, ...(kept && { steps: kept }) };
-  return { run, failure: { handler, attempts, message, error, retryAt } };
+  const waits = outcome.type === "temporary" && outcome.waits ? { waits: true as const } : {};
+  const run = { attempts, started, due, message, ...waits, saw, ...(kept && { steps: kept }) };
+  return { run, failure: { ...failed, retryAt } };
 }
 
 function delayOf(plan: RetryPlan, exact: number | undefined, attempts: number, random: () => number): number {
@@ -236,8 +274,13 @@ function packed(keepsBase: boolean, essence: Essence | undefined): string | unde
 }
 
 function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {
-  const { handled, base } = previous ?? {};
-  return { uid, ...(handled !== undefined && { handled }), ...(base !== undefined && { base }) };
+  const { handled, base, failed } = previous ?? {};
+  return {
+    uid,
+    ...(handled !== undefined && { handled }),
+    ...(base !== undefined && { base }),
+    ...(failed && { failed }),
+  };
 }
 
 function pick(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): Record<string, RunRecord> {

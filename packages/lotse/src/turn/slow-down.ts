@@ -1,12 +1,15 @@
-/** Slows down handlers that are called by their own changes, and says so. */
+/** Slows down work that is called by its own changes, or that fights with somebody over an object, and says so. */
 import type { KubeBody } from "@lotse/client";
-import { diff, formatDuration } from "@lotse/client/meta";
+import { diff, formatDuration, type JsonObject } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
 import type { Decision } from "./decide.ts";
-import { afterOwnChange, CALM } from "./hot-loop.ts";
+import { canonical, digestOf } from "./essence.ts";
+import { leafPaths } from "./fields.ts";
+import { afterAnswer, afterForeignChange, afterOwnChange, coolAt, cooledDown } from "./hot-loop.ts";
 import type { TurnKind } from "./kind.ts";
-import type { ObjectMemory } from "./memory.ts";
+import type { ObjectMemory, RawEvent } from "./memory.ts";
 import type { Runs } from "./runs.ts";
+import type { WritePlan } from "./write.ts";
 
 /** Changes that the operator itself makes again and again, with nobody else between them, wait for longer each time. */
 export function slowDown(
@@ -21,11 +24,12 @@ export function slowDown(
   const { clock, settings } = kind;
   const foreign = memory.foreign && memory.ownDigest !== current.digest;
   memory.foreign = false;
-  if (foreign && memory.loop.level > 0) runs.condition("HotLoop", false, "Changed", "somebody has changed the object");
-  if (foreign) memory.loop = CALM;
+  coolDown(kind, memory, runs, foreign);
   if (cycle?.reason !== "update" || decision.due.length === 0) return decision;
   const now = clock.monotonic();
   if (now < memory.loop.until) {
+    // Whose change it was counts when its time has come.
+    memory.foreign = foreign;
     return { ...decision, cycle: undefined, due: [], nextDue: clock.now() + (memory.loop.until - now) };
   }
   if (foreign || Object.keys(cycle.runs).length > 0) return decision;
@@ -35,20 +39,114 @@ export function slowDown(
       .map(({ path }) => path.join("."))
       .join(", ");
     const handlers = decision.due.map(({ id }) => id).join(", ");
-    const pause = formatDuration(memory.loop.until - now);
-    const message = `the operator's own writes call ${handlers} again and again, by ${fields}`;
-    logger.warn("a handler is called by its own changes again and again, it is slowed down", {
-      handlers,
-      fields,
-      pause,
+    tell(kind, memory, body, runs, logger, {
+      sentence: "a handler is called by its own changes again and again, it is slowed down",
+      fields: { handlers, fields },
       hint: "write what shall be, not something new each time; or change the status instead",
-    });
-    kind.post(body, "Warning", "HotLoop", message);
-    runs.condition("HotLoop", true, "OwnWrites", message);
-    kind.metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", {
-      operator: kind.operator,
-      kind: kind.kind.kind,
+      reason: "OwnWrites",
+      message: `the operator's own writes call ${handlers} again and again, by ${fields}`,
     });
   }
   return decision;
+}
+
+/** A loop is over when somebody else changes the object, or after a while; until then the object says that there is one. */
+function coolDown(kind: TurnKind, memory: ObjectMemory, runs: Runs, foreign: boolean): void {
+  const { level } = memory.loop;
+  const cooled = cooledDown(memory.loop, kind.clock.monotonic());
+  memory.loop = foreign ? afterForeignChange(cooled) : cooled;
+  if (level > 0 && memory.loop.level === 0) {
+    if (cooled.level > 0) runs.condition("HotLoop", false, "Changed", "somebody has changed the object");
+    else runs.condition("HotLoop", false, "Calm", "it has not happened again");
+  } else if (memory.loop.by === "fight" && memory.fight !== undefined) {
+    runs.condition("HotLoop", true, "Fight", memory.fight);
+    memory.fight = undefined;
+  }
+}
+
+/** When to look again at an object whose work is slowed down; undefined when it is not. */
+export function loopDueAt({ loop, events }: ObjectMemory, now: number): number | undefined {
+  if (loop.level === 0) return undefined;
+  return now < loop.until && (events || loop.by === "fight") ? loop.until : coolAt(loop);
+}
+
+/** Whether raw events wait, because handlers have made too many of them themselves. */
+export function eventsWait({ loop }: ObjectMemory, now: number): boolean {
+  return loop.by === "events" && now < loop.until;
+}
+
+/** Handlers of raw events want to change the object, and that makes the next event. */
+export function slowEvents(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  events: readonly RawEvent[],
+  runs: Runs,
+  body: KubeBody,
+  logger: Logger,
+): void {
+  const isOwn = ({ own, body: shown }: RawEvent) => own || shown.metadata?.resourceVersion === memory.ownVersion;
+  if (events.length === 0 || !runs.wantsChanges || !events.every(isOwn)) return;
+  memory.loop = afterOwnChange(memory.loop, kind.clock.monotonic(), kind.settings.queueing.hotLoop, "events");
+  if (memory.loop.level === 0) return;
+  const handlers = kind.events.map(({ id }) => id).join(", ");
+  tell(kind, memory, body, runs, logger, {
+    sentence: "an event handler is called by its own changes again and again, it is slowed down",
+    fields: { handlers },
+    hint: "change the object only where it is not yet as it shall be; or use on.update, which is not called by the status",
+    reason: "OwnWrites",
+    message: `the operator's own writes call ${handlers} again and again`,
+  });
+}
+
+/** What the turn has written on top of somebody else's change: the same again and again is a fight. */
+export function noteAnswer(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  { changes, transforms }: Pick<WritePlan, "changes" | "transforms">,
+  written: KubeBody,
+  logger: Logger,
+): void {
+  if (!changes && !transforms?.length) return;
+  const now = kind.clock.monotonic();
+  const before = memory.loop;
+  memory.loop = afterAnswer(before, nameOf(kind, changes, written), now, kind.settings.queueing.hotLoop);
+  if (memory.loop.by !== "fight" || memory.loop.level <= before.level) return;
+  const fields = changes ? leafPaths(changes).join(", ") : "a transformation";
+  memory.fight = `somebody undoes what the operator writes again and again: ${fields}`;
+  tell(kind, memory, written, undefined, logger, {
+    sentence: "somebody undoes what the operator writes, again and again, it is slowed down",
+    fields: { fields },
+    hint: "two writers want different things; kubectl get --show-managed-fields tells who the other one is",
+    reason: "Fight",
+    message: memory.fight,
+  });
+}
+
+function nameOf(kind: TurnKind, changes: JsonObject | undefined, written: KubeBody): string {
+  const text = changes ? canonical(changes) : digestOf(kind.essenceOf(written));
+  return text.length > 64 ? digestOf({ text }) : text;
+}
+
+function tell(
+  kind: TurnKind,
+  { loop }: ObjectMemory,
+  body: KubeBody,
+  runs: Runs | undefined,
+  logger: Logger,
+  what: {
+    readonly sentence: string;
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly hint: string;
+    readonly reason: string;
+    readonly message: string;
+  },
+): void {
+  const pause = formatDuration(loop.until - kind.clock.monotonic());
+  logger.warn(what.sentence, { ...what.fields, pause, hint: what.hint });
+  kind.post(body, "Warning", "HotLoop", what.message);
+  runs?.condition("HotLoop", true, what.reason, what.message);
+  kind.metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", {
+    operator: kind.operator,
+    kind: kind.kind.kind,
+  });
 }

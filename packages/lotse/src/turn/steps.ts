@@ -6,6 +6,7 @@ import type { Clock } from "@lotse/client/meta";
 import {
   type BackoffPlan,
   backoffMs,
+  callerPlace,
   PermanentError,
   planRetries,
   type RetryOptions,
@@ -24,19 +25,32 @@ export interface StepsOptions {
   readonly random: () => number;
   /** The wait between attempts of steps that do not say. */
   readonly backoff: BackoffPlan;
+  /** Milliseconds until a deadline on the object. */
+  readonly remainingMs: (due: string) => number;
   /** Writes what is remembered of the steps; resolves when it is on the object. */
   readonly persist: (steps: Readonly<Record<string, StepRecord>>) => Promise<void>;
 }
 
 /** A step waits for its next attempt: the handler ends here, and is called again then. It is not the handler's failure. */
 export class StepPending extends TemporaryError {
-  /** Wall-clock milliseconds. */
-  readonly dueAt: number;
+  /** Whether it waits for something, rather than to recover from a failure. */
+  readonly waits: boolean;
 
-  constructor(name: string, message: string, dueAt: number, now: number) {
-    super(`step "${name}": ${message}`, { delay: Math.max(0, dueAt - now) });
-    this.dueAt = dueAt;
+  constructor(name: string, message: string, delayMs: number, waits: boolean) {
+    super(`step "${name}": ${message}`, { delay: Math.max(0, delayMs) });
+    this.waits = waits;
   }
+}
+
+/** An attempt of a step that did not succeed, for people. */
+export interface StepFailure {
+  readonly step: string;
+  /** Where the step is: `operator.ts:12`. */
+  readonly place: string | undefined;
+  readonly attempts: number;
+  readonly error: unknown;
+  /** Milliseconds until it is tried again; undefined when its failure is ignored. */
+  readonly retryInMs: number | undefined;
 }
 
 /** See the module comment. */
@@ -47,6 +61,8 @@ export class Steps {
   #scheduled: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
+  /** What went wrong in this attempt and the handler does not fail for: nobody else would tell. */
+  readonly failures: StepFailure[] = [];
   /** What the handler gets. */
   readonly step: Step;
 
@@ -83,7 +99,7 @@ export class Steps {
     // A step that failed for good decides; else the one that is due first says when to come again.
     const final = errors.find((error) => !(error instanceof StepPending));
     if (final !== undefined) throw final;
-    const [first] = (errors as StepPending[]).sort((a, b) => a.dueAt - b.dueAt);
+    const [first] = (errors as StepPending[]).sort((a, b) => (a.delayMs ?? 0) - (b.delayMs ?? 0));
     if (first) throw first;
     return Object.fromEntries(ends.map((end, i) => [names[i], end.status === "fulfilled" ? end.value : undefined]));
   }
@@ -95,13 +111,13 @@ export class Steps {
       });
     }
     this.#used.add(name);
+    const place = callerPlace();
     const before = this.#records[name];
-    const now = this.#options.clock.now();
     if (before?.outcome === "done") return before.result as T;
     if (before?.outcome === "failed") throw new PermanentError(`step "${name}": ${before.message ?? "failed"}`);
-    const dueAt = before?.due === undefined ? 0 : Date.parse(before.due);
-    if (dueAt > now) throw new StepPending(name, before?.message ?? "waits", dueAt, now);
-    return this.#attempt(name, fn, plan, before, now);
+    const left = before?.due === undefined ? 0 : this.#options.remainingMs(before.due);
+    if (left > 0) throw new StepPending(name, before?.message ?? "waits", left, before?.waits === true);
+    return this.#attempt(name, fn, plan, before, place);
   }
 
   async #attempt<T>(
@@ -109,10 +125,11 @@ export class Steps {
     fn: StepFunction<T>,
     plan: RetryPlan,
     before: StepRecord | undefined,
-    now: number,
+    place: string | undefined,
   ): Promise<T> {
+    const { clock } = this.#options;
     const attempts = (before?.attempts ?? 0) + 1;
-    const started = before?.started ?? new Date(now).toISOString();
+    const started = before?.started ?? new Date(clock.now()).toISOString();
     try {
       const result = await fn();
       this.#records[name] = { attempts, outcome: "done", ...(result !== undefined && { result: json(name, result) }) };
@@ -125,6 +142,7 @@ export class Steps {
       const message = error instanceof Error ? error.message || error.name : String(error);
       const retryAt = this.#retryAt(error, plan, attempts, Date.parse(started));
       if (retryAt === undefined && plan.errors === "ignored" && !(error instanceof PermanentError)) {
+        this.failures.push({ step: name, place, attempts, error, retryInMs: undefined });
         this.#records[name] = { attempts, outcome: "done" };
         await this.#persist();
         return undefined as T;
@@ -136,8 +154,12 @@ export class Steps {
           ? error
           : new PermanentError(`step "${name}": ${message}`, { cause: error });
       }
-      this.#records[name] = { attempts, started, message, due: new Date(retryAt).toISOString() };
-      throw new StepPending(name, message, retryAt, this.#options.clock.now());
+      const waits = error instanceof TemporaryError;
+      const due = new Date(retryAt).toISOString();
+      this.#records[name] = { attempts, started, message, due, ...(waits && { waits }) };
+      const retryInMs = retryAt - clock.now();
+      this.failures.push({ step: name, place, attempts, error, retryInMs });
+      throw new StepPending(name, message, retryInMs, waits);
     }
   }
 

@@ -3,22 +3,28 @@
  * `decide` and `settle`; this is the I/O around them.
  */
 import { apiVersionOf, type KubeBody } from "@lotse/client";
-import { applyMergePatch, deepEqual, formatDuration, type JsonObject } from "@lotse/client/meta";
-import { Aborted, backoffMs, matchesFilters } from "../declare/index.ts";
+import { deepEqual, formatDuration } from "@lotse/client/meta";
+import { Aborted, backoffMs } from "../declare/index.ts";
 import type { JournalTurn, Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
-import { type Cycle, type Decision, decide, isDeleting, keepsBase } from "./decide.ts";
+import { combineConditionChanges, conditionsOf } from "./conditions.ts";
+import { handledAsWritten, runCycle } from "./cycle.ts";
+import { deadlinesIn, remainingMs } from "./deadlines.ts";
+import { type Decision, decide, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
-import { fittingPlan } from "./fit.ts";
-import type { TurnKind } from "./kind.ts";
-import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
-import { type ObjectRecord, packEssence } from "./record.ts";
-import { messageOf, reportClosed, reportDropped, reportFailure, reportSuperseded } from "./reports.ts";
+import { fittingPlan, lighterPlan } from "./fit.ts";
+import { handleGone } from "./gone.ts";
+import { filtersLookAnywhere, type TurnKind } from "./kind.ts";
+import { notesOf, type ObjectMemory, takeEvents } from "./memory.ts";
+import type { ObjectRecord } from "./record.ts";
+import { messageOf, reportDropped, reportRestored, reportSuperseded } from "./reports.ts";
+import { afterRestore } from "./restore.ts";
 import { errorFields, Runs } from "./runs.ts";
-import { recordInProgress, type Settlement, settle } from "./settle.ts";
-import { slowDown } from "./slow-down.ts";
+import type { Settlement } from "./settle.ts";
+import { type Finding, noteDecision, situationOf } from "./situation.ts";
+import { eventsWait, loopDueAt, noteAnswer, slowDown, slowEvents } from "./slow-down.ts";
+import { handlerStandings, standingConditions } from "./standing.ts";
 import { Stop } from "./stop.ts";
-import { recall } from "./storage/index.ts";
-import { type WritePlan, write } from "./write.ts";
+import { isTooLarge, type WritePlan, type WriteResult, write } from "./write.ts";
 
 /** What follows from a turn. */
 export type TurnEnd =
@@ -53,8 +59,8 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
   if (kind.stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
   try {
     const end = memory.gone
-      ? await afterTheFact(kind, memory, body, logger)
-      : await look(kind, key, memory, body, logger);
+      ? await forgotten(kind, memory, body, logger)
+      : await new ObjectTurn(kind, key, memory, body, logger).take();
     memory.errors = 0;
     result = end;
     return end;
@@ -112,97 +118,262 @@ const RESULTS: Readonly<Record<TurnEnd["type"], TurnResult>> = {
   later: "requeue_after",
 };
 
-async function look(
-  kind: TurnKind,
-  key: string,
-  memory: ObjectMemory,
-  first: KubeBody,
-  logger: Logger,
-): Promise<TurnEnd> {
-  let body = first;
-  let wrote = false;
-  let contested = false;
-  const send = async (wanted: WritePlan) => {
-    const plan = fittingPlan(kind, memory, kind.newest(key) ?? body, wanted, logger);
+/** The turn of an object that is there. */
+class ObjectTurn {
+  readonly #kind: TurnKind;
+  readonly #key: string;
+  readonly #memory: ObjectMemory;
+  readonly #logger: Logger;
+  readonly #runs: Runs;
+  /** The newest known body. */
+  #body: KubeBody;
+  /** What our last write has made of the object. */
+  #made: KubeBody | undefined;
+  /** Somebody else may have changed the object while it was written. */
+  #contested = false;
+
+  constructor(kind: TurnKind, key: string, memory: ObjectMemory, body: KubeBody, logger: Logger) {
+    this.#kind = kind;
+    this.#key = key;
+    this.#memory = memory;
+    this.#body = body;
+    this.#logger = logger;
+    this.#runs = new Runs(kind, memory, body, logger);
+  }
+
+  async take(): Promise<TurnEnd> {
+    const memory = this.#memory;
+    if (memory.pending) await this.#sendPending(memory.pending);
+    await this.#events();
+    if (memory.released) return QUIET;
+    const found = await this.#decide();
+    if (!found) return QUIET;
+    const { situation, decision } = found;
+    const settlement = await this.#work(situation, decision);
+    const [backgroundAt, levelAt] = await this.#workBeside();
+    await this.#writeDown(situation, decision, settlement);
+    const next = this.#afterwards(situation, decision);
+    if (next) return next;
+    const loopAt = loopDueAt(memory, this.#kind.clock.monotonic());
+    const restoreAt = this.#memory.record && this.#restoreLater(situation);
+    return this.#earliest(this.#retryInMs(decision, settlement), backgroundAt, levelAt, loopAt, restoreAt);
+  }
+
+  /** A write that failed before comes first. One that can never succeed must not keep the object from its deletion. */
+  async #sendPending(plan: WritePlan): Promise<void> {
+    try {
+      await this.#send(plan);
+    } catch (error) {
+      if (!isTooLarge(error) || !isDeleting(this.#kind.newest(this.#key) ?? this.#body)) throw error;
+      this.#memory.pending = undefined;
+    }
+    this.#runs.body = this.#body;
+  }
+
+  async #events(): Promise<void> {
+    const memory = this.#memory;
+    if (eventsWait(memory, this.#kind.clock.monotonic())) return;
+    const events = takeEvents(memory);
+    await this.#runs.events(events);
+    slowEvents(this.#kind, memory, events, this.#runs, this.#body, this.#logger);
+  }
+
+  /** What the object needs; undefined when it is gone by now. The finalizer comes before anything else. */
+  async #decide(): Promise<{ readonly situation: Finding; readonly decision: Decision } | undefined> {
+    const kind = this.#kind;
+    const memory = this.#memory;
+    let situation = situationOf(kind, memory, this.#body, this.#logger);
+    let decision = decide(situation);
+    if (decision.finalizer === "add") {
+      const result = await this.#send({ changes: undefined, record: undefined, finalizer: "add" });
+      if (result.type === "gone") return undefined;
+      this.#runs.body = this.#body;
+      situation = situationOf(kind, memory, this.#body, this.#logger);
+      decision = decide(situation);
+    }
+    noteDecision(memory, situation, decision, kind.clock.monotonic());
+    reportSuperseded(memory, situation, this.#logger);
+    return { situation, decision: slowDown(kind, memory, decision, this.#runs, this.#body, this.#logger) };
+  }
+
+  async #work(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
+    const memory = this.#memory;
+    memory.hurried = false;
+    try {
+      return await runCycle({
+        kind: this.#kind,
+        memory,
+        decision,
+        record: situation.record,
+        runs: this.#runs,
+        logger: this.#logger,
+        // What finished handlers want to change goes with the word that they are finished.
+        remember: async (record) => void (await this.#send({ ...this.#runs.take(), record, finalizer: "keep" })),
+      });
+    } finally {
+      memory.retryNow = false;
+    }
+  }
+
+  /** Timers, daemons and reconcilers; resolves with when they are due next. */
+  async #workBeside(): Promise<readonly (number | undefined)[]> {
+    const kind = this.#kind;
+    const beside = { kind, memory: this.#memory, body: this.#body, runs: this.#runs, logger: this.#logger };
+    const backgroundAt = await kind.background?.tend(beside);
+    const { loop } = this.#memory;
+    if (loop.by === "fight" && kind.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
+    return [backgroundAt, await kind.level?.tend(beside)];
+  }
+
+  /** The turn's one write: what everybody wants to change, what the object says of itself, and the record. */
+  async #writeDown(situation: Finding, decision: Decision, settlement: Settlement | undefined): Promise<void> {
+    const kind = this.#kind;
+    const memory = this.#memory;
+    const release = decision.finalizer === "drop" || settlement?.release === true;
+    if (settlement?.release) memory.deletionHandled = true;
+    const record = settlement?.record ?? this.#restored(situation);
+    if (!release) this.#sayHowItStands(settlement?.record ?? situation.record);
+    const taken = this.#runs.take();
+    await this.#send({
+      ...taken,
+      record: settlement?.closed ? handledAsWritten(kind, memory, record, taken.changes, this.#body, decision) : record,
+      finalizer: release ? "drop" : "keep",
+    });
+    if (settlement?.closed) memory.away = undefined;
+    if (!decision.cycle || settlement?.closed) memory.firstSight = false;
+    memory.deadlines = deadlinesIn(memory.record, memory.deadlines, kind.clock);
+  }
+
+  /** The record, if somebody wiped it and it is time to put it back. */
+  #restored({ restoreAt, record, body }: Finding): ObjectRecord | undefined {
+    const memory = this.#memory;
+    const now = this.#kind.clock.monotonic();
+    if (restoreAt === undefined || restoreAt > now || isDeleting(body)) return undefined;
+    memory.restored = afterRestore(memory.restored, now);
+    reportRestored(this.#kind, memory.restored, body, this.#logger);
+    return record;
+  }
+
+  #restoreLater({ restoreAt, body }: Finding): number | undefined {
+    if (restoreAt === undefined || isDeleting(body)) return undefined;
+    return restoreAt > this.#kind.clock.monotonic() ? restoreAt : undefined;
+  }
+
+  #sayHowItStands(record: ObjectRecord | undefined): void {
+    const kind = this.#kind;
+    if (!kind.keepsResult("conditions")) return;
+    const level = kind.level?.standings(this.#memory);
+    const others = kind.ownsConditions
+      ? [...handlerStandings(record, kind.target.handlers), ...(kind.background?.standings(this.#memory) ?? [])]
+      : [];
+    const standings = [...others, ...(level ?? [])];
+    const existing = conditionsOf(this.#body);
+    if (standings.length === 0 && !existing) return;
+    const { generation } = this.#body.metadata ?? {};
+    const keepsReady = level !== undefined && level.length > 0;
+    const said = this.#runs.conditions;
+    const changes = standingConditions(standings, { existing, said, keepsReady, generation });
+    if (changes.set.length + changes.remove.length === 0) return;
+    this.#runs.conditions = combineConditionChanges(said ?? { set: [], remove: [] }, changes);
+  }
+
+  /** What has to happen at once, if anything. */
+  #afterwards(situation: Finding, decision: Decision): TurnEnd | undefined {
+    const kind = this.#kind;
+    const memory = this.#memory;
+    if (memory.released || kind.stopping.aborted) return QUIET;
+    const { current } = decision;
+    const latest = kind.newest(this.#key) ?? this.#body;
+    const isCurrent = (body: KubeBody) => body === situation.body || deepEqual(kind.essenceOf(body), current.essence);
+    if (this.#made) {
+      const isOwnChange = !isCurrent(this.#made);
+      memory.ownDigest = isOwnChange ? digestOf(kind.essenceOf(this.#made)) : current.digest;
+      if (isOwnChange) {
+        // Whoever takes back what we have written before we have looked at it has made a change all the same.
+        if (memory.ownDigest !== memory.record?.handled) memory.away = kind.essenceOf(this.#made);
+        return AGAIN;
+      }
+    }
+    if (!isCurrent(latest)) return AGAIN;
+    // A deletion mark that came with the answer to an own write: the stream will show nothing new.
+    if (isDeleting(latest) !== isDeleting(situation.body)) return AGAIN;
+    // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
+    if (this.#made && filtersLookAnywhere(kind)) return AGAIN;
+    return kind.level && this.#contested ? AGAIN : undefined;
+  }
+
+  /** Milliseconds until a handler of the open cycle is tried again. */
+  #retryInMs({ nextDue }: Decision, settlement: Settlement | undefined): number | undefined {
+    const { clock } = this.#kind;
+    const due = settlement ? settlement.nextDue : nextDue;
+    if (due === undefined || settlement?.closed) return due === undefined ? undefined : 0;
+    const { record, deadlines } = this.#memory;
+    const waits = Object.values((settlement && record?.runs) ?? {}).flatMap(({ outcome, due: until }) =>
+      outcome === undefined && until !== undefined ? remainingMs(until, deadlines, clock) : [],
+    );
+    return Math.min(due - clock.now(), ...waits);
+  }
+
+  #earliest(retryInMs: number | undefined, ...others: (number | undefined)[]): TurnEnd {
+    const now = this.#kind.clock.monotonic();
+    const retryAt = retryInMs === undefined ? undefined : now + Math.max(0, retryInMs);
+    const at = Math.min(...[retryAt, ...others].map((one) => one ?? Number.POSITIVE_INFINITY));
+    if (at === Number.POSITIVE_INFINITY) return QUIET;
+    return at <= now ? AGAIN : { type: "later", at };
+  }
+
+  async #send(wanted: WritePlan): Promise<WriteResult> {
+    const kind = this.#kind;
+    const memory = this.#memory;
+    const base = kind.newest(this.#key) ?? this.#body;
+    const plan = fittingPlan(kind, memory, base, wanted, this.#logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.pending = plan;
-    const base = kind.newest(key) ?? body;
-    const result = await write(kind.client, base, plan, kind.target, kind.wrote);
+    let result: WriteResult;
+    try {
+      result = await write(kind.client, base, plan, kind.target, kind.wrote);
+    } catch (error) {
+      const lighter = isTooLarge(error) ? lighterPlan(kind, memory, base, plan, this.#logger) : undefined;
+      if (!lighter) throw error;
+      return this.#send(lighter);
+    }
     memory.pending = undefined;
-    if (result.type !== "gone" && result.contested) contested = true;
-    else if (result.type === "written") kind.level?.wrote(memory, base.metadata?.resourceVersion, result.body);
     memory.errors = 0;
     if (plan.record) memory.record = plan.record;
-    if (result.type === "written") {
-      wrote = true;
-      kind.measures.wrote();
-      notesOf(memory).wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
-      body = result.body;
-      if (result.dropped) reportDropped(kind, result.dropped, logger);
-      if (plan.finalizer === "drop" && isDeleting(body)) memory.released = true;
-    } else if (result.type === "gone") memory.released = true;
+    if (result.type === "written") this.#written(plan, base, result);
+    else if (result.type === "gone") memory.released = true;
     // Nothing had to be written: because somebody, perhaps we with an answer that was lost, has done it.
-    else body = kind.newest(key) ?? body;
+    else {
+      if (result.contested) this.#contested = true;
+      this.#body = kind.newest(this.#key) ?? this.#body;
+    }
     return result;
-  };
-
-  if (memory.pending) await send(memory.pending);
-  const runs = new Runs(kind, memory, body, logger);
-  await runs.events(takeEvents(memory));
-  if (memory.released) return { type: "quiet" };
-
-  let situation = situationOf(kind, memory, body, logger);
-  let decision = decide(situation);
-  if (decision.finalizer === "add") {
-    const result = await send({ changes: undefined, record: undefined, finalizer: "add" });
-    if (result.type === "gone") return { type: "quiet" };
-    situation = situationOf(kind, memory, body, logger);
-    decision = decide(situation);
   }
-  noteEssence(memory, decision.current.digest, kind.clock.monotonic());
-  noteAway(memory, situation, decision);
-  reportSuperseded(memory, situation, logger);
 
-  const working = new Runs(kind, memory, body, logger);
-  working.changes = runs.changes;
-  working.transforms.push(...runs.transforms);
-  working.conditions = runs.conditions;
-  const remember = async (record: ObjectRecord) => {
-    // What finished handlers want to change goes with the word that they are finished.
-    await send({ ...working.take(), record, finalizer: "keep" });
-  };
-  decision = slowDown(kind, memory, decision, working, body, logger);
-  memory.hurried = false;
-  const settlement = await runCycle(kind, memory, decision, situation.record, working, remember, body, logger);
-  const beside = { kind, memory, body, runs: working, logger };
-  const backgroundAt = await kind.background?.tend(beside);
-  const levelAt = await kind.level?.tend(beside);
-  const release = decision.finalizer === "drop" || settlement?.release === true;
-  if (settlement?.release) memory.deletionHandled = true;
-  const record = settlement?.record ?? (situation.restore && !isDeleting(body) ? situation.record : undefined);
-  const taken = working.take();
-  await send({
-    ...taken,
-    record: settlement?.closed ? handledAsWritten(kind, memory, record, taken.changes, body, decision) : record,
-    finalizer: release ? "drop" : "keep",
-  });
-  if (settlement?.closed) memory.away = undefined;
-
-  if (!decision.cycle || settlement?.closed) memory.firstSight = false;
-  if (memory.released || kind.stopping.aborted) return { type: "quiet" };
-  const latest = kind.newest(key) ?? body;
-  const same = latest === situation.body || deepEqual(kind.essenceOf(latest), decision.current.essence);
-  if (!same) {
-    if (wrote) memory.ownDigest = digestOf(kind.essenceOf(latest));
-    return { type: "again" };
+  #written(plan: WritePlan, base: KubeBody, result: Extract<WriteResult, { type: "written" }>): void {
+    const kind = this.#kind;
+    const memory = this.#memory;
+    if (result.contested) this.#contested = true;
+    else kind.level?.wrote(memory, base.metadata?.resourceVersion, result.body);
+    const answers = memory.ownVersion !== undefined && memory.ownVersion !== base.metadata?.resourceVersion;
+    this.#made = result.made;
+    this.#body = result.body;
+    memory.ownVersion = result.body.metadata?.resourceVersion;
+    kind.measures.wrote();
+    notesOf(memory).wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
+    if (answers || result.contested) noteAnswer(kind, memory, plan, result.body, this.#logger);
+    if (result.dropped) reportDropped(kind, result.dropped, this.#logger);
+    if (plan.finalizer === "drop" && isDeleting(result.body)) memory.released = true;
   }
-  if (wrote) memory.ownDigest = decision.current.digest;
-  // A deletion mark that came with the answer to an own write: the stream will show nothing new.
-  if (isDeleting(latest) !== isDeleting(situation.body)) return { type: "again" };
-  // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
-  if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
-  if (kind.level && contested) return { type: "again" };
-  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt, levelAt);
+}
+
+const QUIET: TurnEnd = { type: "quiet" };
+const AGAIN: TurnEnd = { type: "again" };
+
+/** The turn of an object that is gone. */
+async function forgotten(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
+  await handleGone(kind, memory, body, logger);
+  return { type: "forget" };
 }
 
 /** A write in words. */
@@ -214,178 +385,4 @@ function whatIsWritten({ changes, transforms, conditions, record, finalizer }: W
   if (record) parts.push("record");
   if (finalizer !== "keep") parts.push(finalizer === "add" ? "finalizer on" : "finalizer off");
   return parts.join(", ");
-}
-
-/** Labels and annotations are part of the essence; a `when` filter may look at the status as well. */
-function filtersLookAnywhere({ changes, background, level }: TurnKind): boolean {
-  return (
-    background?.looksAnywhere === true ||
-    level?.looksAnywhere === true ||
-    changes.some(({ filters }) => filters.when !== undefined)
-  );
-}
-
-async function runCycle(
-  kind: TurnKind,
-  memory: ObjectMemory,
-  decision: Decision,
-  record: ObjectRecord | undefined,
-  runs: Runs,
-  remember: (record: ObjectRecord) => Promise<void>,
-  body: KubeBody,
-  logger: Logger,
-): Promise<Settlement | undefined> {
-  const { cycle } = decision;
-  if (!cycle) return undefined;
-  const finished = cycle.selected.every((handler) => cycle.runs[handler.id]?.outcome !== undefined);
-  if (decision.due.length === 0 && !finished) return undefined;
-  const decided = decision as Decision & { readonly cycle: Cycle };
-  const keeps = keepsBase(kind.changes) || kind.target.storage.needsEssence === true;
-  const attempts = await runs.changing(decided, (done, underWay) =>
-    remember(recordInProgress(memory.uid, decided, done, underWay, keeps, record, kind.random)),
-  );
-  if (attempts.length === 0 && !finished) return undefined;
-  const settlement = settle(memory.uid, decided, attempts, keeps, record, kind.random);
-  for (const failure of settlement.failures) {
-    reportFailure(failure, cycle, kind.clock.now(), logger);
-    const { handler, message, retryAt } = failure;
-    const what = retryAt === undefined ? "failed for good" : "failed, will be tried again";
-    kind.post(
-      body,
-      "Warning",
-      retryAt === undefined ? "HandlerFailed" : "HandlerRetrying",
-      `${handler.id} ${what}: ${message}`,
-    );
-  }
-  for (const { handler, outcome } of kind.settings.posting.events === "all" ? attempts : []) {
-    if (outcome.type === "done") kind.post(body, "Normal", "HandlerSucceeded", `${handler.id} succeeded`);
-  }
-  if (settlement.closed) reportClosed(kind, cycle, settlement, attempts, runs, body, logger);
-  return settlement;
-}
-
-/** The situation of an object, and whether its record has to be put back because somebody wiped it. */
-function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
-  const { storage, handlers } = kind.target;
-  const essence = kind.essenceOf(body);
-  const reading = recall(storage, body, handlers, memory.record, essence);
-  if (reading.type === "found") memory.record = reading.record;
-  if (reading.type === "unreadable" && !memory.record) {
-    logger.warn("the record on the object cannot be read, it counts as handled before", {
-      hint: "somebody edited it; it is written anew",
-    });
-    kind.post(
-      body,
-      "Warning",
-      "RecordUnreadable",
-      "what was done for the object is unknown: somebody edited the record",
-    );
-  }
-  return {
-    body,
-    record: memory.record,
-    restore: reading.type !== "found" && memory.record !== undefined,
-    unreadable: reading.type === "unreadable" && memory.record === undefined,
-    firstSight: memory.firstSight,
-    away: memory.away,
-    hurried: memory.hurried,
-    essence,
-    handlers: kind.changes,
-    memo: memory.memo ?? {},
-    finalizer: storage.finalizer,
-    formerFinalizers: storage.formerFinalizers ?? [],
-    now: kind.clock.now(),
-  };
-}
-
-function takeEvents(memory: ObjectMemory): readonly RawEvent[] {
-  const events = memory.events ?? [];
-  memory.events = undefined;
-  return events;
-}
-
-/** An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered. */
-function noteAway(memory: ObjectMemory, { record }: { readonly record: ObjectRecord | undefined }, decision: Decision) {
-  const { matching, current } = decision;
-  if (!record || record.open || matching.length > 0 || current.digest === record.handled) return;
-  memory.away = current.essence;
-}
-
-/**
- * A handler may change its object so that no handler matches it any more: a switch that is flipped back. Then that state
- * is the handled one, in the same write. Otherwise the next flip would lead to what was handled before, and be no change.
- */
-function handledAsWritten(
-  kind: TurnKind,
-  memory: ObjectMemory,
-  record: ObjectRecord | undefined,
-  changes: JsonObject | undefined,
-  body: KubeBody,
-  { current }: Decision,
-): ObjectRecord | undefined {
-  if (!record || record.open || !changes || Object.keys(changes).every((key) => key === "status")) return record;
-  const next = applyMergePatch(body, changes) as KubeBody;
-  const essence = kind.essenceOf(next);
-  const matches = kind.changes.some(({ filters, param }) => {
-    const cause = { reason: "update", old: current.essence, new: essence, memo: memory.memo ?? {}, param } as const;
-    return matchesFilters(filters, next, [essence, current.essence], filters.when && cause);
-  });
-  if (matches) return record;
-  return { ...record, handled: digestOf(essence), ...(record.base !== undefined && { base: packEssence(essence) }) };
-}
-
-function noteEssence(memory: ObjectMemory, digest: string, now: number): void {
-  if (memory.digest === digest) return;
-  memory.digest = digest;
-  memory.changedAt = now;
-}
-
-function earliest(kind: TurnKind, retryAtWall: number | undefined, ...others: (number | undefined)[]): TurnEnd {
-  const now = kind.clock.monotonic();
-  const retryAt = retryAtWall === undefined ? undefined : now + Math.max(0, retryAtWall - kind.clock.now());
-  const at = Math.min(...[retryAt, ...others].map((one) => one ?? Number.POSITIVE_INFINITY));
-  if (at === Number.POSITIVE_INFINITY) return { type: "quiet" };
-  return at <= now ? { type: "again" } : { type: "later", at };
-}
-
-/** The object is gone: raw events, and optional delete handlers with the last known body, once, best effort. */
-async function afterTheFact(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
-  memory.running = new Stop();
-  const runs = new Runs(kind, memory, body, logger);
-  await runs.events(takeEvents(memory));
-  // Not waited for: a daemon that ignores its signal shall not keep others from their turn.
-  void kind.background?.stop(memory, "deletion", "the object is gone");
-  const handlers = kind.changes.filter(
-    (handler) =>
-      handler.reasons.has("delete") &&
-      handler.optional &&
-      handler.change === undefined &&
-      matchesFilters(handler.filters, body),
-  );
-  if (handlers.length > 0 && !memory.deletionHandled) {
-    memory.deletionHandled = true;
-    const essence = kind.essenceOf(body);
-    const current = { essence, digest: digestOf(essence) };
-    const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
-    const attempts = await runs.changing(
-      {
-        finalizer: "keep",
-        cycle,
-        due: handlers,
-        nextDue: undefined,
-        matching: handlers,
-        current,
-      },
-      async () => {},
-    );
-    for (const { handler, outcome } of attempts) {
-      if (outcome.type === "done") continue;
-      logger.error("delete handler failed after the object was gone, it is not tried again", {
-        handler: handler.id,
-        error: "message" in outcome ? outcome.message : outcome.type,
-        hint: "without { optional: true } the object waits for the handler",
-      });
-    }
-  }
-  return { type: "forget" };
 }

@@ -1,4 +1,5 @@
 import {
+  ApiError,
   type Client,
   ConflictError,
   InvalidError,
@@ -10,7 +11,7 @@ import { applyMergePatch, type JsonObject } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { annotationStorage, statusStorage } from "./storage/index.ts";
 import { thing } from "./test-builders.ts";
-import { requestsFor, type WritePlan, type WriteTarget, write } from "./write.ts";
+import { isTooLarge, requestsFor, type WritePlan, type WriteTarget, write } from "./write.ts";
 
 const description = { group: "example.com", version: "v1", kind: "Thing", plural: "things" } as KindDescription;
 const inStatus: WriteTarget = {
@@ -189,6 +190,35 @@ describe("writing", () => {
     const result = await write(world.client, thing(), plan, inStatus, ignore);
     expect(result).toMatchObject({ type: "written", dropped: { status: { rate: 1 } } });
     expect(world.patches).toHaveLength(1);
+  });
+
+  it("does not take what somebody else has changed between two requests for something that the server dropped", async () => {
+    const world = server(thing({ size: 1 }), [
+      (apply) => {
+        const answer = apply();
+        world.foreign({ spec: { size: 1 } });
+        return answer;
+      },
+    ]);
+    const both: WritePlan = { ...plan, changes: { spec: { size: 2 }, status: { rate: 1 } } };
+    const result = await write(world.client, thing({ size: 1 }), both, inStatus, ignore);
+    expect(result).toMatchObject({ type: "written", requests: 2, dropped: undefined, contested: true });
+    expect(result).toMatchObject({ made: { spec: { size: 2 } }, body: { spec: { size: 1 } } });
+  });
+
+  it("is not tried again when the object is too large, however the server says it", async () => {
+    for (const [status, message] of [
+      [413, "Request entity too large: limit is 3145728"],
+      [500, "etcdserver: request is too large"],
+      [500, "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)"],
+    ] as const) {
+      const refuse = () => {
+        throw new ApiError(message, { status, request: { method: "PATCH", path: "/" } } as never);
+      };
+      const world = server(thing(), [refuse]);
+      await expect(write(world.client, thing(), plan, inStatus, ignore)).rejects.toSatisfy(isTooLarge);
+      expect(world.patches).toHaveLength(1);
+    }
   });
 
   it("does not take a 404 that names nobody for the end of the object", async () => {

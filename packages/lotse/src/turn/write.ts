@@ -13,7 +13,7 @@ import {
 } from "@lotse/client";
 import { applyMergePatch, createMergePatch, deepClone, deepEqual, isObject, type JsonObject } from "@lotse/client/meta";
 import { type ConditionChanges, conditionsOf, conditionsPatch } from "./conditions.ts";
-import type { Transform } from "./patch.ts";
+import { combinePatches, type Transform } from "./patch.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { RecordStorage } from "./storage/index.ts";
 
@@ -102,6 +102,8 @@ export type WriteResult =
   | {
       readonly type: "written";
       readonly body: KubeBody;
+      /** What we have made of the object, apart from its status: somebody may have changed it again before the rest was written. */
+      readonly made: KubeBody;
       readonly requests: number;
       /** What the server took and did not keep: fields that its schema prunes. */
       readonly dropped: JsonObject | undefined;
@@ -121,6 +123,16 @@ function keeps(answer: unknown, patch: JsonObject): boolean {
     if (wanted === null) return kept === undefined || kept === null;
     return isObject(wanted) ? keeps(kept, wanted as JsonObject) : deepEqual(kept, wanted);
   });
+}
+
+/** What of a request the answer to it does not show. */
+function missingIn(
+  answer: KubeBody,
+  plan: WritePlan,
+  target: WriteTarget,
+  { subresource }: PatchRequest,
+): JsonObject | undefined {
+  return requestsFor(answer, plan, target).find((one) => one.subresource === subresource)?.patch;
 }
 
 /** Somebody who writes to the object all the time must not keep us from it for ever. */
@@ -143,13 +155,15 @@ export async function write(
   if (!name || !uid) throw new TypeError("an object without a name or a uid cannot be written");
   const answered = new Set<PatchRequest["subresource"]>();
   let body = newest;
+  let made: KubeBody | undefined;
+  let dropped: JsonObject | undefined;
   let contested = false;
   for (let round = 1; ; round++) {
     const open = requestsFor(body, plan, target);
     const request = open.find(({ subresource }) => !answered.has(subresource));
     if (!request) {
       if (answered.size === 0) return { type: "unchanged", contested };
-      return { type: "written", body, requests: answered.size, dropped: open[0]?.patch, contested };
+      return { type: "written", body, made: made ?? body, requests: answered.size, dropped, contested };
     }
     const tested = round <= TESTED_ROUNDS ? { uid, resourceVersion: body.metadata?.resourceVersion } : { uid };
     const patch = { ...request.patch, metadata: { ...(request.patch.metadata as JsonObject | undefined), ...tested } };
@@ -163,9 +177,13 @@ export async function write(
       });
       body = await response.json<KubeBody>();
       answered.add(request.subresource);
-      if (open.length === 1 && keeps(body, request.patch)) {
+      if (request.subresource === undefined) made = body;
+      const kept = keeps(body, request.patch);
+      // What is missing in the answer to the very request that carried it was taken and not kept.
+      if (!kept) dropped = combinePatches(dropped, missingIn(body, plan, target, request));
+      if (open.length === 1 && kept) {
         onWritten(body);
-        return { type: "written", body, requests: answered.size, dropped: undefined, contested };
+        return { type: "written", body, made: made ?? body, requests: answered.size, dropped, contested };
       }
     } catch (error) {
       if (saysGone(error, name)) return { type: "gone" };
@@ -187,9 +205,19 @@ function saysGone(error: unknown, name: string): boolean {
   return error instanceof NotFoundError && error.details?.name === name;
 }
 
+/** What a server says of an object that is too large: itself, its connection to etcd, etcd, or its own validation. */
+const TOO_LARGE =
+  /Request entity too large|message larger than max|request is too large|metadata\.annotations: Too long/;
+
+/** Whether the server refuses an object for its size; waiting changes nothing about that. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 413 || TOO_LARGE.test(error.message));
+}
+
 /** Whether the object has to be read to know what happened: a conflict, or no answer at all. */
 function isUncertain(error: unknown): boolean {
-  return error instanceof ConflictError || !(error instanceof ApiError) || error.status >= 500;
+  if (error instanceof ConflictError || !(error instanceof ApiError)) return true;
+  return error.status >= 500 && !isTooLarge(error);
 }
 
 async function read(client: Client, kind: KindDescription, name: string, namespace: string | undefined) {

@@ -26,6 +26,10 @@ const anything = fc.record({
         { requiredKeys: ["reason", "digest"] },
       ),
       runs,
+      failed: fc.dictionary(
+        fc.constantFrom(...HANDLERS),
+        fc.record({ reason, saw: fc.string(), message: fc.string() }),
+      ),
     },
     { requiredKeys: ["uid"] },
   ),
@@ -76,6 +80,47 @@ storageContract("annotationStorage", () => ({
   damage: (body) => withAnnotations(body, { [recordAnnotation("shop")]: "{" }),
   copied: "foreign",
 }));
+
+describe("a record in an annotation", () => {
+  const storage = annotationStorage("shop");
+  const record = { uid: "u1", handled: "mine" };
+  const theirs = JSON.stringify({ uid: "u2", handled: "theirs" });
+  const annotationsOf = (body: KubeBody) => body.metadata?.annotations;
+
+  it("lies under one key for everybody who reads objects", () => {
+    expect(annotationsOf(storage.write(thing(), record, []))).toEqual({
+      "shop.lotse.dev/state": JSON.stringify(record),
+    });
+  });
+
+  it("is laid beside a copy of another object's, which is neither believed nor overwritten", () => {
+    const copied = thing({}, { annotations: { "shop.lotse.dev/state": theirs } });
+    expect(storage.read(copied, [])).toEqual({ type: "foreign" });
+    const written = storage.write(copied, record, []);
+    expect(annotationsOf(written)).toEqual({
+      "shop.lotse.dev/state": theirs,
+      "shop.lotse.dev/state-u1": JSON.stringify(record),
+    });
+    expect(storage.read(written, [])).toEqual({ type: "found", record });
+  });
+
+  it("has the uid in its key from the start where an owner may copy its own annotations", () => {
+    const ownerReferences = [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "u2", controller: true }];
+    const owned = storage.write(thing({}, { ownerReferences }), record, []);
+    expect(annotationsOf(owned)).toEqual({ "shop.lotse.dev/state-u1": JSON.stringify(record) });
+    const copied = withAnnotations(owned, { "shop.lotse.dev/state": theirs });
+    expect(storage.read(copied, [])).toEqual({ type: "found", record });
+    expect(storage.write(copied, record, [])).toEqual(copied);
+  });
+
+  it("is taken off under both keys", () => {
+    const both = thing(
+      {},
+      { annotations: { "shop.lotse.dev/state": theirs, "shop.lotse.dev/state-u1": "x", mine: "y" } },
+    );
+    expect(annotationsOf(storage.write(both, undefined, []))).toEqual({ mine: "y" });
+  });
+});
 
 // Kopf keeps no uid: what came to an object by a copy counts for it, there and here.
 const variants: [string, KopfOptions, (body: KubeBody) => KubeBody][] = [

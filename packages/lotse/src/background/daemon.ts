@@ -1,0 +1,324 @@
+/**
+ * One daemon of one object. It ends by itself, or by its signal when the object goes, stops matching, or the operator
+ * stops; after a failure it is tried again.
+ */
+import type { KubeBody } from "@lotse/client";
+import { sleep } from "@lotse/client/meta";
+import { Aborted, backoffMs, type DaemonHandler, filterContext, TemporaryError } from "../declare/index.ts";
+import type { JournalRun, JournalWrite, Logger } from "../report/index.ts";
+import {
+  type AttemptResult,
+  attempt,
+  type BackgroundTurn,
+  ConditionsDraft,
+  combinePatches,
+  conditionsOf,
+  daemonContext,
+  errorFields,
+  handlerClient,
+  looksAnywhere,
+  messageOf,
+  type ObjectMemory,
+  PatchDraft,
+  recordPatch,
+  referenceTo,
+  reportTrouble,
+  resultPatch,
+  type Standing,
+  Stop,
+  type TurnKind,
+  tracedEnd,
+  type WritePlan,
+  write,
+} from "../turn/index.ts";
+
+/** A daemon that failed and has been at work again for so long is taken for well. */
+const WELL_AFTER_MS = 60_000;
+
+/** See the module comment. */
+export class Daemon {
+  readonly #kind: TurnKind;
+  readonly #memory: ObjectMemory;
+  readonly #handler: DaemonHandler;
+  readonly #first: KubeBody;
+  readonly #logger: Logger;
+  readonly #stop = new Stop();
+  readonly #startedAt: number;
+  #pause: AbortController | undefined;
+  #over = false;
+  #standing: Standing | undefined;
+  /** When the object had last been changed when it failed for good. */
+  #failedFor: number | undefined;
+  /** Resolves with whether it ended by itself, when it has ended or was abandoned. Never rejects. */
+  readonly ended: Promise<boolean>;
+
+  constructor({ kind, memory, body, logger }: BackgroundTurn, handler: DaemonHandler) {
+    this.#kind = kind;
+    this.#memory = memory;
+    this.#handler = handler;
+    this.#first = body;
+    this.#logger = logger.with({ handler: handler.id });
+    this.#startedAt = kind.clock.now();
+    const onStop = () => this.stop("shutdown", "the operator stops");
+    kind.stopping.addEventListener("abort", onStop, { once: true });
+    this.ended = this.#run().then((byItself) => {
+      kind.stopping.removeEventListener("abort", onStop);
+      this.#over = byItself;
+      return byItself;
+    });
+  }
+
+  /** It ended by itself. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** How it stands; undefined when all is well. */
+  get standing(): Standing | undefined {
+    return this.#standing;
+  }
+
+  /** It failed for good, and its object has changed since. */
+  get isLifted(): boolean {
+    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.changedAt;
+  }
+
+  /** Tells it to end. */
+  stop(why: Aborted["why"], message: string): void {
+    this.#stop.stop(new Aborted(why, message));
+  }
+
+  /** Ends the wait for its next attempt; whether it was waiting. */
+  hurry(): boolean {
+    this.#pause?.abort();
+    return this.#pause !== undefined;
+  }
+
+  async #run(): Promise<boolean> {
+    const { clock } = this.#kind;
+    try {
+      const initialDelayMs = this.#handler.initialDelay(filterContext(this.#first));
+      if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
+      this.#logger.debug("daemon begins");
+      for (let attempts = 0; ; attempts++) {
+        const result = await this.#traced(attempts);
+        if (result.abandoned) {
+          this.#logger.warn("daemon ignores its signal and was abandoned", {
+            hint: "end when context.signal aborts; what it does from now on is refused",
+          });
+          return false;
+        }
+        const { type } = result.outcome;
+        if (type === "aborted" || (this.#stop.reason && type === "done")) return false;
+        const delayMs = this.#retryDelay(result, attempts + 1);
+        this.#report(result, attempts + 1, delayMs);
+        if (delayMs === undefined) return true;
+        await this.#wait(delayMs);
+      }
+    } catch (error) {
+      if (this.#stop.reason) return false;
+      this.#trouble(error, 1, undefined);
+      return true;
+    }
+  }
+
+  async #wait(ms: number): Promise<void> {
+    this.#pause = new AbortController();
+    try {
+      await sleep(this.#kind.clock, ms, AbortSignal.any([this.#stop.signal, this.#pause.signal]));
+    } catch (error) {
+      if (this.#stop.reason) throw error;
+    } finally {
+      this.#pause = undefined;
+    }
+  }
+
+  #traced(attempts: number): Promise<AttemptResult> {
+    const { traces } = this.#kind;
+    const { id, type } = this.#handler;
+    const work = () => this.#attempt(attempts);
+    if (!traces) return work();
+    return traces.attempt(referenceTo(this.#kind, this.#first), { id, type, retry: attempts }, work, tracedEnd);
+  }
+
+  async #attempt(attempts: number): Promise<AttemptResult> {
+    const kind = this.#kind;
+    const { clock } = kind;
+    const wrote: JournalWrite[] = [];
+    const draft: PatchDraft = new PatchDraft(() => this.#flush(draft, conditions, wrote));
+    const conditions = new ConditionsDraft(conditionsOf(this.#newest()));
+    const begunAt = clock.monotonic();
+    const { timeoutMs } = this.#handler.retry;
+    const forgive = this.#standing && clock.after(WELL_AFTER_MS, () => this.#recovered());
+    const result = await attempt((own) => this.#call(own, draft, conditions, attempts), {
+      clock,
+      parent: this.#stop,
+      timeoutMs: timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (clock.now() - this.#startedAt)),
+      graceMs: this.#handler.graceMs ?? kind.plan.daemonGraceMs,
+      errors: this.#handler.retry.errors,
+    });
+    forgive?.();
+    if (!result.abandoned && !result.late && result.outcome.type !== "aborted") {
+      await this.#writeEnd(draft, conditions, result, wrote);
+    }
+    this.#note(result, wrote, clock.monotonic() - begunAt);
+    return result;
+  }
+
+  #call(own: Stop, draft: PatchDraft, conditions: ConditionsDraft, attempts: number): unknown {
+    const kind = this.#kind;
+    const body = this.#newest();
+    const parts = {
+      body,
+      kind: kind.kind,
+      kindClass: kind.kindClass,
+      stop: own,
+      client: () => handlerClient(kind, this.#handler.id, body, own.signal),
+      logger: () => this.#logger,
+      memo: () => kind.memoOf(this.#memory),
+      param: this.#handler.param,
+      patch: draft.view,
+      indexes: kind.indexes,
+      settings: kind.settings,
+      conditions: () => conditions,
+      clock: kind.clock,
+      post: kind.post,
+    };
+    const effort = { retry: attempts, startedAt: this.#startedAt, now: kind.clock.now() };
+    return this.#handler.fn(daemonContext(parts, effort, () => this.#newest()));
+  }
+
+  #newest(): KubeBody {
+    const { key, uid, lastBody } = this.#memory;
+    const body = this.#kind.newest(key);
+    return (body?.metadata?.uid === uid ? body : lastBody) ?? this.#first;
+  }
+
+  /** Writes what the daemon wants so far; when that is refused, it is as if it had not been tried. */
+  async #flush(draft: PatchDraft, conditions: ConditionsDraft, wrote: JournalWrite[]): Promise<void> {
+    if (this.#stop.reason) throw this.#stop.reason;
+    const taken = draft.take();
+    const said = conditions.take();
+    try {
+      await this.#write(taken.changes, taken.transforms, said, wrote);
+    } catch (error) {
+      draft.putBack(taken);
+      for (const type of said.remove) if (!conditions.says(type)) conditions.remove(type);
+      for (const input of said.set) if (!conditions.says(input.type)) conditions.put(input);
+      throw error;
+    }
+  }
+
+  /** What is left in the patch, and the result; a write that is refused is told and not tried again. */
+  async #writeEnd(
+    draft: PatchDraft,
+    conditions: ConditionsDraft,
+    { outcome }: AttemptResult,
+    wrote: JournalWrite[],
+  ): Promise<void> {
+    const { id } = this.#handler;
+    try {
+      let { mergePatch: changes } = draft;
+      if (outcome.type === "done" && outcome.result !== undefined && this.#kind.keepsResult(id)) {
+        changes = combinePatches(changes, resultPatch(id, outcome.result));
+      }
+      await this.#write(changes, draft.transforms, conditions.changes(), wrote);
+    } catch (error) {
+      this.#logger.error("what the daemon wanted to change could not be written", errorFields(error, true));
+      this.#kind.post(
+        this.#newest(),
+        "Warning",
+        "HandlerFailed",
+        `what ${id} wanted to change could not be written: ${messageOf(error)}`,
+      );
+    }
+  }
+
+  async #write(
+    changes: WritePlan["changes"],
+    transforms: WritePlan["transforms"] & object,
+    said: ReturnType<ConditionsDraft["changes"]>,
+    wrote: JournalWrite[],
+  ): Promise<void> {
+    const kind = this.#kind;
+    const body = this.#newest();
+    recordPatch(kind, this.#handler.id, body, { changes, transforms });
+    const speaks = said.set.length + said.remove.length > 0;
+    const conditions = speaks ? { changes: said, now: new Date(kind.clock.now()) } : undefined;
+    const plan: WritePlan = { changes, transforms, conditions, record: undefined, finalizer: "keep" };
+    const result = await write(kind.client, body, plan, kind.target, kind.wrote);
+    if (result.type !== "written") return;
+    kind.measures.wrote();
+    const what = [...Object.keys(changes ?? {}), ...(conditions ? ["conditions"] : [])].join(", ") || "transformations";
+    wrote.push({ what, version: result.body.metadata?.resourceVersion });
+    // The echo of an own write wakes nobody, and filters or reconcilers may look at what was written.
+    if (looksAnywhere(kind)) kind.wake(this.#memory.key);
+  }
+
+  /** A daemon runs beside the turns of its object; whoever asks about the object hears of it all the same. */
+  #note(result: AttemptResult, wrote: readonly JournalWrite[], tookMs: number): void {
+    const kind = this.#kind;
+    const { id } = this.#handler;
+    const { outcome, error } = tracedEnd(result);
+    kind.measures.ran(id, outcome, tookMs);
+    const message = error === undefined ? undefined : messageOf(error);
+    const ran: JournalRun[] = [{ handler: id, reason: "daemon", outcome, message, tookMs }];
+    kind.journal.add(this.#memory.key, {
+      at: kind.clock.now() - tookMs,
+      tookMs,
+      woke: [{ by: "daemon" }],
+      version: this.#newest().metadata?.resourceVersion,
+      ran,
+      wrote,
+      after: "waits",
+    });
+  }
+
+  /** Milliseconds until the next attempt; undefined when there is none. */
+  #retryDelay({ outcome }: AttemptResult, attempts: number): number | undefined {
+    const { retry } = this.#handler;
+    if (outcome.type !== "temporary") return undefined;
+    if (retry.retries !== undefined && attempts >= retry.retries) return undefined;
+    const delayMs = outcome.delayMs ?? backoffMs(retry.backoff, attempts, this.#kind.random());
+    const spentMs = this.#kind.clock.now() - this.#startedAt;
+    return retry.timeoutMs !== undefined && spentMs + delayMs >= retry.timeoutMs ? undefined : delayMs;
+  }
+
+  #recovered(): void {
+    if (!this.#standing) return;
+    this.#standing = undefined;
+    this.#kind.wake(this.#memory.key);
+  }
+
+  #report({ outcome, error }: AttemptResult, attempts: number, delayMs: number | undefined): void {
+    if (outcome.type === "done" && error === undefined) {
+      this.#recovered();
+      this.#logger.info("daemon has ended");
+    } else if (outcome.type === "done") {
+      this.#logger.warn("daemon failed, which is ignored", errorFields(error, true));
+    } else this.#trouble(error, attempts, delayMs);
+  }
+
+  #trouble(error: unknown, attempts: number, retryInMs: number | undefined): void {
+    const handler = this.#handler;
+    const { id } = handler;
+    const message = messageOf(error);
+    const before = this.#standing;
+    this.#failedFor = this.#memory.changedAt;
+    this.#standing = standingAfter(id, error, message, retryInMs);
+    reportTrouble(this.#kind, this.#newest(), { what: "daemon", handler, error, attempts, retryInMs }, this.#logger);
+    // The object says how its work stands, with its next turn.
+    if (before?.state !== this.#standing?.state) this.#kind.wake(this.#memory.key);
+  }
+}
+
+/** Who waits by a `TemporaryError` has not failed; daemons do little else. */
+function standingAfter(
+  id: string,
+  error: unknown,
+  message: string,
+  retryInMs: number | undefined,
+): Standing | undefined {
+  if (retryInMs === undefined) return { id, state: "failed", reason: "HandlerFailed", message };
+  return error instanceof TemporaryError ? undefined : { id, state: "fails", reason: "HandlerRetrying", message };
+}

@@ -1,0 +1,47 @@
+/** The object is gone: raw events, and optional delete handlers with the last known body, once, best effort. */
+import type { KubeBody } from "@lotse/client";
+import { matchesFilters } from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import type { Cycle } from "./decide.ts";
+import { digestOf } from "./essence.ts";
+import type { TurnKind } from "./kind.ts";
+import { type ObjectMemory, takeEvents } from "./memory.ts";
+import { messageOf } from "./reports.ts";
+import { named, Runs } from "./runs.ts";
+import { Stop } from "./stop.ts";
+
+/** See the module comment. */
+export async function handleGone(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<void> {
+  memory.running = new Stop();
+  const runs = new Runs(kind, memory, body, logger);
+  await runs.events(takeEvents(memory));
+  const handlers = kind.changes.filter(
+    (handler) =>
+      handler.reasons.has("delete") &&
+      handler.optional &&
+      handler.change === undefined &&
+      matchesFilters(handler.filters, body),
+  );
+  if (handlers.length === 0 || memory.deletionHandled) return;
+  memory.deletionHandled = true;
+  const essence = kind.essenceOf(body);
+  const current = { essence, digest: digestOf(essence) };
+  const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
+  const decision = {
+    finalizer: "keep" as const,
+    cycle,
+    due: handlers,
+    nextDue: undefined,
+    matching: handlers,
+    current,
+  };
+  const attempts = await runs.changing(decision, async () => {});
+  for (const { handler, outcome, error } of attempts) {
+    if (outcome.type === "done") continue;
+    logger.error("delete handler failed after the object was gone, it is not tried again", {
+      ...named(handler),
+      error: "message" in outcome ? outcome.message : messageOf(error),
+      hint: "without { optional: true } the object waits for the handler",
+    });
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * How the work for an object stands, and what the object therefore says of itself, in the words that kubectl, Helm and
+ * kstatus understand. One rule for all forms of work: handlers, timers, daemons, reconcilers, children. Pure.
+ *
+ * ```
+ *  some work has failed for good ───────────▶ Stalled=True      Ready=False
+ *  some work goes on, waits, or is retried ─▶ Reconciling=True  Ready=False
+ *  all work is done ────────────────────────▶ neither           Ready=True
+ * ```
+ *
+ * `Stalled` and `Reconciling` are there only while they are true. `Ready` is kept where somebody asked for it. One that
+ * handlers set themselves stays theirs, but does not stand as true over work that has failed: it is taken back, and
+ * given back when that work is done.
+ */
+import { type Condition, type ConditionChanges, type ConditionInput, conditionOfType } from "./conditions.ts";
+import type { ObjectRecord } from "./record.ts";
+
+/** How one piece of an object's work stands. */
+export interface Standing {
+  /** Whose work: the id of a handler. */
+  readonly id: string;
+  /** `works`: it goes on or waits · `fails`: it failed, and will be tried again · `failed`: for good. */
+  readonly state: "done" | "works" | "fails" | "failed";
+  /** One word in CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is looked at beside the work. */
+export interface StandingSurroundings {
+  /** The conditions that the object has. */
+  readonly existing: readonly Condition[] | undefined;
+  /** What handlers have said in this turn. */
+  readonly said: ConditionChanges | undefined;
+  /** `Ready` is the framework's to keep. */
+  readonly keepsReady: boolean;
+  /** The generation of the object that was looked at: a `Ready` of another one is said anew. */
+  readonly generation: number | undefined;
+}
+
+/** Reasons under which the framework speaks: what stands under another one was said by somebody else. */
+const OWN_REASONS: ReadonlySet<string> = new Set([
+  "HandlerFailed",
+  "HandlerRetrying",
+  "Waiting",
+  "Working",
+  "Failed",
+  "Failing",
+  "Progressing",
+  "Stalled",
+  "ChildFailed",
+  "ChildrenNotReady",
+]);
+
+/** See the module comment. What stands already is not said again. */
+export function standingConditions(standings: readonly Standing[], around: StandingSurroundings): ConditionChanges {
+  const failed = standings.find(({ state }) => state === "failed");
+  const fails = standings.find(({ state }) => state === "fails");
+  const busy = fails ?? standings.find(({ state }) => state === "works");
+  const set: ConditionInput[] = [];
+  const remove: string[] = [];
+  for (const [type, standing] of [
+    ["Stalled", failed],
+    ["Reconciling", failed ? undefined : busy],
+  ] as const) {
+    if (speaksOf(around.said, type)) continue;
+    const stands = conditionOfType(around.existing, type);
+    if (standing) {
+      if (!says(stands, true, wordsOf(standing))) set.push({ type, status: true, ...wordsOf(standing) });
+    } else if (stands && OWN_REASONS.has(stands.reason)) remove.push(type);
+  }
+  const ready = readyFrom(standings, failed ?? fails, failed ?? busy, around);
+  if (ready) set.push(ready);
+  return { set, remove };
+}
+
+function readyFrom(
+  standings: readonly Standing[],
+  broken: Standing | undefined,
+  unfinished: Standing | undefined,
+  around: StandingSurroundings,
+): ConditionInput | undefined {
+  const spoken = around.said?.set.find(({ type }) => type === "Ready");
+  const stands = conditionOfType(around.existing, "Ready");
+  if (!around.keepsReady || spoken) {
+    // Somebody else's word: it only must not say more than is true.
+    const isTrue = spoken ? spoken.status === true || spoken.status === "True" : stands?.status === "True";
+    if (broken) return isTrue ? { type: "Ready", status: false, ...wordsOf(broken) } : undefined;
+    const taken = !spoken && stands?.status === "False" && OWN_REASONS.has(stands.reason);
+    return taken && !unfinished ? { type: "Ready", status: true, reason: "Recovered", message: "" } : undefined;
+  }
+  const last = unfinished ?? standings.findLast(({ state }) => state === "done");
+  if (!last) return undefined;
+  const words = unfinished ? wordsOf(unfinished) : { reason: last.reason, message: last.message };
+  const status = unfinished === undefined;
+  const same = says(stands, status, words) && stands?.observedGeneration === around.generation;
+  return same ? undefined : { type: "Ready", status, ...words };
+}
+
+function speaksOf(said: ConditionChanges | undefined, type: string): boolean {
+  return said?.set.some((one) => one.type === type) === true;
+}
+
+interface Words {
+  readonly reason: string;
+  readonly message: string;
+}
+
+function wordsOf({ id, reason, message }: Standing): Words {
+  return { reason, message: id === "" ? message : `${id}: ${message}` };
+}
+
+function says(stands: Condition | undefined, status: boolean, { reason, message }: Words): boolean {
+  return stands?.status === (status ? "True" : "False") && stands.reason === reason && stands.message === message;
+}
+
+/**
+ * How the handlers of changes stand, by what is remembered of them; those that are done say nothing. A deletion has
+ * words of its own.
+ */
+export function handlerStandings(record: ObjectRecord | undefined, declared: readonly string[]): Standing[] {
+  const standings: Standing[] = [];
+  if (record?.open?.reason === "delete") return standings;
+  for (const id of declared) {
+    const run = record?.open && record.runs?.[id];
+    const failed = run?.outcome === "failed" ? run : record?.failed?.[id];
+    if (failed) standings.push({ id, state: "failed", reason: "HandlerFailed", message: failed.message ?? "" });
+    else if (run && run.outcome === undefined && run.message !== undefined) {
+      const { message, waits } = run;
+      standings.push(
+        waits
+          ? { id, state: "works", reason: "Waiting", message }
+          : { id, state: "fails", reason: "HandlerRetrying", message },
+      );
+    }
+  }
+  return standings;
+}
