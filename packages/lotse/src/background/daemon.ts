@@ -47,8 +47,8 @@ export class Daemon {
   #pause: AbortController | undefined;
   #over = false;
   #standing: Standing | undefined;
-  /** When the object had last been changed when it failed for good. */
-  #failedFor: number | undefined;
+  /** Digest of the essence that it failed with. */
+  #failedFor: string | undefined;
   /** Resolves with whether it ended by itself, when it has ended or was abandoned. Never rejects. */
   readonly ended: Promise<boolean>;
 
@@ -80,7 +80,7 @@ export class Daemon {
 
   /** It failed for good, and its object has changed since. */
   get isLifted(): boolean {
-    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.changedAt;
+    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.digest;
   }
 
   /** Tells it to end. */
@@ -304,7 +304,7 @@ export class Daemon {
     const { id } = handler;
     const message = messageOf(error);
     const before = this.#standing;
-    this.#failedFor = this.#memory.changedAt;
+    this.#failedFor = this.#memory.digest;
     this.#standing = standingAfter(id, error, message, retryInMs);
     reportTrouble(this.#kind, this.#newest(), { what: "daemon", handler, error, attempts, retryInMs }, this.#logger);
     // The object says how its work stands, with its next turn.

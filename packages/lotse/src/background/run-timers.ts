@@ -34,13 +34,13 @@ async function runTimer(
   }
   const begunAt = clock.monotonic();
   const known = timers.get(handler.id);
-  const state = known && !isLifted(known, memory.changedAt) ? known : startTimer(handler, body, begunAt);
+  const state = known && !isLifted(known, memory.digest) ? known : startTimer(handler, body, begunAt);
   timers.set(handler.id, state);
   const dueAt = timerDueAt(handler, state, memory.changedAt);
   if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.reason) return dueAt;
 
   // What the run is for: the object may change while it runs.
-  const { changedAt } = memory;
+  const { changedAt, digest } = memory;
   const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
   const { attempts } = state;
   const result = await runs.attempt(
@@ -52,7 +52,7 @@ async function runTimer(
   );
   const now = clock.monotonic();
   const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt);
-  timers.set(handler.id, after);
+  timers.set(handler.id, after.ended ? { ...after, endedFor: digest } : after);
   const nextAt = timerDueAt(handler, after, memory.changedAt);
   const { outcome, error } = result;
   if (outcome.type === "temporary" || outcome.type === "failed") {

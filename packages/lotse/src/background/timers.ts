@@ -18,8 +18,8 @@ export interface TimerState {
   readonly ranFor?: number | undefined;
   /** A permanent error: the timer does not run again for the object as it is. */
   readonly ended: boolean;
-  /** When the object was last changed before that: another change lifts it. */
-  readonly endedFor?: number | undefined;
+  /** Digest of the essence that it ended with: another one lifts it. */
+  readonly endedFor?: string | undefined;
   /** What the last attempt failed with. */
   readonly problem?: string | undefined;
   /** It did not fail: it waits for something. */
@@ -73,7 +73,7 @@ export function afterTimerRun(
   const attempts = state.attempts + 1;
   const { retries, timeoutMs, backoff } = handler.retry;
   const problem = outcome.message ?? "";
-  const over = { ...state, ended: true, endedFor: changedAt, problem };
+  const over = { ...state, ended: true, problem };
   if (outcome.type === "failed" || (retries !== undefined && attempts >= retries)) return over;
   const dueAt = now + (outcome.delayMs ?? backoffMs(backoff, attempts, random()));
   if (timeoutMs !== undefined && dueAt - startedAt >= timeoutMs) return over;
@@ -81,8 +81,8 @@ export function afterTimerRun(
 }
 
 /** A timer that failed for good, and whose object has changed since, begins anew. */
-export function isLifted({ ended, endedFor }: TimerState, changedAt: number): boolean {
-  return ended && endedFor !== changedAt;
+export function isLifted({ ended, endedFor }: TimerState, digest: string | undefined): boolean {
+  return ended && endedFor !== digest;
 }
 
 /** The state of a timer that somebody wants to be tried again; the same when nothing waits for that. */

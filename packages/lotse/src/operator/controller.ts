@@ -36,17 +36,14 @@ import {
   type Wake,
 } from "../report/index.ts";
 import {
-  annotationStorage,
   type HandlerWrite,
   isDeleting,
-  moved,
   newMemory,
   noteWake,
   type ObjectMemory,
   type RawEvent,
   type RecordStorage,
   retriable,
-  statusStorage,
   type TurnEnd,
   type TurnKind,
   takeTurn,
@@ -56,11 +53,15 @@ import { explainObject, isCalled } from "./inspect.ts";
 import { KindStreams, type ObjectListener } from "./kind-streams.ts";
 import { means } from "./plan.ts";
 import type { Scope, Scopes } from "./scopes.ts";
+import { storageOf } from "./storages.ts";
+import { Strangers } from "./strangers.ts";
 import { describeTurns, handlersOf } from "./turn-kind.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
   readonly operator: string;
+  /** Names that it had before. */
+  readonly formerNames: readonly string[];
   readonly client: Client;
   readonly clock: Clock;
   readonly random: () => number;
@@ -132,6 +133,7 @@ export class Controller implements ObjectListener {
   /** Whether anything is done for single objects; kinds that are only read need no queue. */
   readonly #works: boolean;
   readonly #indexes: readonly IndexHandler[];
+  #strangers: Strangers | undefined;
 
   constructor(shared: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
     this.#shared = shared;
@@ -150,7 +152,7 @@ export class Controller implements ObjectListener {
     this.#handlers = usually;
     const concurrency = concurrencyOf(reconcilers) ?? shared.settings.queueing.concurrency;
     this.#measures = new KindMeasures(shared.metrics, facts.kind.kind);
-    this.#turnKind = this.#describe(shared.settings.persistence.storage ?? this.#usualStorage());
+    this.#turnKind = this.#describe(this.#storage(facts.keepsRecord));
     this.#queue = new WorkQueue({
       clock: shared.clock,
       concurrency,
@@ -160,6 +162,8 @@ export class Controller implements ObjectListener {
     });
     this.#measures.watch(this.#queue, concurrency, () => this.#memories.size);
     shared.stopping.addEventListener("abort", () => this.#interrupt(), { once: true });
+    this.#strangers = new Strangers([shared.operator, ...shared.formerNames]);
+    void this.#streams.synced.then(() => this.#tellOfStrangers());
     this.#streams.begin();
   }
 
@@ -203,15 +207,13 @@ export class Controller implements ObjectListener {
   /** The kind is served in another version from now on, or its schema keeps something else. */
   async move(facts: KindFacts): Promise<void> {
     this.#facts = facts;
-    this.#turnKind = this.#describe(this.#shared.settings.persistence.storage ?? this.#usualStorage());
+    this.#turnKind = this.#describe(this.#storage(facts.keepsRecord));
     await this.#streams.move(facts.kind);
   }
 
-  /** A kind whose schema has changed finds its records in the other place. */
-  #usualStorage(): RecordStorage {
-    const status = statusStorage(this.#shared.operator);
-    const annotation = annotationStorage(this.#shared.operator);
-    return this.#facts.keepsRecord ? moved(annotation, status) : moved(status, annotation);
+  #storage(keepsRecord: boolean): RecordStorage {
+    const { operator, formerNames, settings } = this.#shared;
+    return storageOf({ operator, formerNames, storage: settings.persistence.storage, keepsRecord });
   }
 
   /** Begins to work on objects. */
@@ -333,6 +335,7 @@ export class Controller implements ObjectListener {
     this.#shared.indexes.update(this.#indexes, body, this.#about);
     this.view.changed(before, body, undefined);
     if (!this.#works) return;
+    if (initial) this.#strangers?.note(body);
     const memory = this.#memory(body);
     memory.foreign = true;
     if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
@@ -359,6 +362,13 @@ export class Controller implements ObjectListener {
     this.#stopDaemons(memory, "the object is gone");
     noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
     this.#queue.add(key, PRIORITY.live);
+  }
+
+  /** Once, when all that was there at the start has been seen. Cannot reject. */
+  async #tellOfStrangers(): Promise<void> {
+    const strangers = this.#strangers;
+    this.#strangers = undefined;
+    await strangers?.tell(this.#shared.client, this.#logger);
   }
 
   async #work(key: string, waitedMs: number): Promise<void> {
@@ -436,7 +446,7 @@ export class Controller implements ObjectListener {
         if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
       },
       recordNotKept: () => {
-        this.#turnKind = this.#describe(annotationStorage(this.#shared.operator));
+        this.#turnKind = this.#describe(this.#storage(false));
       },
     });
   }

@@ -26,6 +26,7 @@ export class Operator extends Declarations {
   constructor(options: OperatorOptions) {
     super();
     this.name = checkName(options?.name);
+    for (const former of options.formerNames ?? []) checkName(former);
     this.options = options;
     // Wrong settings are found here, where they are written, and not when the operator starts.
     planSettings(settingsFor(options));

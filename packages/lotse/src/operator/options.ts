@@ -17,6 +17,11 @@ export interface OperatorOptions {
   /** Lower case letters, digits and dashes. Lotse's marks on objects carry it. */
   readonly name: string;
   /**
+   * Names that the operator had before: what it has remembered on objects under them, and their finalizers, are taken
+   * over object by object. Can go when all objects have been handled once under the new name.
+   */
+  readonly formerNames?: readonly string[];
+  /**
    * What to do about the CRDs of kinds made by `resource()`: `"install"` applies them at start, `"wait"` waits until
    * somebody has. Default `"wait"`; `lotse dev` installs.
    */

@@ -296,6 +296,7 @@ export class Runner implements RunningOperator {
     await Promise.race([following.known, aborted(this.#stopping.signal)]);
     const shared: ControllerShared = {
       operator: this.#operator.name,
+      formerNames: this.#operator.formerNames ?? [],
       client,
       clock: this.#clock,
       random: this.#options.random ?? Math.random,

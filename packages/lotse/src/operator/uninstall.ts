@@ -9,9 +9,10 @@ import {
 } from "@lotse/client";
 import { createMergePatch, type JsonObject } from "@lotse/client/meta";
 import type { Declarations } from "../declare/index.ts";
-import { annotationStorage, type RecordStorage, statusStorage } from "../turn/index.ts";
+import { annotationStorage, type RecordStorage } from "../turn/index.ts";
 import { type OperatorOptions, settingsFor } from "./options.ts";
 import { planKinds } from "./plan.ts";
+import { allStorages } from "./storages.ts";
 
 /** What was taken off one object. */
 export interface Unmarked {
@@ -64,7 +65,7 @@ export async function* uninstallOperator(
 /** An operator may have been another version once: its records are looked for in all places where it keeps them. */
 function storagesOf(name: string, options: OperatorOptions): readonly RecordStorage[] {
   const { storage, finalizer } = settingsFor(options).persistence;
-  const storages = [...(storage ? [storage] : []), statusStorage(name), annotationStorage(name)];
+  const storages = allStorages(name, options.formerNames ?? [], storage);
   return finalizer === undefined ? storages : [...storages, { ...annotationStorage(name), finalizer }];
 }
 

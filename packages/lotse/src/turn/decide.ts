@@ -213,7 +213,7 @@ function cycleOf(
   const old = back ? situation.away : unpackEssence(record?.base);
   const resumes = ({ reasons }: ChangeHandler) => firstSight && reasons.has("resume");
   if (record?.open && record.open.reason !== "delete")
-    return openCycle(record, record.open, matching, current, resumes);
+    return openCycle(situation, record, record.open, matching, current, resumes);
 
   const owed = owedBy(situation, matching, current.digest);
   const isOwed = ({ id }: ChangeHandler) => owed !== undefined && id in owed;
@@ -235,17 +235,21 @@ function cycleOf(
 
 /** A cycle that an earlier turn, or an earlier process, has begun. */
 function openCycle(
+  { retryNow = false }: Situation,
   record: ObjectRecord,
   { reason, digest, essence, only, owed }: OpenCycle,
   matching: readonly ChangeHandler[],
   current: Decision["current"],
   resumes: (handler: ChangeHandler) => boolean,
 ): Cycle {
-  const { runs = {} } = record;
+  const known = Object.entries(record.runs ?? {});
+  // Who has failed for good waits for the end of the cycle, and then for another state, unless somebody asks.
+  const given = retryNow ? known.filter(([, { outcome }]) => outcome === "failed").map(([id]) => id) : [];
+  const runs = Object.fromEntries(known.filter(([id]) => !given.includes(id)));
   const old = reason === "create" ? undefined : unpackEssence(record.base);
   const selected = matching.filter((handler) => {
     const { id } = handler;
-    if (id in runs || (owed && id in owed)) return true;
+    if (id in runs || given.includes(id) || (owed && id in owed)) return true;
     if (only && handler.reasons.has(reason) && !only.includes(id)) return false;
     return isFor(handler, reason, old, current.essence) || (reason !== "create" && resumes(handler));
   });

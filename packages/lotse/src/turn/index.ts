@@ -27,6 +27,7 @@ export {
   resultPatch,
   type TurnKind,
 } from "./kind.ts";
+export { operatorsOn } from "./marks.ts";
 export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { retriable } from "./record.ts";

@@ -73,9 +73,10 @@ function isRun(value: unknown): value is RunRecord {
 /** The handlers that wait for their next attempt, or have failed for good. */
 export function retriable(record: ObjectRecord | undefined): string[] {
   const runs = record?.open ? Object.entries(record.runs ?? {}) : [];
-  const waiting = runs.filter(([, { outcome, due }]) => outcome === undefined && due !== undefined);
-  const kept = record?.open?.reason === "delete" ? runs.filter(([, { outcome }]) => outcome === "failed") : [];
-  return [...new Set([...waiting, ...kept].map(([id]) => id).concat(Object.keys(record?.failed ?? {})))];
+  const open = runs.filter(
+    ([, { outcome, due }]) => outcome === "failed" || (outcome === undefined && due !== undefined),
+  );
+  return [...new Set([...open.map(([id]) => id), ...Object.keys(record?.failed ?? {})])];
 }
 
 /** Prefixes that tell how an essence is packed: as it is, or deflated. */
