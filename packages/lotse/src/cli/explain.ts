@@ -77,14 +77,27 @@ async function answerOf(asked: Asked, query: URLSearchParams): Promise<readonly 
   return explanations;
 }
 
-function print({ operator, object, state, nextAt, open, turns }: Explanation, io: Io, now: number): void {
+function print(explanation: Explanation, io: Io, now: number): void {
+  const { operator, object, state, nextAt, running = [], open, failed = [], turns } = explanation;
   const { apiVersion, kind, namespace, name, resourceVersion, generation, deleting } = object;
   const facts: Fact[] = [
     ["operator", operator],
     ["state", nextAt === undefined ? STATES[state] : `waits, due ${moment(nextAt, now)}`],
     ["version", `${resourceVersion ?? "unknown"}${generation === undefined ? "" : `, generation ${generation}`}`],
     ...(deleting ? [["deletion", "it is being deleted"] as Fact] : []),
+    ...running.map(
+      ({ handler, place, forMs }): Fact => [
+        "running",
+        `${handler}${place === undefined ? "" : ` (${place})`}, for ${formatDuration(forMs)}`,
+      ],
+    ),
     ...open.map((one): Fact => ["unfinished", unfinished(one, now)]),
+    ...failed.map(
+      ({ handler, reason, message }): Fact => [
+        "failed",
+        `${handler} (${reason}), for good: ${JSON.stringify(message)}; lotse retry tries it again`,
+      ],
+    ),
     ["turns", HOW_MANY[turns.length] ?? `the last ${turns.length}, oldest first`],
   ];
   const title = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} (${apiVersion})`;

@@ -71,6 +71,8 @@ export interface ExecutionSettings {
   lifecycle: Lifecycle;
   /** Say so when a handler keeps everybody else from running for so long. Default 500 ms. */
   blockedAfter: Duration;
+  /** Say so when an attempt has not ended after so long, and again after twice the time. Daemons may. Default 2 min. */
+  slowAfter: Duration;
 }
 
 /** Daemons and timers. */
@@ -155,7 +157,7 @@ export function settingsOf(
       ...input.queueing,
     },
     scanning: { disabled: false, interval: "30s", ...input.scanning },
-    execution: { backoff: {}, lifecycle: "inOrder", blockedAfter: "500ms", ...input.execution },
+    execution: { backoff: {}, lifecycle: "inOrder", blockedAfter: "500ms", slowAfter: "2m", ...input.execution },
     background: { grace: undefined, ...input.background },
     networking: { requestTimeout: undefined, ...input.networking },
     persistence: { storage: undefined, finalizer: undefined, ignore: [], ...input.persistence },
@@ -173,6 +175,7 @@ export interface SettingsPlan {
   readonly scanIntervalMs: number;
   readonly backoff: BackoffPlan;
   readonly blockedMs: number;
+  readonly slowMs: number;
   readonly daemonGraceMs: number;
 }
 
@@ -213,6 +216,7 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
     scanIntervalMs: read("scanning.interval", scanning.interval),
     backoff: readBackoff("execution.backoff", execution.backoff),
     blockedMs: read("execution.blockedAfter", execution.blockedAfter),
+    slowMs: read("execution.slowAfter", execution.slowAfter),
     daemonGraceMs: background.grace === undefined ? gracefulMs : read("background.grace", background.grace),
   };
 }
@@ -224,7 +228,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   watching: ["inactivity", "serverTimeout", "reconnect", "pageSize"],
   queueing: ["concurrency", "errorBackoff", "hotLoop"],
   scanning: ["disabled", "interval"],
-  execution: ["backoff", "lifecycle", "blockedAfter"],
+  execution: ["backoff", "lifecycle", "blockedAfter", "slowAfter"],
   background: ["grace"],
   networking: ["requestTimeout"],
   persistence: ["storage", "finalizer", "ignore"],

@@ -84,16 +84,24 @@ function fromCrd(declared: KindFacts, crd: InstanceType<typeof CustomResourceDef
   if (!version?.served) {
     throw new UnknownKindError(`${declared.kind.plural}.${declared.kind.version}.${declared.kind.group}`, []);
   }
-  const properties = (version.schema?.openAPIV3Schema as { properties?: Record<string, unknown> } | undefined)
-    ?.properties;
-  const status = isObject(properties?.status) ? properties.status : {};
-  const keepsField = (name: string) =>
-    status["x-kubernetes-preserve-unknown-fields"] === true ||
-    (isObject(status.properties) && name in status.properties);
+  const keepsField = (name: string) => keepsInStatus(version.schema?.openAPIV3Schema, name);
   return {
     ...declared,
     hasStatus: version.subresources?.status !== undefined,
     keepsRecord: keepsField(RECORD_FIELD),
     keepsField,
   };
+}
+
+/** Whether a schema keeps `status.<name>`: unknown fields are kept or pruned by the innermost part that is described. */
+export function keepsInStatus(schema: unknown, name: string): boolean {
+  if (!isObject(schema)) return false;
+  const status = isObject(schema.properties) ? schema.properties.status : undefined;
+  if (!isObject(status)) return keepsUnknown(schema);
+  return keepsUnknown(status) || (isObject(status.properties) && Object.hasOwn(status.properties, name));
+}
+
+function keepsUnknown(schema: Readonly<Record<string, unknown>>): boolean {
+  const { additionalProperties: more } = schema;
+  return schema["x-kubernetes-preserve-unknown-fields"] === true || more === true || isObject(more);
 }

@@ -3,7 +3,7 @@
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
 import { apiVersionOf, type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, formatDuration } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
@@ -43,7 +43,10 @@ import {
   type ObjectMemory,
   type RawEvent,
   type RecordStorage,
+  type RunningAttempt,
+  RunningAttempts,
   retriable,
+  returnsValue,
   type TurnEnd,
   type TurnKind,
   takeTurn,
@@ -123,6 +126,9 @@ export class Controller implements ObjectListener {
   readonly #memories = new Map<string, ObjectMemory>();
   readonly #journal = new Journal();
   readonly #measures: KindMeasures;
+  readonly #attempts: RunningAttempts;
+  /** What has been said once for all objects of the kind. */
+  readonly #told = new Set<string>();
   readonly #logger: Logger;
   readonly #about = (body: KubeBody) => this.#logger.about(referenceOf(this.kind, objectKey(body)));
   #turnKind: TurnKind;
@@ -152,6 +158,11 @@ export class Controller implements ObjectListener {
     this.#handlers = usually;
     const concurrency = concurrencyOf(reconcilers) ?? shared.settings.queueing.concurrency;
     this.#measures = new KindMeasures(shared.metrics, facts.kind.kind);
+    this.#attempts = new RunningAttempts({
+      clock: shared.clock,
+      slowMs: shared.plan.slowMs,
+      onSlow: (attempt, forMs) => this.#reportSlow(attempt, forMs),
+    });
     this.#turnKind = this.#describe(this.#storage(facts.keepsRecord));
     this.#queue = new WorkQueue({
       clock: shared.clock,
@@ -164,6 +175,7 @@ export class Controller implements ObjectListener {
     shared.stopping.addEventListener("abort", () => this.#interrupt(), { once: true });
     this.#strangers = new Strangers([shared.operator, ...shared.formerNames]);
     void this.#streams.synced.then(() => this.#tellOfStrangers());
+    this.#tellOfResults();
     this.#streams.begin();
   }
 
@@ -253,6 +265,7 @@ export class Controller implements ObjectListener {
     await this.#queue.close();
     const stop = (memory: ObjectMemory) => this.#background?.stop(memory, "shutdown", "the operator stops");
     await Promise.all([...this.#memories.values()].map(stop));
+    this.#attempts.close();
   }
 
   /** Resolves when nothing runs and nothing is due now. */
@@ -296,7 +309,7 @@ export class Controller implements ObjectListener {
     const { operator, clock } = this.#shared;
     return {
       operator,
-      ...explainObject(this.kind, memory, body, this.#queue.stateOf(memory.key), clock),
+      ...explainObject(this.kind, memory, body, this.#queue.stateOf(memory.key), clock, this.#attempts.of(memory.key)),
       turns: this.#journal.of(memory.key),
     };
   }
@@ -371,6 +384,38 @@ export class Controller implements ObjectListener {
     await strangers?.tell(this.#shared.client, this.#logger);
   }
 
+  /** What handlers of the kind return has to have room in its status. */
+  #tellOfResults(): void {
+    const { keepsField, kind } = this.#facts;
+    for (const { type, id, place, fn } of this.#handlers) {
+      if (type !== "change" && type !== "timer" && type !== "daemon") continue;
+      if (keepsField(id) || !returnsValue(fn)) continue;
+      this.#logger.warn("a handler returns something, and the kind's status has no field for it", {
+        handler: id,
+        at: place,
+        hint: `add ${id} to the status of ${kind.kind}, or return nothing`,
+      });
+    }
+  }
+
+  #reportSlow({ key, handler: { id, place } }: RunningAttempt, forMs: number): void {
+    const { metrics, operator, events } = this.#shared;
+    const object = referenceOf(this.kind, key);
+    const time = formatDuration(forMs);
+    this.#logger.about(object).warn("a handler has not come to its end yet, its object waits for it", {
+      handler: id,
+      at: place,
+      for: time,
+      hint: "await with the context's signal, or give it { timeout }",
+    });
+    events.post({ type: "Warning", reason: "HandlerSlow", message: `${id} has been running for ${time}`, object });
+    metrics.count("lotse_slow_handlers_total", "Attempts that have not come to their end for long.", {
+      operator,
+      kind: this.kind.kind,
+      handler: id,
+    });
+  }
+
   async #work(key: string, waitedMs: number): Promise<void> {
     const memory = this.#memories.get(key);
     if (!memory) return;
@@ -440,6 +485,8 @@ export class Controller implements ObjectListener {
       logger: this.#logger,
       measures: this.#measures,
       journal: this.#journal,
+      attempts: this.#attempts,
+      told: this.#told,
       newest: (key) => this.#newest(key),
       wrote: (body) => this.#wrote(body),
       wake: (key) => {

@@ -1,9 +1,10 @@
 /** What a controller knows, in the words of those who ask: health for probes, explanations for people. */
 import { apiVersionOf, type KindDescription, type KubeBody, type StreamState } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
+import type { ObjectRecord } from "../declare/index.ts";
 import type { QueuedState } from "../queue/index.ts";
-import type { Explanation, OpenHandler, StreamHealth } from "../report/index.ts";
-import { isDeleting, type ObjectMemory } from "../turn/index.ts";
+import type { Explanation, FailedHandler, OpenHandler, RunningHandler, StreamHealth } from "../report/index.ts";
+import { isDeleting, type ObjectMemory, type RunningAttempt } from "../turn/index.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What is asked of an informer. */
@@ -45,6 +46,7 @@ export function explainObject(
   body: KubeBody,
   queued: QueuedState | undefined,
   clock: Pick<Clock, "now" | "monotonic">,
+  running: readonly RunningAttempt[] = [],
 ): Omit<Explanation, "operator" | "turns"> {
   const { namespace, name = "", resourceVersion, generation } = body.metadata ?? {};
   return {
@@ -60,11 +62,21 @@ export function explainObject(
     },
     state: memory.gone ? "gone" : queued === undefined ? "waits" : STATES[queued.is],
     ...(queued?.is === "delayed" && { nextAt: clock.now() + queued.dueAt - clock.monotonic() }),
+    ...(running.length > 0 && { running: running.map((one) => runningHandler(one, clock.monotonic())) }),
     open: openHandlers(memory),
+    ...(memory.record?.failed && { failed: failedHandlers(memory.record.failed) }),
   };
 }
 
 const STATES = { running: "working", ready: "queued", delayed: "waits" } as const;
+
+function runningHandler({ handler: { id, place }, since }: RunningAttempt, now: number): RunningHandler {
+  return { handler: id, ...(place !== undefined && { place }), forMs: now - since };
+}
+
+function failedHandlers(failed: ObjectRecord["failed"] & object): FailedHandler[] {
+  return Object.entries(failed).map(([handler, { reason, message }]) => ({ handler, reason, message }));
+}
 
 /** Handlers of the object's present change that are not done. */
 function openHandlers({ record }: Pick<ObjectMemory, "record">): OpenHandler[] {

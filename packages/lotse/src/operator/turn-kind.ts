@@ -21,7 +21,7 @@ import {
 import type { ControllerShared } from "./controller.ts";
 
 /** What a controller brings. */
-export interface TurnParts extends Pick<TurnKind, "newest" | "wrote" | "wake" | "recordNotKept"> {
+export interface TurnParts extends Pick<TurnKind, "newest" | "wrote" | "wake" | "recordNotKept" | "attempts" | "told"> {
   readonly shared: ControllerShared;
   readonly facts: KindFacts;
   readonly handlers: readonly Handler[];
@@ -49,7 +49,7 @@ export function describeTurns(parts: TurnParts): TurnKind {
   const fields = fieldsOf(changes);
   const ignored = ignore.map((path) => fieldKeys(path));
   const { client, clock, random, metrics, traces, handlerWrote, record, stopping, plan } = shared;
-  const { background, level, measures, journal, newest, wrote, wake } = parts;
+  const { background, level, measures, journal, attempts, told, newest, wrote, wake } = parts;
   return {
     operator,
     kind,
@@ -77,6 +77,8 @@ export function describeTurns(parts: TurnParts): TurnKind {
     traces,
     measures,
     journal,
+    attempts,
+    told,
     memoOf: (memory) => {
       memory.memo ??= memoFrom(shared.memo);
       return memory.memo;

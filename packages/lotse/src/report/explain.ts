@@ -26,10 +26,29 @@ export interface Explanation {
   readonly state: "waits" | "queued" | "working" | "gone";
   /** Wall-clock milliseconds: when it is due; absent: when something changes. */
   readonly nextAt?: number | undefined;
+  /** What runs at this moment. */
+  readonly running?: readonly RunningHandler[] | undefined;
   /** What is not finished: each handler with its attempts and when it is tried again. */
   readonly open: readonly OpenHandler[];
+  /** What has failed for good, until the object changes or somebody asks for another try. */
+  readonly failed?: readonly FailedHandler[] | undefined;
   /** The last turns, oldest first. */
   readonly turns: readonly JournalTurn[];
+}
+
+/** A handler in the middle of an attempt. */
+export interface RunningHandler {
+  readonly handler: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place?: string | undefined;
+  readonly forMs: number;
+}
+
+/** A handler that has failed for good. */
+export interface FailedHandler {
+  readonly handler: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** A handler whose work for the present change is not done. */

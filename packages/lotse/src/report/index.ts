@@ -1,6 +1,6 @@
 export { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 export { type EventCounts, EventRecorder, type EventSettings } from "./events.ts";
-export type { Explanation, ObjectQuestion, OpenHandler } from "./explain.ts";
+export type { Explanation, FailedHandler, ObjectQuestion, OpenHandler, RunningHandler } from "./explain.ts";
 export { isAlive, isReady, type OperatorHealth, type StreamHealth, type Verdict } from "./health.ts";
 export { Journal, type JournalRun, type JournalTurn, type JournalWrite, type TurnNotes, type Wake } from "./journal.ts";
 export {

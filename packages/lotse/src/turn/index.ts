@@ -32,6 +32,8 @@ export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { retriable } from "./record.ts";
 export { messageOf, reportTrouble } from "./reports.ts";
+export { returnsValue } from "./results.ts";
+export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";
 export { errorFields, named, type Runs, tracedEnd } from "./runs.ts";
 export type { Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";

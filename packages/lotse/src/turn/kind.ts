@@ -21,6 +21,7 @@ import type {
 import type { RecordedRequest } from "../generate/index.ts";
 import type { Journal, KindMeasures, Logger, Metrics, ObjectReference, Traces } from "../report/index.ts";
 import type { ObjectMemory } from "./memory.ts";
+import type { RunningAttempts } from "./running-attempts.ts";
 import type { Runs } from "./runs.ts";
 import type { Standing } from "./standing.ts";
 import { requestsFor, type WritePlan, type WriteTarget } from "./write.ts";
@@ -63,6 +64,9 @@ export interface TurnKind {
   readonly traces: Traces | undefined;
   readonly measures: KindMeasures;
   readonly journal: Journal;
+  readonly attempts: RunningAttempts;
+  /** What has been said once for the kind, and need not be said for each object. */
+  readonly told: Set<string>;
   /** The notes of an object. */
   readonly memoOf: (memory: ObjectMemory) => Memo;
   /** The server dropped the record from the status: keep it elsewhere from now on. */

@@ -21,6 +21,7 @@ import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } f
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
+import { reportNoRoom } from "./results.ts";
 import type { Attempt } from "./settle.ts";
 import { Steps } from "./steps.ts";
 import { Stop } from "./stop.ts";
@@ -230,6 +231,7 @@ export class Runs {
     const draft = new PatchDraft();
     let conditions: ConditionsDraft | undefined;
     const begunAt = clock.monotonic();
+    const ended = this.#kind.attempts.begin(this.#memory.key, handler);
     const result = await attempt(
       (stop) =>
         call({
@@ -269,6 +271,7 @@ export class Runs {
           }),
       },
     );
+    ended();
     this.#note(handler, result, clock.monotonic() - begunAt);
     if (result.abandoned) {
       this.#logger.error("handler ignores its signal and was abandoned", {
@@ -299,10 +302,11 @@ export class Runs {
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
   #gather(handler: Exclude<Handler, IndexHandler>, draft: PatchDraft, { outcome }: AttemptResult): void {
     let changes = draft.mergePatch;
-    if (outcome.type === "done" && outcome.result !== undefined) {
+    // Of events nothing is remembered, what their handlers return included.
+    if (outcome.type === "done" && outcome.result !== undefined && handler.type !== "event") {
       const result = resultPatch(handler.id, outcome.result);
       if (this.#kind.keepsResult(handler.id)) changes = combinePatches(changes, result);
-      else this.#logger.debug("the kind's status has no field for the handler's result", { handler: handler.id });
+      else reportNoRoom(this.#kind, handler, this.body, this.#logger);
     }
     recordPatch(this.#kind, handler.id, this.body, { changes, transforms: draft.transforms });
     this.changes = combinePatches(this.changes, changes);
