@@ -306,7 +306,8 @@ export class Daemon {
     const before = this.#standing;
     this.#failedFor = this.#memory.digest;
     this.#standing = standingAfter(id, error, message, retryInMs);
-    reportTrouble(this.#kind, this.#newest(), { what: "daemon", handler, error, attempts, retryInMs }, this.#logger);
+    const trouble = { what: "daemon", reason: "daemon", handler, error, attempts, retryInMs } as const;
+    reportTrouble(this.#kind, this.#memory, this.#newest(), trouble, this.#logger);
     // The object says how its work stands, with its next turn.
     if (before?.state !== this.#standing?.state) this.#kind.wake(this.#memory.key);
   }

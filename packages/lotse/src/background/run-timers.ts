@@ -58,7 +58,16 @@ async function runTimer(
   if (outcome.type === "temporary" || outcome.type === "failed") {
     const retryInMs = after.ended || nextAt === undefined ? undefined : nextAt - now;
     const { message } = outcome;
-    reportTrouble(kind, body, { what: "timer", handler, error, message, attempts: attempts + 1, retryInMs }, logger);
+    const trouble = {
+      what: "timer",
+      reason: "timer",
+      handler,
+      error,
+      message,
+      attempts: attempts + 1,
+      retryInMs,
+    } as const;
+    reportTrouble(kind, memory, body, trouble, logger);
   } else if (error !== undefined && outcome.type === "done") {
     logger.warn("timer failed, which is ignored", { ...named(handler), ...errorFields(error, true) });
   } else logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });

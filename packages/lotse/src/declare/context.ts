@@ -181,6 +181,28 @@ export interface EventContext<B extends KubeBody, O = KubeObject<B>> extends Obj
   readonly event: { readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined; readonly object: DeepReadonly<B> };
 }
 
+/**
+ * What `on.failure` handlers get: a handler, timer, daemon or reconciler of the object has failed for good, and will not
+ * be tried again before somebody changes the object.
+ *
+ * @example
+ * ```ts
+ * operator.on.failure(Machine, async function alert({ name, handler, error }) {
+ *   await pager.send(`${handler} gave up on ${name}: ${error.message}`);
+ * });
+ * ```
+ */
+export interface FailureContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O> {
+  /** The id of who failed. */
+  readonly handler: string;
+  /** Why it was called. */
+  readonly reason: Reason | "timer" | "daemon" | "reconcile";
+  /** What it failed with. */
+  readonly error: Error;
+  /** How often it was tried. */
+  readonly attempts: number;
+}
+
 /** What timers get. */
 export interface TimerContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O>, AttemptContext {}
 

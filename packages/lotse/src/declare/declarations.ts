@@ -9,13 +9,13 @@ import {
   type ChangeOptions,
   type DaemonHandler,
   type DaemonOptions,
-  type EventHandler,
   type FieldOptions,
   type Handler,
   type IndexHandler,
   type IndexOptions,
   type LifecycleHandler,
   type ObjectHandlerOptions,
+  planDebounce,
   planRetries,
   type Reason,
   type ResourceInput,
@@ -75,7 +75,8 @@ export class Declarations {
         delete: change("delete"),
         resume: change("resume"),
         field: (resource: ResourceInput, ...rest: unknown[]) => this.#field(resource, rest),
-        event: (resource: ResourceInput, ...rest: unknown[]) => this.#event(resource, rest),
+        event: (resource: ResourceInput, ...rest: unknown[]) => this.#unremembered("event", resource, rest),
+        failure: (resource: ResourceInput, ...rest: unknown[]) => this.#unremembered("failure", resource, rest),
         startup: lifecycle("startup"),
         cleanup: lifecycle("cleanup"),
         login: lifecycle("login"),
@@ -264,6 +265,7 @@ export class Declarations {
       optional: false,
       deleted: false,
       onGiveUp: "release",
+      debounce: undefined,
       param,
       reconciler: id,
       fn: () => {},
@@ -302,6 +304,9 @@ export class Declarations {
         `"old" and "new" have no meaning for on.${label}`,
         "they belong to on.update and on.field",
       );
+    }
+    if (options.debounce !== undefined && !reasons.includes("update")) {
+      throw declarationError(`"debounce" has no meaning for on.${label}`, "it belongs to on.update and on.field");
     }
     const changes = options.field !== undefined && reasons.includes("update");
     this.#addChange(reasons, label, resource, options, fn, changes);
@@ -342,21 +347,19 @@ export class Declarations {
       optional: options.optional ?? false,
       deleted: options.deleted ?? false,
       onGiveUp: options.onGiveUp ?? "release",
+      debounce: planDebounce(options.debounce),
       param: options.param,
       fn: fn as ChangeHandler["fn"],
     });
   }
 
-  #event(resource: ResourceInput, rest: unknown[]): void {
-    const fn = functionOf("event", rest);
-    const options = optionsOf<ObjectHandlerOptions<KubeBody>>("event", "on.event", rest);
-    this.#add(resource, {
-      type: "event",
-      id: this.#idOf("event", resource, options, fn),
-      filters: filtersOf(options),
-      param: options.param,
-      fn: fn as EventHandler["fn"],
-    });
+  /** Handlers that are called once, whatever comes of it. */
+  #unremembered(type: "event" | "failure", resource: ResourceInput, rest: unknown[]): void {
+    const fn = functionOf(type, rest);
+    const options = optionsOf<ObjectHandlerOptions<KubeBody>>(type, `on.${type}`, rest);
+    const id = this.#idOf(type, resource, options, fn);
+    const { param } = options;
+    this.#add(resource, { type, id, filters: filtersOf(options), param, fn: fn as never });
   }
 
   #declareLifecycle(type: LifecycleHandler["type"], rest: unknown[]): void {

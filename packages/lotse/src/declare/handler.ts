@@ -5,6 +5,7 @@ import type {
   ChangeContext,
   DaemonContext,
   EventContext,
+  FailureContext,
   LifecycleContext,
   LoginContext,
   TimerContext,
@@ -51,6 +52,11 @@ export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions,
    * then the handler is tried again.
    */
   readonly onGiveUp?: "release" | "keep";
+  /**
+   * For `on.update` and `on.field`: wait until nobody has changed the object for this long, so that many quick changes
+   * are told as one. The wait ends after ten times as long at the latest, or after `atMost`.
+   */
+  readonly debounce?: Duration | { readonly quiet: Duration; readonly atMost?: Duration };
 }
 
 /** Options of `on.field`. */
@@ -108,6 +114,7 @@ export interface ChangeHandler {
   readonly optional: boolean;
   readonly deleted: boolean;
   readonly onGiveUp: "release" | "keep";
+  readonly debounce: DebouncePlan | undefined;
   readonly param: unknown;
   /** It is the `onDelete` of the reconciler with this id. */
   readonly reconciler?: string | undefined;
@@ -123,6 +130,31 @@ export interface EventHandler {
   readonly filters: Filters<KubeBody>;
   readonly param: unknown;
   readonly fn: (context: EventContext<KubeBody>) => unknown;
+}
+
+/** How long quick changes are waited for; milliseconds. */
+export interface DebouncePlan {
+  readonly quietMs: number;
+  readonly atMostMs: number;
+}
+
+/** Reads the option `debounce`. */
+export function planDebounce(debounce: ChangeOptions<KubeBody>["debounce"]): DebouncePlan | undefined {
+  if (debounce === undefined) return undefined;
+  const { quiet, atMost } = typeof debounce === "object" ? debounce : { quiet: debounce, atMost: undefined };
+  const quietMs = durationMs(quiet);
+  return { quietMs, atMostMs: atMost === undefined ? 10 * quietMs : durationMs(atMost) };
+}
+
+/** A declared handler of `on.failure`. */
+export interface FailureHandler {
+  readonly type: "failure";
+  readonly id: string;
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
+  readonly filters: Filters<KubeBody>;
+  readonly param: unknown;
+  readonly fn: (context: FailureContext<KubeBody>) => unknown;
 }
 
 /** A declared timer. */
@@ -179,7 +211,14 @@ export interface IndexHandler {
 }
 
 /** A declared handler of objects of one kind. */
-export type Handler = ChangeHandler | EventHandler | TimerHandler | DaemonHandler | IndexHandler | ReconcileHandler;
+export type Handler =
+  | ChangeHandler
+  | EventHandler
+  | FailureHandler
+  | TimerHandler
+  | DaemonHandler
+  | IndexHandler
+  | ReconcileHandler;
 
 /** A declared `on.startup`, `on.cleanup`, `on.probe` or `on.login`: a handler of the operator, not of objects. */
 export interface LifecycleHandler {

@@ -1,6 +1,13 @@
 /** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
 import type { KindClass, KubeBody, KubeObject, Login } from "@lotse/client";
-import type { ChangeContext, EventContext, FieldContext, LifecycleContext, LoginContext } from "./context.ts";
+import type {
+  ChangeContext,
+  EventContext,
+  FailureContext,
+  FieldContext,
+  LifecycleContext,
+  LoginContext,
+} from "./context.ts";
 import type { FieldPath } from "./filters.ts";
 import type {
   ChangeOptions,
@@ -49,6 +56,16 @@ export interface DeclareEvent {
     resource: R,
     options: ObjectHandlerOptions<BodyOf<R>>,
     handler: (context: EventContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+}
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareFailure {
+  <R extends ResourceInput>(resource: R, handler: (context: FailureContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
+  <R extends ResourceInput>(
+    resource: R,
+    options: ObjectHandlerOptions<BodyOf<R>>,
+    handler: (context: FailureContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
 }
 
@@ -112,6 +129,8 @@ export interface On {
   ) => void;
   /** Every event of the raw stream, in order; never tried again. */
   readonly event: DeclareEvent;
+  /** A handler of the object has failed for good; called once for each time, and never tried again itself. */
+  readonly failure: DeclareFailure;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
   readonly startup: DeclareLifecycle;
   /** After everything has stopped. */

@@ -22,8 +22,9 @@ const LEVEL = [
 
 /** The options of each sort of handler. */
 const OPTIONS = {
-  change: [...OBJECT, ...RETRY, "old", "new", "optional", "deleted", "onGiveUp"],
+  change: [...OBJECT, ...RETRY, "old", "new", "optional", "deleted", "onGiveUp", "debounce"],
   event: OBJECT,
+  failure: OBJECT,
   timer: [...OBJECT, ...RETRY, "interval", "sharp", "initialDelay", "idle"],
   daemon: [...OBJECT, ...RETRY, "initialDelay", "grace"],
   index: [...OBJECT, "errors"],

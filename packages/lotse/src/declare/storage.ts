@@ -77,6 +77,8 @@ export interface ObjectRecord {
   readonly runs?: Readonly<Record<string, RunRecord>>;
   /** Handlers that failed for good, until the object changes. */
   readonly failed?: Readonly<Record<string, FailedRun>>;
+  /** Handlers that wait for the object to be left alone, and what it was like before the changes that they will hear of. */
+  readonly later?: Readonly<Record<string, { readonly base?: string }>>;
 }
 
 /** Where the record of a kind lies. */

@@ -3,6 +3,7 @@ import { apiVersionOf, type KubeBody } from "@lotse/client";
 import {
   type ChangeHandler,
   type EventHandler,
+  type FailureHandler,
   fieldKeys,
   type Handler,
   isResourceClass,
@@ -56,6 +57,7 @@ export function describeTurns(parts: TurnParts): TurnKind {
     kindClass,
     changes,
     events: handlersOf<EventHandler>(handlers, "event"),
+    failures: handlersOf<FailureHandler>(handlers, "failure"),
     background,
     level,
     target: {

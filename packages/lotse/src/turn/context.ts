@@ -9,6 +9,7 @@ import {
   type DeepReadonly,
   deepFreeze,
   type EventContext,
+  type FailureContext,
   type FieldPath,
   type FixedSettings,
   fieldKeys,
@@ -25,7 +26,7 @@ import type { Logger } from "../report/index.ts";
 import type { ConditionsDraft } from "./conditions.ts";
 import type { Essence } from "./essence.ts";
 import { adopt, type Children } from "./hierarchies.ts";
-import type { RawEvent } from "./memory.ts";
+import type { FinalFailure, RawEvent } from "./memory.ts";
 import type { Stop } from "./stop.ts";
 
 /** What a context is made of. What costs something is made when it is asked for. */
@@ -209,6 +210,15 @@ function liveView(current: () => unknown): object {
       defineProperty: refuse,
     },
   );
+}
+
+/** For `on.failure`. */
+export function failureContext(parts: ContextParts, failure: FinalFailure): FailureContext<KubeBody> {
+  const { error } = failure;
+  return Object.assign(objectContext(parts), {
+    ...failure,
+    error: error instanceof Error ? error : new Error(String(error)),
+  });
 }
 
 /** For `on.event`. */

@@ -39,7 +39,7 @@ export async function runCycle(parts: CycleParts): Promise<Settlement | undefine
   );
   if (attempts.length === 0 && !finished) return undefined;
   const settlement = settle(memory.uid, decided, attempts, keeps, record, kind.random);
-  reportAttempts(kind, cycle, attempts, settlement.failures, runs.body, logger);
+  reportAttempts(kind, memory, cycle, attempts, settlement.failures, runs.body, logger);
   if (settlement.closed) reportClosed(kind, cycle, settlement, attempts, runs, logger);
   return settlement;
 }

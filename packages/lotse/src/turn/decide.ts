@@ -56,6 +56,10 @@ export interface Situation {
   readonly now: number;
   /** Milliseconds until a deadline in the record. Default: by the wall clock. */
   readonly remainingMs?: ((due: string) => number) | undefined;
+  /** For how long nobody has changed the object, if its essence has this digest. Default: for ever. */
+  readonly quietFor?: ((digest: string) => number) | undefined;
+  /** For how long the change has waited for its handlers. */
+  readonly waitingForMs?: number | undefined;
 }
 
 /** The work of all selected handlers for one transition. */
@@ -70,8 +74,17 @@ export interface Cycle {
   readonly runs: Readonly<Record<string, RunRecord>>;
   /** Only these of the handlers for the reason; the others have seen the essence already. */
   readonly only?: readonly string[] | undefined;
-  /** Those that had failed for good and are tried again, and why they were called then. */
+  /** Those that are called for something else: that had failed for good, or had waited for the object to be left alone. */
   readonly owed?: Readonly<Record<string, Reason>> | undefined;
+  /** What the latter have not heard of yet, packed: what the object was like before. */
+  readonly later?: ObjectRecord["later"] | undefined;
+}
+
+/** What the object was like before the change that a handler of a cycle is called for. */
+export function oldFor(cycle: Cycle, id: string): Essence | undefined {
+  if (reasonFor(cycle, id) === "create") return undefined;
+  const later = cycle.later?.[id];
+  return later ? unpackEssence(later.base) : cycle.old;
 }
 
 /** Why a handler of a cycle is called. */
@@ -202,7 +215,7 @@ function cycleOf(
   current: Decision["current"],
 ): Cycle | undefined {
   const { record, firstSight, unreadable } = situation;
-  const fresh = { opened: current, runs: {} };
+  const fresh = { opened: current, runs: {}, later: record?.later };
   if (!record && !unreadable) {
     // Handlers of deletions alone need no memory of the creation.
     if (!matching.some((handler) => handler.reasons.size > 1 || !handler.reasons.has("delete"))) return undefined;
@@ -254,7 +267,7 @@ function openCycle(
     return isFor(handler, reason, old, current.essence) || (reason !== "create" && resumes(handler));
   });
   const opened = { digest, essence: digest === current.digest ? current.essence : unpackEssence(essence) };
-  return { reason, opened, old, selected, runs, only, owed };
+  return { reason, opened, old, selected, runs, only, owed, later: record.later };
 }
 
 /** Whether `handler` is for this reason, and for this change if it asks for one of a field. */
@@ -262,14 +275,18 @@ function isFor(handler: ChangeHandler, reason: Reason, old: Essence | undefined,
   return handler.reasons.has(reason) && isForChange(handler, old, now);
 }
 
-/** Handlers that failed for good and have a reason to hope: another state of the object, or somebody who asks. */
+/**
+ * Handlers that failed for good and have a reason to hope: another state of the object, or somebody who asks. And those
+ * that wait for the object to be left alone.
+ */
 function owedBy(
   { record, retryNow = false }: Situation,
   matching: readonly ChangeHandler[],
   digest: string,
 ): Readonly<Record<string, Reason>> | undefined {
-  if (!record?.failed) return undefined;
+  if (!record?.failed && !record?.later) return undefined;
   const owed = matching.flatMap(({ id }) => {
+    if (record.later && id in record.later) return [[id, "update"] as const];
     const failed = record.failed?.[id];
     return failed && (retryNow || failed.saw !== digest) ? [[id, failed.reason] as const] : [];
   });
@@ -278,18 +295,34 @@ function owedBy(
 
 function dueOf(
   cycle: Cycle | undefined,
-  { now, remainingMs = (due) => Date.parse(due) - now }: Situation,
+  situation: Situation,
   atOnce: boolean | undefined,
 ): Pick<Decision, "due" | "nextDue"> {
+  const { now, remainingMs = (due) => Date.parse(due) - now } = situation;
   const due: ChangeHandler[] = [];
   let nextDue: number | undefined;
   for (const handler of cycle?.selected ?? []) {
     const run = cycle?.runs[handler.id];
     if (run?.outcome !== undefined) continue;
-    const left = run?.due === undefined || atOnce ? 0 : remainingMs(run.due);
+    const left = atOnce
+      ? 0
+      : run?.due === undefined
+        ? unsettledMs(handler, cycle as Cycle, situation)
+        : remainingMs(run.due);
     // A deadline that cannot be read is over: better one attempt too early than none at all.
     if (!(left > 0)) due.push(handler);
     else nextDue = Math.min(nextDue ?? now + left, now + left);
   }
   return { due, nextDue };
+}
+
+/** Milliseconds until quick changes are over, for a handler that waits for that. */
+function unsettledMs(
+  { id, debounce }: ChangeHandler,
+  cycle: Cycle,
+  { essence, quietFor, waitingForMs = 0 }: Situation,
+): number {
+  if (!debounce || cycle.runs[id] || reasonFor(cycle, id) !== "update") return 0;
+  const quietForMs = quietFor?.(digestOf(essence)) ?? Number.POSITIVE_INFINITY;
+  return Math.min(debounce.quietMs - quietForMs, debounce.atMostMs - waitingForMs);
 }

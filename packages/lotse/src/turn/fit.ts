@@ -4,7 +4,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { byteLength } from "@lotse/client/meta";
-import type { ObjectRecord, RecordStorage } from "../declare/index.ts";
+import type { ObjectRecord, OpenCycle, RecordStorage } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { combineConditionChanges } from "./conditions.ts";
 import { isDeleting } from "./decide.ts";
@@ -32,7 +32,7 @@ export function fittingRecord(
   storage: RecordStorage,
   handlers: readonly string[],
 ): ObjectRecord {
-  const essences = (record.base?.length ?? 0) + (record.open?.essence?.length ?? 0);
+  const essences = essencesIn(record).reduce((bytes, essence) => bytes + essence.length, 0);
   if (storage.needsEssence || essences < WORTH_A_LOOK) return record;
   const written = storage.write(body, record, handlers);
   if (storage.place === "annotation" && annotationBytes(written) > ANNOTATION_BYTES) return withoutEssences(record);
@@ -45,10 +45,18 @@ function annotationBytes({ metadata }: KubeBody): number {
   return bytes;
 }
 
-function withoutEssences({ base: _base, open, ...rest }: ObjectRecord): ObjectRecord {
-  if (!open) return rest;
-  const { essence: _essence, ...light } = open;
-  return { ...rest, open: light };
+function essencesIn({ base, open, later }: ObjectRecord): readonly string[] {
+  const all = [base, open?.essence, ...Object.values(later ?? {}).map((one) => one.base)];
+  return all.filter((essence) => essence !== undefined);
+}
+
+function withoutEssences({ base: _base, open, later, ...rest }: ObjectRecord): ObjectRecord {
+  const { essence: _essence, ...light } = open ?? {};
+  return {
+    ...rest,
+    ...(open && { open: light as OpenCycle }),
+    ...(later && { later: Object.fromEntries(Object.keys(later).map((id) => [id, {}])) }),
+  };
 }
 
 /** A base that does not fit onto the object is left out, which is said once. */
@@ -74,7 +82,7 @@ export function lighterPlan(
   logger: Logger,
 ): WritePlan | undefined {
   const { record } = plan;
-  if (record && (record.base ?? record.open?.essence) !== undefined && !kind.target.storage.needsEssence) {
+  if (record && essencesIn(record).length > 0 && !kind.target.storage.needsEssence) {
     return lightened(kind, memory, body, plan, withoutEssences(record), logger);
   }
   // An object that shall go is let go, whatever else would have been said of it.

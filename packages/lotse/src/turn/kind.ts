@@ -13,6 +13,7 @@ import type {
   ChangeHandler,
   Essence,
   EventHandler,
+  FailureHandler,
   FixedSettings,
   Indexes,
   Memo,
@@ -33,6 +34,7 @@ export interface TurnKind {
   readonly kindClass: KindClass | undefined;
   readonly changes: readonly ChangeHandler[];
   readonly events: readonly EventHandler[];
+  readonly failures: readonly FailureHandler[];
   /** What goes on beside the handlers of changes; undefined when the kind has nothing of the sort. */
   readonly background: BackgroundWork | undefined;
   /** Reconcilers; undefined when the kind has none. */

@@ -1,5 +1,5 @@
 import type { KubeBody } from "@lotse/client";
-import type { Essence, Memo } from "../declare/index.ts";
+import type { Essence, FailureContext, Memo } from "../declare/index.ts";
 import type { TurnNotes, Wake } from "../report/index.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { CALM, type LoopState } from "./hot-loop.ts";
@@ -14,6 +14,14 @@ export interface RawEvent {
   readonly body: KubeBody;
   /** It shows an own write. */
   readonly own?: true;
+}
+
+/** Something that has failed for good. */
+export interface FinalFailure {
+  readonly handler: string;
+  readonly reason: FailureContext<KubeBody>["reason"];
+  readonly error: unknown;
+  readonly attempts: number;
 }
 
 /** What the process remembers of one object. May be lost at any time without harm. */
@@ -65,6 +73,10 @@ export interface ObjectMemory {
   retryNow: boolean;
   /** When the retries in its record are due, by the monotonic clock. */
   deadlines: Deadlines | undefined;
+  /** Since when a change waits for its handlers (monotonic); what `debounce` counts its longest wait from. */
+  waitingSince: number | undefined;
+  /** What has failed for good since its last turn, for `on.failure`. */
+  failures: FinalFailure[] | undefined;
   /** How often its record was wiped and put back. */
   restored: RestoreState | undefined;
   /** What has woken it since its last turn, for the journal. */
@@ -124,6 +136,8 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     hurried: false,
     retryNow: false,
     deadlines: undefined,
+    waitingSince: undefined,
+    failures: undefined,
     restored: undefined,
     woke: undefined,
     notes: undefined,

@@ -40,13 +40,14 @@ function parse(text: string): unknown {
 
 function isRecord(value: unknown): value is ObjectRecord {
   if (!isObject(value) || typeof value.uid !== "string") return false;
-  const { handled, base, open, runs, failed } = value;
+  const { handled, base, open, runs, failed, later } = value;
   return (
     (handled === undefined || typeof handled === "string") &&
     (base === undefined || typeof base === "string") &&
     (open === undefined || isOpen(open)) &&
     (runs === undefined || (isObject(runs) && Object.values(runs).every(isRun))) &&
-    (failed === undefined || (isObject(failed) && Object.values(failed).every(isFailed)))
+    (failed === undefined || (isObject(failed) && Object.values(failed).every(isFailed))) &&
+    (later === undefined || (isObject(later) && Object.values(later).every(isObject)))
   );
 }
 

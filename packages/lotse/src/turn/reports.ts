@@ -7,7 +7,7 @@ import type { Logger } from "../report/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
 import { leafPaths } from "./fields.ts";
 import type { TurnKind } from "./kind.ts";
-import { firstTime, type ObjectMemory } from "./memory.ts";
+import { type FinalFailure, firstTime, type ObjectMemory } from "./memory.ts";
 import { isWar, type RestoreState } from "./restore.ts";
 import { errorFields, named, type Runs } from "./runs.ts";
 import type { Attempt, Failure, Settlement } from "./settle.ts";
@@ -73,6 +73,8 @@ export function messageOf(error: unknown): string {
 /** Something that went wrong for an object, or that has to wait, and what follows from it. */
 export interface Trouble {
   readonly what: keyof typeof SENTENCES;
+  /** Why it was called. */
+  readonly reason: FinalFailure["reason"];
   readonly handler: { readonly id: string; readonly place: string | undefined };
   readonly error: unknown;
   /** In words, where the error does not say it itself. */
@@ -106,7 +108,13 @@ const SENTENCES = {
  * Tells people, in the log and as an Event. Who waits by a `TemporaryError` has not failed: that is one line at info, and
  * an Event only where all of them are wanted, unless it keeps an object from its end, or goes on for long.
  */
-export function reportTrouble(kind: TurnKind, body: KubeBody, trouble: Trouble, logger: Logger): void {
+export function reportTrouble(
+  kind: TurnKind,
+  memory: ObjectMemory,
+  body: KubeBody,
+  trouble: Trouble,
+  logger: Logger,
+): void {
   const { what, handler, error, attempts, retryInMs, fields = {}, who = handler.id } = trouble;
   const { message = messageOf(error) } = trouble;
   const about = { ...named(handler), ...fields };
@@ -128,6 +136,10 @@ export function reportTrouble(kind: TurnKind, body: KubeBody, trouble: Trouble, 
   const [retried, final] = SENTENCES[what];
   const told = { ...about, ...errorFields(error, attempts === 1), error: message, attempt: attempts };
   if (retryIn === undefined) {
+    if (kind.failures.length > 0) {
+      memory.failures ??= [];
+      memory.failures.push({ handler: handler.id, reason: trouble.reason, error, attempts });
+    }
     logger.error(final, told);
     kind.post(body, "Warning", "HandlerFailed", `${who} failed for good: ${message}`);
   } else {
@@ -139,6 +151,7 @@ export function reportTrouble(kind: TurnKind, body: KubeBody, trouble: Trouble, 
 /** What became of the attempts of a cycle, as far as it is worth an Event or a line of its own. */
 export function reportAttempts(
   kind: TurnKind,
+  memory: ObjectMemory,
   cycle: Cycle,
   attempts: readonly Attempt[],
   failures: readonly Failure[],
@@ -146,15 +159,18 @@ export function reportAttempts(
   logger: Logger,
 ): void {
   for (const { handler, stepFailures = [] } of attempts) {
-    for (const failure of stepFailures) reportStep(kind, handler, failure, body, logger);
+    for (const failure of stepFailures) reportStep(kind, memory, cycle, handler, failure, body, logger);
   }
   const now = kind.clock.now();
   for (const { handler, error, attempts: made, message, retryAt, limit, startedAt } of failures) {
+    const reason = reasonFor(cycle, handler.id);
     reportTrouble(
       kind,
+      memory,
       body,
       {
         what: "handler",
+        reason,
         handler,
         error,
         message,
@@ -162,7 +178,7 @@ export function reportAttempts(
         retryInMs: retryAt === undefined ? undefined : retryAt - now,
         sinceMs: now - startedAt,
         deleting: cycle.reason === "delete",
-        fields: { reason: reasonFor(cycle, handler.id), ...(limit && { limit }) },
+        fields: { reason, ...(limit && { limit }) },
       },
       logger,
     );
@@ -175,6 +191,8 @@ export function reportAttempts(
 
 function reportStep(
   kind: TurnKind,
+  memory: ObjectMemory,
+  cycle: Cycle,
   handler: ChangeHandler,
   { step, place, error, attempts, retryInMs }: StepFailure,
   body: KubeBody,
@@ -184,7 +202,11 @@ function reportStep(
   const who = `${handler.id}, step "${step}",`;
   if (retryInMs === undefined) {
     logger.warn("step failed, which is ignored", { ...named(handler), ...fields, ...errorFields(error, true) });
-  } else reportTrouble(kind, body, { what: "step", handler, error, attempts, retryInMs, fields, who }, logger);
+  } else {
+    const reason = reasonFor(cycle, handler.id);
+    const trouble = { what: "step", reason, handler, error, attempts, retryInMs, fields, who } as const;
+    reportTrouble(kind, memory, body, trouble, logger);
+  }
 }
 
 export function reportDropped(kind: TurnKind, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {

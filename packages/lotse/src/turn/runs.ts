@@ -14,9 +14,9 @@ import {
 import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
-import { type ContextParts, changeContext, eventContext } from "./context.ts";
+import { type ContextParts, changeContext, eventContext, failureContext } from "./context.ts";
 import { remainingMs } from "./deadlines.ts";
-import { type Cycle, type Decision, reasonFor } from "./decide.ts";
+import { type Cycle, type Decision, oldFor, reasonFor } from "./decide.ts";
 import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } from "./kind.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
@@ -103,6 +103,25 @@ export class Runs {
     }
   }
 
+  /** Tells `on.failure` handlers what has failed for good: once, whatever comes of it. */
+  async failures(): Promise<void> {
+    const failures = this.#memory.failures ?? [];
+    this.#memory.failures = undefined;
+    for (const failure of failures) {
+      for (const handler of this.#kind.failures) {
+        const { filters, param } = handler;
+        const cause = filters.when && { memo: this.#kind.memoOf(this.#memory), param };
+        if (!matchesFilters(filters, this.body, [this.body], cause)) continue;
+        const result = await this.attempt(handler, this.body, undefined, (parts) =>
+          handler.fn(failureContext(parts, failure)),
+        );
+        if (result.error === undefined || result.outcome.type === "aborted") continue;
+        const fields = { ...named(handler), of: failure.handler, ...errorFields(result.error, true) };
+        this.#logger.error("failure handler failed, it is not tried again", fields);
+      }
+    }
+  }
+
   /** Runs the due handlers of a cycle. `remember` writes down how far the turn has got. */
   async changing(
     decision: Decision & { readonly cycle: Cycle },
@@ -130,7 +149,7 @@ export class Runs {
         });
         return steps.step;
       };
-      const old = reason === "create" ? undefined : cycle.old;
+      const old = oldFor(cycle, handler.id);
       const change = {
         reason,
         old,
@@ -262,7 +281,7 @@ export class Runs {
         timeoutMs,
         graceMs: plan.gracefulMs,
         blockedMs: plan.blockedMs,
-        errors: handler.type === "event" ? "ignored" : handler.retry.errors,
+        errors: "retry" in handler ? handler.retry.errors : "ignored",
         onBlocked: (ms) =>
           this.#logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
             ...named(handler),
@@ -302,8 +321,8 @@ export class Runs {
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
   #gather(handler: Exclude<Handler, IndexHandler>, draft: PatchDraft, { outcome }: AttemptResult): void {
     let changes = draft.mergePatch;
-    // Of events nothing is remembered, what their handlers return included.
-    if (outcome.type === "done" && outcome.result !== undefined && handler.type !== "event") {
+    // What handlers of events and failures return is nobody's business.
+    if (outcome.type === "done" && outcome.result !== undefined && "retry" in handler) {
       const result = resultPatch(handler.id, outcome.result);
       if (this.#kind.keepsResult(handler.id)) changes = combinePatches(changes, result);
       else reportNoRoom(this.#kind, handler, this.body, this.#logger);

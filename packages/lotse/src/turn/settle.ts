@@ -102,7 +102,9 @@ export function settle(
   if (attempts.length > 0 && attempts.every(({ outcome, steps }) => outcome.type === "aborted" && !steps)) {
     return { record: undefined, closed: false, release: false, nextDue: undefined, failures };
   }
-  const selected = cycle.selected.map((handler) => handler.id);
+  // Who waits for the object to be left alone keeps nobody else from hearing of the next change.
+  const postponed = postponedIn(decision, runs);
+  const selected = cycle.selected.map((handler) => handler.id).filter((id) => !postponed.includes(id));
   const closed = selected.every((id) => runs[id]?.outcome !== undefined);
   if (!closed) {
     const record = openRecord(uid, cycle, runs, keepsBase, previous);
@@ -113,7 +115,16 @@ export function settle(
     const record = held ? openRecord(uid, cycle, runs, keepsBase, previous) : undefined;
     return { record, closed, release: !held, nextDue: undefined, failures };
   }
-  return { ...close(uid, decision, runs, keepsBase, previous), closed, release: false, failures };
+  return { ...close(uid, decision, runs, postponed, keepsBase, previous), closed, release: false, failures };
+}
+
+function postponedIn(
+  { cycle, due }: Decision & { readonly cycle: Cycle },
+  runs: Readonly<Record<string, RunRecord>>,
+): readonly string[] {
+  return cycle.selected.flatMap(({ id, debounce }) =>
+    debounce && !runs[id] && !due.some((one) => one.id === id) ? [id] : [],
+  );
 }
 
 /** The record while the handlers of a cycle are not all finished. */
@@ -166,23 +177,25 @@ export function recordInProgress(
 
 function close(
   uid: string,
-  { cycle, current, matching }: Decision & { readonly cycle: Cycle },
+  { cycle, current, matching, nextDue }: Decision & { readonly cycle: Cycle },
   runs: Readonly<Record<string, RunRecord>>,
+  postponed: readonly string[],
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): Pick<Settlement, "record" | "nextDue"> {
   const failed = failedRuns(cycle, runs, previous);
+  const later = laterRuns(postponed, previous);
   const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
     const fresh = packed(keepsBase, essence);
     // The same essence packed by another version of zlib would be another string, and a write for nothing.
     const base = fresh !== undefined && previous?.handled === digest ? (previous.base ?? fresh) : fresh;
-    return { uid, handled: digest, ...(base && { base }), ...(failed && { failed }) };
+    return { uid, handled: digest, ...(base && { base }), ...(failed && { failed }), ...(later && { later }) };
   };
   const moved = current.digest !== cycle.opened.digest;
   const unseen = matching
     .filter((handler) => {
       const saw = runs[handler.id]?.saw;
-      if (!handler.reasons.has("update") || saw === current.digest) return false;
+      if (!handler.reasons.has("update") || saw === current.digest || postponed.includes(handler.id)) return false;
       // What it saw last is unknown but for its digest; having seen something else is reason enough to look again.
       return saw !== undefined || (moved && isForChange(handler, cycle.opened.essence, current.essence));
     })
@@ -190,11 +203,18 @@ function close(
   if (unseen.length === 0) {
     // Whoever failed with a state that is no more is owed a try with this one.
     const owed = cycle.selected.some(({ id }) => failed?.[id] && failed[id].saw !== current.digest);
-    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : undefined };
+    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : later && nextDue };
   }
   const essence = packed(keepsBase, current.essence);
   const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
   return { record: { ...handled(cycle.opened.digest, cycle.opened.essence), open }, nextDue: 0 };
+}
+
+/** Who waits for the object to be left alone, with what it was like before the first change that they have not heard of. */
+function laterRuns(postponed: readonly string[], previous: ObjectRecord | undefined): ObjectRecord["later"] {
+  if (postponed.length === 0) return undefined;
+  const fresh = previous?.base === undefined ? {} : { base: previous.base };
+  return Object.fromEntries(postponed.map((id) => [id, previous?.later?.[id] ?? fresh]));
 }
 
 /** Who failed for good, in this cycle or in an earlier one and has not been called since. */
@@ -274,12 +294,13 @@ function packed(keepsBase: boolean, essence: Essence | undefined): string | unde
 }
 
 function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {
-  const { handled, base, failed } = previous ?? {};
+  const { handled, base, failed, later } = previous ?? {};
   return {
     uid,
     ...(handled !== undefined && { handled }),
     ...(base !== undefined && { base }),
     ...(failed && { failed }),
+    ...(later && { later }),
   };
 }
 

@@ -22,6 +22,7 @@ export function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody
   if (reading.type === "found") memory.record = reading.record;
   const unreadable = reading.type === "unreadable" && memory.record === undefined;
   if (unreadable) reportUnreadable(kind, body, logger);
+  const monotonic = kind.clock.monotonic();
   const wiped = reading.type !== "found" && memory.record !== undefined;
   return {
     body,
@@ -39,6 +40,8 @@ export function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody
     formerFinalizers: storage.formerFinalizers ?? [],
     now: kind.clock.now(),
     remainingMs: (due) => remainingMs(due, memory.deadlines, kind.clock),
+    quietFor: (digest) => (memory.digest === digest ? monotonic - memory.changedAt : 0),
+    waitingForMs: memory.waitingSince === undefined ? 0 : monotonic - memory.waitingSince,
   };
 }
 
@@ -56,6 +59,7 @@ export function noteDecision(memory: ObjectMemory, { record }: Situation, decisi
     memory.digest = current.digest;
     memory.changedAt = now;
   }
+  if (decision.cycle?.reason === "update") memory.waitingSince ??= now;
   // An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered.
   if (!record || record.open || matching.length > 0 || current.digest === record.handled) return;
   memory.away = current.essence;

@@ -151,6 +151,7 @@ class ObjectTurn {
     const { situation, decision } = found;
     const settlement = await this.#work(situation, decision);
     const [backgroundAt, levelAt] = await this.#workBeside();
+    await this.#runs.failures();
     await this.#writeDown(situation, decision, settlement);
     const next = this.#afterwards(situation, decision);
     if (next) return next;
@@ -239,7 +240,10 @@ class ObjectTurn {
       record: settlement?.closed ? handledAsWritten(kind, memory, record, taken.changes, this.#body, decision) : record,
       finalizer: release ? "drop" : "keep",
     });
-    if (settlement?.closed) memory.away = undefined;
+    if (settlement?.closed) {
+      memory.away = undefined;
+      if (!memory.record?.later) memory.waitingSince = undefined;
+    }
     if (!decision.cycle || settlement?.closed) memory.firstSight = false;
     memory.deadlines = deadlinesIn(memory.record, memory.deadlines, kind.clock);
   }
@@ -306,7 +310,7 @@ class ObjectTurn {
   #retryInMs({ nextDue }: Decision, settlement: Settlement | undefined): number | undefined {
     const { clock } = this.#kind;
     const due = settlement ? settlement.nextDue : nextDue;
-    if (due === undefined || settlement?.closed) return due === undefined ? undefined : 0;
+    if (due === undefined || settlement?.closed) return due === undefined ? undefined : due - clock.now();
     const { record, deadlines } = this.#memory;
     const waits = Object.values((settlement && record?.runs) ?? {}).flatMap(({ outcome, due: until }) =>
       outcome === undefined && until !== undefined ? remainingMs(until, deadlines, clock) : [],
