@@ -184,7 +184,7 @@ function close(
   previous: ObjectRecord | undefined,
 ): Pick<Settlement, "record" | "nextDue"> {
   const failed = failedRuns(cycle, runs, previous);
-  const later = laterRuns(postponed, previous);
+  const later = laterRuns(cycle, postponed, previous);
   const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
     const fresh = packed(keepsBase, essence);
     // The same essence packed by another version of zlib would be another string, and a write for nothing.
@@ -203,7 +203,7 @@ function close(
   if (unseen.length === 0) {
     // Whoever failed with a state that is no more is owed a try with this one.
     const owed = cycle.selected.some(({ id }) => failed?.[id] && failed[id].saw !== current.digest);
-    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : later && nextDue };
+    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : later && (nextDue ?? 0) };
   }
   const essence = packed(keepsBase, current.essence);
   const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
@@ -211,10 +211,15 @@ function close(
 }
 
 /** Who waits for the object to be left alone, with what it was like before the first change that they have not heard of. */
-function laterRuns(postponed: readonly string[], previous: ObjectRecord | undefined): ObjectRecord["later"] {
-  if (postponed.length === 0) return undefined;
-  const fresh = previous?.base === undefined ? {} : { base: previous.base };
-  return Object.fromEntries(postponed.map((id) => [id, previous?.later?.[id] ?? fresh]));
+function laterRuns(
+  { selected }: Cycle,
+  postponed: readonly string[],
+  previous: ObjectRecord | undefined,
+): ObjectRecord["later"] {
+  const before = previous?.base === undefined ? {} : { base: previous.base };
+  const waiting = Object.entries(previous?.later ?? {}).filter(([id]) => !selected.some((one) => one.id === id));
+  for (const id of postponed) waiting.push([id, previous?.later?.[id] ?? before]);
+  return waiting.length > 0 ? Object.fromEntries(waiting) : undefined;
 }
 
 /** Who failed for good, in this cycle or in an earlier one and has not been called since. */
