@@ -34,7 +34,7 @@ describe("a load test whose pods really run", { timeout: 120_000 }, () => {
     client = await cluster.connect();
     running = operator.start({ client, log: () => {} });
     await running.ready;
-  });
+  }, 60_000);
 
   afterEach(async () => {
     await running.stop();

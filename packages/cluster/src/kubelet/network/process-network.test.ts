@@ -68,7 +68,7 @@ describe("pods that are processes reach Services", { timeout: 60_000 }, () => {
       for (const namespace of ["default", "other"])
         expect(await read(namespace, "backend")).toMatchObject({ status: { phase: "Running" } });
     }, PATIENCE);
-  });
+  }, 60_000);
 
   afterAll(async () => {
     await cluster?.stop();
