@@ -3,26 +3,30 @@ import type { AddressInfo } from "node:net";
 import { Cluster } from "@lotse/cluster";
 import { startHarness } from "@lotse/testing";
 import type { RunningOperator } from "lotse";
-import { type Client, Pod } from "lotse/client";
+import { type Client, Pod, Service } from "lotse/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import operator, { LoadTest } from "./operator.ts";
+import operator, { type LoadTest } from "./operator.ts";
 import { summary } from "./runner.ts";
-import { scenario } from "./scenario.ts";
+import { createSample, scenario } from "./scenario.ts";
 
 scenario((clock) => startHarness(operator, clock && { clock }));
 
-describe("a load test whose pods really run", () => {
+describe("a load test whose pods really run", { timeout: 120_000 }, () => {
   let cluster: Cluster;
   let client: Client;
   let running: RunningOperator;
   let server: Server;
   let asked: string[];
+  /** Nobody is answered before. */
+  let opened: Promise<void>;
 
   beforeEach(async () => {
     asked = [];
-    server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url}`);
-      response.statusCode = request.url === "/broken" ? 500 : 200;
+    opened = Promise.resolve();
+    server = createServer(async (request, response) => {
+      await opened;
+      asked.push(`${request.method} ${request.headers.host} ${request.url}`);
+      response.statusCode = request.url === "/" ? 200 : 404;
       response.end("moin");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -30,7 +34,7 @@ describe("a load test whose pods really run", () => {
     client = await cluster.connect();
     running = operator.start({ client, log: () => {} });
     await running.ready;
-  });
+  }, 60_000);
 
   afterEach(async () => {
     await running.stop();
@@ -40,51 +44,74 @@ describe("a load test whose pods really run", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  function test(path: string, replicas = 2, repeat = 5) {
-    const serviceName = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const spec = { replicas, test: { method: "GET" as const, serviceName, path, repeat } };
-    return client.create(new LoadTest({ metadata: { name: "shop" }, spec }));
+  /** The server of this test under the name that the sample has: behind it a pod that does nothing by itself. */
+  async function serveNginx(): Promise<void> {
+    const labels = { app: "nginx" };
+    const { port: targetPort } = server.address() as AddressInfo;
+    const spec = { selector: labels, ports: [{ port: 80, targetPort }] };
+    await client.create(new Service({ metadata: { name: "nginx" }, spec }));
+    const pod = await client.create(Pod.gen({ name: "nginx", labels, image: "nginx" }));
+    await pod.waitReady({ timeout: "60s" });
   }
 
-  const finished = (one: InstanceType<typeof LoadTest>, run: string) =>
-    vi.waitFor(async () => expect((await one.refresh()).status).toMatchObject({ state: "finished", run }), {
-      timeout: 60_000,
-      interval: 100,
+  const reaches = (test: InstanceType<typeof LoadTest>, state: string, tested = 1) =>
+    vi.waitFor(async () => expect((await test.refresh()).status).toMatchObject({ state, tested }), {
+      timeout: 90_000,
+      interval: 50,
     });
 
-  it("has its pods really send the requests, and tells what they saw", { timeout: 90_000 }, async () => {
-    const shop = await test("/hello");
-    await finished(shop, "1");
-    expect(asked).toHaveLength(10);
-    expect(new Set(asked)).toEqual(new Set(["GET /hello"]));
-    expect(shop.status).toMatchObject({ requests: 10, failures: 0, p50: expect.stringMatching(/^[\d.]+ ms$/) });
-    for (const pod of await client.list(Pod).toArray()) {
-      expect(pod.metadata.ownerReferences).toMatchObject([{ kind: "LoadTest", uid: shop.uid }]);
-    }
+  it("sends the sample's requests to the Service nginx, and tells what came of them", async () => {
+    await serveNginx();
+    let open = () => {};
+    opened = new Promise((resolve) => {
+      open = resolve;
+    });
+    const test = await createSample(client);
+    await reaches(test, "executing");
+    open();
+    await reaches(test, "finished");
+    expect(asked).toEqual(Array.from({ length: 50 }, () => "GET nginx /"));
+    expect(test.status).toMatchObject({ requests: 50, failures: 0, p50: expect.stringMatching(/^[\d.]+ ms$/) });
+    const states = cluster.history("LoadTest", "default", "example-02").map(({ object }) => {
+      return (object.status as { state?: string } | undefined)?.state;
+    });
+    expect([...new Set(states)].filter(Boolean)).toEqual(["pending", "executing", "finished"]);
   });
 
-  it("starts anew when it is changed, without the pods of before", { timeout: 120_000 }, async () => {
-    const shop = await test("/hello", 1);
-    await finished(shop, "1");
-    await shop.patch({ spec: { test: { path: "/broken" } } });
-    await finished(shop, "2");
-    expect(shop.status).toMatchObject({ requests: 5, failures: 5 });
-    const pods = await client.list(Pod).toArray();
-    expect(pods.map(({ name }) => name)).toEqual(["shop-2-0"]);
+  it("begins again when it is changed, and counts what was answered with an error", async () => {
+    await serveNginx();
+    const test = await createSample(client);
+    await reaches(test, "finished");
+    await test.patch({ spec: { replicas: 1, test: { path: "/missing" } } });
+    await reaches(test, "finished", 2);
+    expect(test.status).toMatchObject({ requests: 10, failures: 10, children: ["example-02-2-0"] });
+    const left = await client.list(Pod, { labelSelector: { app: "loadtest" } }).toArray();
+    expect(left.map(({ name }) => name)).toEqual(["example-02-2-0"]);
   });
 
-  it("takes its pods along when it is deleted in the middle", { timeout: 60_000 }, async () => {
-    const shop = await test("/hello", 2, 100_000);
-    await vi.waitFor(async () => expect(await client.list(Pod).toArray()).toHaveLength(2), { timeout: 20_000 });
-    await shop.delete({ wait: true });
-    await vi.waitFor(async () => expect(await client.list(Pod).toArray()).toEqual([]), { timeout: 20_000 });
+  it("fails when nobody answers, and its pods tell why", async () => {
+    const test = await createSample(client);
+    await reaches(test, "failed");
+    const [pod = ""] = /^\S+/.exec(test.status?.message ?? "") ?? [];
+    const text = await (await client.get(Pod, pod)).logs().text();
+    expect(text).toMatch(/^http:\/\/nginx\/ does not answer: getaddrinfo \w+ nginx\n$/);
+  });
+
+  it("ends its pods when it is deleted in the middle", async () => {
+    await serveNginx();
+    const test = await createSample(client);
+    await test.patch({ spec: { test: { repeat: 100_000 } } });
+    await reaches(test, "executing", 2);
+    await test.delete({ wait: true });
+    const left = () => client.list(Pod, { labelSelector: { app: "loadtest" } }).toArray();
+    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 60_000 });
   });
 });
 
 describe("samples", () => {
   it("amount to requests, failures and percentiles of those that succeeded", () => {
     const samples = [...Array.from({ length: 99 }, (_, i) => i + 1), null, 250.04];
-    expect(summary(samples)).toEqual({ requests: 101, failures: 1, p50: 51, p99: 250 });
-    expect(summary([null])).toEqual({ requests: 1, failures: 1, p50: 0, p99: 0 });
+    expect(summary(samples)).toEqual({ requests: 101, failures: 1, p50: "51 ms", p99: "250 ms" });
+    expect(summary([null])).toEqual({ requests: 1, failures: 1, p50: "0 ms", p99: "0 ms" });
   });
 });

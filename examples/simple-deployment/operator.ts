@@ -1,35 +1,38 @@
-/** A deployment in its simplest form: one Pod for each SimpleDeployment, which sleeps for as long as it is told. */
+/** A deployment in its simplest form: one Pod for each SimpleDeployment, which says something and sleeps. */
 import { Operator, resource } from "lotse";
 import { Pod } from "lotse/client";
 import { z } from "zod";
 
 export const SimpleDeployment = resource({
-  group: "simple.example.com",
+  group: "example.org",
   version: "v1",
   kind: "SimpleDeployment",
-  spec: z.object({ sleepytime: z.number().int().min(1).default(60) }),
+  spec: z.object({
+    /** In seconds. */
+    sleepytime: z.string().regex(/^\d+$/).default("0"),
+  }),
   status: z.object({ createPod: z.object({ children: z.array(z.string()) }).optional() }),
-  shortNames: ["sd"],
+  shortNames: ["simdep", "sd"],
   columns: [
-    { name: "Sleepytime", type: "integer", path: ".spec.sleepytime" },
-    { name: "Children", type: "string", path: ".status.createPod.children" },
+    { name: "Children", type: "string", path: ".status.createPod.children", description: "the uid of its pod" },
   ],
 });
 
 const operator = new Operator({ name: "simple-deployment", crds: "install" });
 
 /** What a handler returns goes into the status, under the handler's name. */
-operator.on.create(SimpleDeployment, async function createPod({ spec, name, adopt, client, logger }) {
+operator.on.create(SimpleDeployment, async function createPod({ spec, adopt, client, logger }) {
   const pod = Pod.gen({
-    // Always the same name: an attempt that is cut off and made again finds the Pod of the first one.
-    name: `${name}-pod`,
+    containerName: "simple",
     image: "busybox",
-    command: ["sleep", String(spec.sleepytime)],
+    command: ["sh", "-c"],
+    args: [`echo "I'm so very useful!"; exec sleep ${spec.sleepytime}`],
     restartPolicy: "Never",
   });
-  const created = await client.apply(adopt(pod));
-  logger.info("the pod is there", { pod: created.name });
-  return { children: [created.uid] };
+  // Named exactly as its owner: an attempt that is cut off and made again finds the Pod of the first one.
+  const { name, uid } = await client.apply(adopt(pod, { strict: true }));
+  logger.info("the pod is there", { pod: name });
+  return { children: [uid] };
 });
 
 export default operator;

@@ -1,16 +1,19 @@
 /**
- * The useless machine: somebody flips its switch, and it flips it back. The first time at once; after that it rests for
- * five seconds between two flips, and no machine ever waits for another.
+ * The useless machine: somebody flips its switch, and five seconds after it has noticed, the machine flips it back. No
+ * machine ever waits for another.
  */
 import { Operator, resource, TemporaryError } from "lotse";
 import { z } from "zod";
 
 export const Machine = resource({
-  group: "machines.example.com",
-  version: "v1",
+  group: "useless.container.training",
+  version: "v1alpha1",
   kind: "Machine",
   spec: z.object({ switchPosition: z.string().default("down") }),
-  status: z.object({ seenAt: z.iso.datetime().optional() }),
+  status: z.object({
+    /** When the operator noticed that the switch was flipped. */
+    seenAt: z.iso.datetime().optional(),
+  }),
   shortNames: ["um"],
   columns: [
     { name: "Switch", type: "string", path: ".spec.switchPosition" },
@@ -18,7 +21,7 @@ export const Machine = resource({
   ],
 });
 
-const REST_MS = 5_000;
+const PAUSE_MS = 5_000;
 
 const operator = new Operator({ name: "useless-machine", crds: "install" });
 
@@ -26,14 +29,13 @@ operator.on(
   ["create", "update", "resume"],
   Machine,
   { when: ({ spec }) => spec.switchPosition !== "down" },
-  function flipBack({ spec, status, patch, logger, started, runtime }) {
-    const now = started.getTime() + runtime;
-    const rested = status.seenAt === undefined ? Number.POSITIVE_INFINITY : now - Date.parse(status.seenAt);
-    // Nobody waits here: the machine comes back when it has rested, and meanwhile others have their turn.
-    if (rested < REST_MS) throw new TemporaryError("the machine rests", { delay: REST_MS - rested });
-    logger.info("flipped back", { from: spec.switchPosition });
+  function flipBack({ spec, patch, started, runtime, logger }) {
+    // The first attempt is the moment of noticing, and is remembered over all that follow, a restart included.
+    patch.status.seenAt = started.toISOString();
+    // Nobody sleeps here: the machine comes back when it is time, and meanwhile others have their turn.
+    if (runtime < PAUSE_MS) throw new TemporaryError("the switch was flipped just now", { delay: PAUSE_MS - runtime });
     patch.spec.switchPosition = "down";
-    patch.status.seenAt = new Date(now).toISOString();
+    logger.info("flipped back", { from: spec.switchPosition });
   },
 );
 

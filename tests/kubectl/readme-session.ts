@@ -92,6 +92,8 @@ export class ReadmeSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    // Gently first: pods that are processes would outlive a cluster that is killed, and keep their ports.
+    await this.close().catch(() => {});
     this.#signal("SIGKILL");
     await this.#closed;
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });

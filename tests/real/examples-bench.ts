@@ -1,5 +1,5 @@
 /** The place where the scenarios of the examples are played on a real cluster: see examples/bench.ts. */
-import { Client, Namespace } from "@lotse/client";
+import { Client, CustomResourceDefinition, Namespace } from "@lotse/client";
 import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta";
 import { CapturedLogs } from "@lotse/testing";
 import type { Operator, RunningOperator } from "lotse";
@@ -26,6 +26,16 @@ export async function startRealBench(
   const bench = new RealBench(cluster, operator, client, namespace, clock);
   await bench.startOperator();
   return bench;
+}
+
+/** Takes the definitions of an operator's kinds away: two examples may have different ideas of a kind of the same name. */
+export async function removeDefinitions(cluster: TestCluster, operator: Operator): Promise<void> {
+  const client = await cluster.connect();
+  for (const { resource } of operator.resources) {
+    const { crd } = resource as { crd?: () => CustomResourceDefinition["body"] };
+    const name = crd?.().metadata?.name;
+    if (name) await client.delete(CustomResourceDefinition, name, { ignoreNotFound: true, wait: "60s" });
+  }
 }
 
 class RealBench implements Bench {

@@ -4,7 +4,7 @@
  * (exec, logs) stays in the examples' own tests.
  */
 import type { Operator } from "lotse";
-import { describe } from "vitest";
+import { afterAll, describe } from "vitest";
 import type { StartBench } from "../../examples/bench.ts";
 import exchangeRates from "../../examples/exchange-rates/operator.ts";
 import { scenario as exchangeRatesScenario } from "../../examples/exchange-rates/scenario.ts";
@@ -19,7 +19,7 @@ import { scenario as switchesScenario } from "../../examples/switches/scenario.t
 import uselessMachine from "../../examples/useless-machine/operator.ts";
 import { scenario as uselessMachineScenario } from "../../examples/useless-machine/scenario.ts";
 import { describeOn } from "../fixture.ts";
-import { startRealBench } from "./examples-bench.ts";
+import { removeDefinitions, startRealBench } from "./examples-bench.ts";
 
 const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void])[] = [
   [exchangeRates, exchangeRatesScenario],
@@ -34,6 +34,7 @@ describeOn(["real"], "the example", (cluster) => {
   let tests = 0;
   for (const [operator, scenario] of EXAMPLES) {
     describe(operator.name, () => {
+      afterAll(() => removeDefinitions(cluster(), operator));
       scenario((clock) => startRealBench(cluster(), operator, `${operator.name}-${++tests}`, clock));
     });
   }

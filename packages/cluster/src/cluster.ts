@@ -113,7 +113,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #addNode(kubelet: KubeletMode | KubeletSettings, rbac: boolean): Promise<void> {
-    const { access, context, controllers, programs, state } = this.#parts;
+    const { access, context, controllers, programs, services, state } = this.#parts;
     const { startNode, DisruptionController, PodCollector } = await loadNode();
     const node = startNode(kubelet, {
       context,
@@ -123,6 +123,7 @@ export class Cluster implements AsyncDisposable {
       // Where roles count, pods are their service accounts; elsewhere that would make no difference but in logs.
       kubeconfig: (pod) => (rbac ? kubeconfigText(this.kubeconfigFor(podIdentity(pod))) : this.kubeconfigYaml()),
       token: access.podToken,
+      resolve: (...service) => services.resolve(...service),
     });
     state.kubelet = node;
     // Budgets are about pods that run, and nodes that are gone about those that were there; where no pods run, all of

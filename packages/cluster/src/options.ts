@@ -62,7 +62,8 @@ export interface ClusterOptions {
   readonly controllers?: ControllerOptions;
   /**
    * Whether pods run. `false`, the default: they stay Pending, as in a bare API server. `"simulate"`: they pretend, see
-   * `cluster.pods`. `"process"`: the commands of their containers run as processes of this machine.
+   * `cluster.pods`. `"process"`: the commands of their containers run as processes of this machine, and reach Services by
+   * name.
    */
   readonly kubelet?: KubeletMode | KubeletSettings | false;
 }

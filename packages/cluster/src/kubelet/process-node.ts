@@ -3,6 +3,7 @@ import type { Duration } from "@lotse/client/meta";
 import type { ControllerContext } from "../controllers/index.ts";
 import { type ApiObject, fromStore } from "../registry/index.ts";
 import { Kubelet } from "./kubelet.ts";
+import { type NetworkOptions, ProcessNetwork } from "./network/index.ts";
 import { dial } from "./process-dial.ts";
 import type { PodToken } from "./process-files.ts";
 import { type ImageCommands, ProcessRuntime } from "./process-runtime.ts";
@@ -40,6 +41,8 @@ export interface NodeOptions {
   readonly kubeconfig: (pod: ApiObject) => string;
   /** The tokens in pods' volumes. */
   readonly token: PodToken;
+  /** Where a ready pod behind a Service is; throws when there is none. */
+  readonly resolve: NetworkOptions["resolve"];
 }
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
@@ -66,7 +69,7 @@ export function startNode(wanted: KubeletMode | KubeletSettings, options: NodeOp
 
 function makeRuntime(
   settings: KubeletSettings,
-  { context, programs, kubeconfig, token }: NodeOptions,
+  { context, programs, kubeconfig, token, resolve }: NodeOptions,
 ): ContainerRuntime {
   const { clock, random, store } = context.backend;
   if (settings.mode === "simulate") {
@@ -77,6 +80,11 @@ function makeRuntime(
     images: settings.images ?? {},
     kubeconfig,
     token,
+    network: new ProcessNetwork({
+      services: () => store.list("services").map((entry) => fromStore(entry.object)),
+      watch: (listener) => store.watch("services", store.revision, listener),
+      resolve,
+    }),
     find: (plural, namespace, name) => {
       const entry = store.get(plural, `${namespace}/${name}`);
       return entry && fromStore(entry.object);

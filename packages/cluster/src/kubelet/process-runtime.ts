@@ -6,6 +6,7 @@ import path from "node:path";
 import type { Clock } from "@lotse/client/meta";
 import { type ApiObject, isRecord, objectAt } from "../registry/index.ts";
 import { containerEnvironment, expand, type FindObject } from "./environment.ts";
+import type { ProcessNetwork } from "./network/index.ts";
 import { Child } from "./process-child.ts";
 import { ProcessContainer } from "./process-container.ts";
 import { dial } from "./process-dial.ts";
@@ -28,6 +29,8 @@ export interface ProcessOptions {
   /** A pod's kubeconfig, for programs that want to talk to the cluster. */
   readonly kubeconfig: (pod: ApiObject) => string;
   readonly token: PodToken;
+  /** How programs reach Services. */
+  readonly network: ProcessNetwork;
 }
 
 const ADDRESS = "127.0.0.1";
@@ -69,6 +72,7 @@ export class ProcessRuntime implements ContainerRuntime {
   async close(): Promise<void> {
     this.#killAll();
     process.off("exit", this.#onExit);
+    await this.#options.network.close();
     if (!this.#root) return;
     await Promise.all([...this.#children].map((child) => child.exited));
     await rm(await this.#root, { recursive: true, force: true, maxRetries: 3 });
@@ -93,7 +97,11 @@ export class ProcessRuntime implements ContainerRuntime {
     const addresses = { podIp: ADDRESS, hostIp: ADDRESS };
     const { find, token } = this.#options;
     const folder = await makeDirectory(podFolder, pod, container, addresses, find, token);
-    const base = { ...this.#base(pod, folder), KUBECONFIG: path.join(podFolder, "kubeconfig") };
+    const base = {
+      ...this.#base(pod, folder),
+      ...(await this.#options.network.variables(pod, await this.#folder())),
+      KUBECONFIG: path.join(podFolder, "kubeconfig"),
+    };
     const env = containerEnvironment(pod, container, addresses, base, find);
     const workingFolder = inside(folder, String(container.workingDir ?? ""));
     await mkdir(workingFolder, { recursive: true });

@@ -39,6 +39,18 @@ describe("objects", () => {
       expect(body.metadata.name).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
     });
 
+    it("tells labels and annotations in the order of their keys, whoever wrote them when", async () => {
+      const name = fresh();
+      const { body } = await post({ metadata: { name, labels: { b: "", a: "" }, annotations: { z: "", y: "" } } });
+      expect(Object.keys(body.metadata.labels)).toEqual(["a", "b"]);
+      expect(Object.keys(body.metadata.annotations)).toEqual(["y", "z"]);
+      const patched = await call(cluster, "PATCH", `${CONFIG_MAPS}/${name}`, {
+        body: { metadata: { labels: { aa: "" } } },
+        headers: { "content-type": "application/merge-patch+json" },
+      });
+      expect(Object.keys(patched.body.metadata.labels)).toEqual(["a", "aa", "b"]);
+    });
+
     it("says that a name is taken", async () => {
       const name = await make();
       const { status, body } = await post({ metadata: { name } });

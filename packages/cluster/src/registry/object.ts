@@ -70,7 +70,19 @@ export function ordered(object: ApiObject): ApiObject {
   const sorted: Record<string, unknown> = {};
   for (const key of META_ORDER)
     if (metadata[key] !== undefined || key === "resourceVersion") sorted[key] = metadata[key];
-  return { kind, apiVersion, metadata: { ...sorted, ...metadata } as unknown as ApiMeta, ...rest };
+  const { labels, annotations } = metadata;
+  Object.assign(
+    sorted,
+    metadata,
+    labels && { labels: byKey(labels) },
+    annotations && { annotations: byKey(annotations) },
+  );
+  return { kind, apiVersion, metadata: sorted as unknown as ApiMeta, ...rest };
+}
+
+/** A server tells maps in the order of their keys. */
+function byKey(map: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** A nested object of a body, or an empty one that is not attached to it. */

@@ -1,0 +1,1 @@
+export { type NetworkOptions, ProcessNetwork } from "./process-network.ts";
