@@ -36,6 +36,7 @@ export {
 } from "./labels.ts";
 export { applyMergePatch, createMergePatch } from "./merge-patch.ts";
 export { compareQuantities, parseQuantity, type Quantity, QuantityError } from "./quantity.ts";
+export { isTimeZone, parseSchedule, type Schedule, ScheduleError } from "./schedule.ts";
 export {
   formatLabelSelector,
   type LabelOperator,

@@ -2,7 +2,7 @@
 import { formatDuration } from "@lotse/client/meta";
 import { matchesFilters, type TimerHandler } from "../declare/index.ts";
 import { type BackgroundTurn, errorFields, named, reportTrouble, timerContext } from "../turn/index.ts";
-import { afterTimerRun, isLifted, startTimer, type TimerState, timerDueAt } from "./timers.ts";
+import { afterTimerRun, isLifted, startTimer, type TimerState, timerDueAt, toldAnew } from "./timers.ts";
 
 /** Runs timers that are due; resolves with when the next one is (monotonic). */
 export async function runTimers(
@@ -33,8 +33,12 @@ async function runTimer(
     return filters.when && intervalMs !== undefined ? clock.monotonic() + Math.max(intervalMs, 1_000) : undefined;
   }
   const begunAt = clock.monotonic();
+  const time = { now: begunAt, wall: clock.now() };
   const known = timers.get(handler.id);
-  const state = known && !isLifted(known, memory.digest) ? known : startTimer(handler, body, begunAt);
+  const state =
+    known && !isLifted(known, memory.digest)
+      ? toldAnew(known, time)
+      : startTimer(handler, body, time, Date.parse(memory.record?.timers?.[handler.id] ?? "") || undefined);
   timers.set(handler.id, state);
   const dueAt = timerDueAt(handler, state, memory.changedAt);
   if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.reason) return dueAt;
@@ -51,7 +55,10 @@ async function runTimer(
     attempts,
   );
   const now = clock.monotonic();
-  const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt);
+  const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt, clock.now());
+  if (result.outcome.type === "done" && handler.schedule?.missed === "once") {
+    runs.ranAt = { ...runs.ranAt, [handler.id]: new Date(time.wall).toISOString() };
+  }
   timers.set(handler.id, after.ended ? { ...after, endedFor: digest } : after);
   const nextAt = timerDueAt(handler, after, memory.changedAt);
   const { outcome, error } = result;

@@ -3,13 +3,15 @@
  * object's mailbox is woken at, and its run is part of the object's turn, so it never overlaps anything of its object.
  */
 import type { KubeBody } from "@lotse/client";
-import { backoffMs, filterContext, type TimerHandler } from "../declare/index.ts";
+import { backoffMs, filterContext, type SchedulePlan, type TimerHandler } from "../declare/index.ts";
 import type { Standing } from "../turn/index.ts";
 
 /** What is remembered of one timer of one object; times are monotonic milliseconds. */
 export interface TimerState {
   /** Not before this. */
   readonly dueAt: number;
+  /** By the clock on the wall, for a timer with a schedule; that clock may be set. */
+  readonly scheduledFor?: number | undefined;
   /** When the current run's first attempt began; undefined between runs. */
   readonly startedAt: number | undefined;
   /** Failed attempts of the current run. */
@@ -38,9 +40,46 @@ export type TimerOutcome =
   | { readonly type: "failed"; readonly message?: string }
   | { readonly type: "aborted" };
 
-/** A timer begins to count when its object first matches. */
-export function startTimer(handler: TimerHandler, body: KubeBody, now: number): TimerState {
-  return { dueAt: now + handler.initialDelay(filterContext(body)), startedAt: undefined, attempts: 0, ended: false };
+/** What time it is: `now` is monotonic, `wall` what people read. */
+export interface TimerClock {
+  readonly now: number;
+  readonly wall: number;
+}
+
+/** A timer begins to count when its object first matches. `last`: when it ran before, in an earlier process. */
+export function startTimer(
+  handler: TimerHandler,
+  body: KubeBody,
+  { now, wall }: TimerClock,
+  last?: number | undefined,
+): TimerState {
+  const { schedule } = handler;
+  const fresh = { startedAt: undefined, attempts: 0, ended: false };
+  if (!schedule) return { ...fresh, dueAt: now + handler.initialDelay(filterContext(body)) };
+  const since = schedule.missed === "once" ? (last ?? createdAt(body) ?? wall) : wall;
+  return { ...fresh, ...scheduled(schedule, Math.min(since, wall), { now, wall }) };
+}
+
+function createdAt({ metadata }: KubeBody): number | undefined {
+  const time = Date.parse(metadata?.creationTimestamp ?? "");
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** The next time after `since`; what has gone by is due now, once. */
+function scheduled(
+  schedule: SchedulePlan,
+  since: number,
+  { now, wall }: TimerClock,
+): Pick<TimerState, "dueAt" | "scheduledFor"> {
+  const next = schedule.next(since) ?? Number.POSITIVE_INFINITY;
+  return { dueAt: now + Math.max(0, next - wall), scheduledFor: next };
+}
+
+/** The state with its time told anew: the clock on the wall may have been set since. */
+export function toldAnew(state: TimerState, { now, wall }: TimerClock): TimerState {
+  const { scheduledFor } = state;
+  if (scheduledFor === undefined || state.attempts > 0) return state;
+  return { ...state, dueAt: now + Math.max(0, scheduledFor - wall) };
 }
 
 /** When the timer runs next; undefined when never. `changedAt` is when somebody last changed the object's essence. */
@@ -59,8 +98,15 @@ export function afterTimerRun(
   now: number,
   random: () => number,
   changedAt: number,
+  wall = 0,
 ): TimerState {
   if (outcome.type === "aborted") return state;
+  const { schedule } = handler;
+  if (outcome.type === "done" && schedule) {
+    // Times that have gone by during the run are made up for by one, or by none.
+    const since = schedule.missed === "once" ? wall - (now - begunAt) : wall;
+    return { startedAt: undefined, attempts: 0, ended: false, ...scheduled(schedule, since, { now, wall }) };
+  }
   if (outcome.type === "done" && handler.intervalMs === undefined) {
     return { dueAt: now, startedAt: undefined, attempts: 0, ended: false, ranFor: changedAt };
   }

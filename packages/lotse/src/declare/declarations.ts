@@ -1,5 +1,5 @@
 import type { KubeBody } from "@lotse/client";
-import { durationMs } from "@lotse/client/meta";
+import { durationMs, isDns1123Label } from "@lotse/client/meta";
 import type { ChildrenOptions, DesiredChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
 import { declarationError } from "./errors.ts";
@@ -17,8 +17,11 @@ import {
   type ObjectHandlerOptions,
   planDebounce,
   planRetries,
+  planSchedule,
   type Reason,
   type ResourceInput,
+  type ScheduleOptions,
+  type SchedulePlan,
   type TimerHandler,
   type TimerOptions,
 } from "./handler.ts";
@@ -28,6 +31,14 @@ import { callerPlace } from "./place.ts";
 import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
+import type {
+  OperatorScheduleOptions,
+  ScheduleContext,
+  ScheduledHandler,
+  SourceFunction,
+  SourceHandler,
+  SourceOptions,
+} from "./sources.ts";
 
 /** All handlers of one resource. */
 export interface ResourceDeclaration {
@@ -53,6 +64,8 @@ export class Declarations {
   readonly #entries = new Map<string, Entry>();
   readonly #lifecycle: LifecycleHandler[] = [];
   readonly #predicates = new Map<unknown, string>();
+  readonly #sources: SourceHandler[] = [];
+  readonly #schedules: ScheduledHandler[] = [];
 
   /** Declares handlers of changes and events. */
   readonly on: On;
@@ -103,6 +116,15 @@ export class Declarations {
       throw declarationError("a timer needs options", 'write operator.timer(Kind, { interval: "1h" }, handler)');
     }
     optionsOf("timer", "timer", [options, handler]);
+    if (options.schedule === undefined && (options.timeZone ?? options.missed) !== undefined) {
+      throw declarationError('"timeZone" and "missed" need a "schedule"', 'add { schedule: "0 3 * * *" }');
+    }
+    if (options.schedule !== undefined && (options.interval ?? options.idle ?? options.initialDelay) !== undefined) {
+      throw declarationError(
+        'a timer with a "schedule" has no "interval", "idle" or "initialDelay"',
+        "declare two timers",
+      );
+    }
     if (options.sharp && options.interval === undefined) {
       throw declarationError('"sharp" has no meaning without an interval', 'add { interval: "1h" }');
     }
@@ -115,6 +137,7 @@ export class Declarations {
       initialDelay: initialDelayOf(options.initialDelay),
       idleMs: options.idle === undefined ? undefined : durationMs(options.idle),
       sharp: options.sharp ?? false,
+      schedule: readSchedule(options),
       param: options.param,
       fn: fn as TimerHandler["fn"],
     });
@@ -237,6 +260,57 @@ export class Declarations {
     const { deletion, external = false, conditions = true } = options;
     const plan = { reverse: deletion === "reverse", external };
     this.#reconciler("children", resource, { ...options, conditions }, functionOf("children", rest), plan);
+  }
+
+  /**
+   * Wakes objects for what happens outside of the cluster: their reconcilers, children and timers run, and what waits for
+   * its retry is tried. A source that fails is begun again after a while; one that ends has ended.
+   *
+   * @example
+   * ```ts
+   * operator.source("mail", async function* ({ signal }) {
+   *   for await (const { database } of inbox.messages({ signal })) yield { kind: Database, name: database, why: "mail" };
+   * });
+   * ```
+   */
+  source(name: string, fn: SourceFunction): void;
+  source(name: string, options: SourceOptions, fn: SourceFunction): void;
+  source(name: string, ...rest: unknown[]): void {
+    const fn = functionOf("source", rest) as SourceFunction;
+    const options = optionsOf<SourceOptions>("source", "source", rest);
+    const id = outsideName("source", name, this.#sources);
+    this.#sources.push({ id, place: callerPlace(), retry: planRetries(options), fn });
+  }
+
+  /**
+   * Calls `fn` for the operator itself by the clock on the wall: cron's five fields, `"@daily"`, `"@every 1h"`. A run that
+   * is still under way is not begun twice.
+   *
+   * @example
+   * ```ts
+   * operator.schedule("nightly", "0 3 * * *", async function report({ client, logger }) {
+   *   logger.info("machines", { count: (await client.list(Machine, { namespace: "*" }).toArray()).length });
+   * });
+   * ```
+   */
+  schedule(name: string, schedule: string | OperatorScheduleOptions, fn: (context: ScheduleContext) => unknown): void {
+    const options = typeof schedule === "string" ? { schedule } : schedule;
+    functionOf("schedule", [fn]);
+    optionsOf("schedule", "schedule", [options, fn]);
+    const id = outsideName("schedule", name, this.#schedules);
+    const plan = readSchedule(options);
+    if (!plan) throw declarationError("a schedule needs to say when", 'write "0 3 * * *" or { schedule: "0 3 * * *" }');
+    this.#schedules.push({ id, place: callerPlace(), schedule: plan, retry: planRetries(options), fn });
+  }
+
+  /** What tells of the world outside, in the order of declaration. */
+  get sources(): readonly SourceHandler[] {
+    return this.#sources;
+  }
+
+  /** What the operator does by the clock, in the order of declaration. */
+  get schedules(): readonly ScheduledHandler[] {
+    return this.#schedules;
   }
 
   #reconciler(
@@ -416,6 +490,29 @@ export class Declarations {
     }
     entry.places.set(handler.id, place ?? "an unknown place");
     entry.handlers.push(handler);
+  }
+}
+
+/** Names of sources and schedules are part of logs, metrics, and of the name of a Lease. */
+function outsideName(what: string, name: unknown, others: readonly { readonly id: string }[]): string {
+  if (typeof name !== "string" || !isDns1123Label(name)) {
+    throw declarationError(
+      `${JSON.stringify(name)} is not the name of a ${what}`,
+      `use lower case letters, digits and dashes: operator.${what}("nightly", …)`,
+    );
+  }
+  if (others.some(({ id }) => id === name)) {
+    throw declarationError(`there are two ${what}s called "${name}"`, "give one of them another name");
+  }
+  return name;
+}
+
+function readSchedule(options: Partial<ScheduleOptions>): SchedulePlan | undefined {
+  if (options.schedule === undefined) return undefined;
+  try {
+    return planSchedule(options as ScheduleOptions);
+  } catch (error) {
+    throw declarationError((error as Error).message, 'a schedule is "0 3 * * *", "@daily" or "@every 1h"');
   }
 }
 

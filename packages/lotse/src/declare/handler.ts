@@ -1,5 +1,5 @@
 import type { KubeBody } from "@lotse/client";
-import { type Duration, durationMs } from "@lotse/client/meta";
+import { type Duration, durationMs, parseSchedule, type Schedule, ScheduleError } from "@lotse/client/meta";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
 import type {
   ChangeContext,
@@ -76,8 +76,21 @@ export interface DaemonOptions<B> extends ObjectHandlerOptions<B>, RetryOptions 
   readonly grace?: Duration;
 }
 
+/** When something happens by the clock on the wall. */
+export interface ScheduleOptions {
+  /** Cron's five fields, a shorthand (`@daily`), or `@every 1h30m`: `"0 3 * * *"` is at three in the night. */
+  readonly schedule: string;
+  /** Whose clock: `"Europe/Berlin"`. Default UTC. */
+  readonly timeZone?: string | undefined;
+  /**
+   * What becomes of times that went by while nobody was there, or while the last run was under way: `"skip"` (default),
+   * or `"once"`: one run makes up for all of them. That costs a write for each run, because it has to be remembered.
+   */
+  readonly missed?: "skip" | "once" | undefined;
+}
+
 /** Options of `operator.timer`. */
-export interface TimerOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
+export interface TimerOptions<B> extends ObjectHandlerOptions<B>, RetryOptions, Partial<ScheduleOptions> {
   /**
    * Time from the end of one run to the start of the next (from start to start with `sharp`). Without it the timer runs
    * once for each time that the object has been left alone for `idle`; without either, once for each object.
@@ -157,6 +170,18 @@ export interface FailureHandler {
   readonly fn: (context: FailureContext<KubeBody>) => unknown;
 }
 
+/** {@link ScheduleOptions}, read. */
+export interface SchedulePlan extends Schedule {
+  readonly missed: "skip" | "once";
+}
+
+/** Reads {@link ScheduleOptions}; one that makes no sense is found here, when it is declared. */
+export function planSchedule({ schedule, timeZone, missed = "skip" }: ScheduleOptions): SchedulePlan {
+  const { next } = parseSchedule(schedule, timeZone);
+  if (next(Date.UTC(2000, 0)) === undefined) throw new ScheduleError(`"${schedule}" never comes`);
+  return { next, missed };
+}
+
 /** A declared timer. */
 export interface TimerHandler {
   readonly type: "timer";
@@ -170,6 +195,7 @@ export interface TimerHandler {
   readonly initialDelay: (context: FilterContext<KubeBody>) => number;
   readonly idleMs: number | undefined;
   readonly sharp: boolean;
+  readonly schedule: SchedulePlan | undefined;
   readonly param: unknown;
   readonly fn: (context: TimerContext<KubeBody>) => unknown;
 }

@@ -72,6 +72,8 @@ export type {
   ResourceInput,
   RetryOptions,
   RetryPlan,
+  ScheduleOptions,
+  SchedulePlan,
   TimerHandler,
   TimerOptions,
 } from "./handler.ts";
@@ -137,6 +139,16 @@ export {
   type SettingsPlan,
   settingsOf,
 } from "./settings.ts";
+export type {
+  OperatorScheduleOptions,
+  OutsideContext,
+  ScheduleContext,
+  ScheduledHandler,
+  SourceFunction,
+  SourceHandler,
+  SourceOptions,
+  WokenObject,
+} from "./sources.ts";
 export type { Step, StepFunction } from "./steps.ts";
 export type {
   Essence,

@@ -25,11 +25,13 @@ const OPTIONS = {
   change: [...OBJECT, ...RETRY, "old", "new", "optional", "deleted", "onGiveUp", "debounce"],
   event: OBJECT,
   failure: OBJECT,
-  timer: [...OBJECT, ...RETRY, "interval", "sharp", "initialDelay", "idle"],
+  timer: [...OBJECT, ...RETRY, "interval", "sharp", "initialDelay", "idle", "schedule", "timeZone", "missed"],
   daemon: [...OBJECT, ...RETRY, "initialDelay", "grace"],
   index: [...OBJECT, "errors"],
   reconcile: [...OBJECT, ...LEVEL, "watches", "onDelete"],
   children: [...OBJECT, ...LEVEL, "deletion", "external"],
+  source: ["backoff"],
+  schedule: ["schedule", "timeZone", "missed", ...RETRY],
   lifecycle: ["id", "param", ...RETRY],
 } as const satisfies Record<string, readonly string[]>;
 

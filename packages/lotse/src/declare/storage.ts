@@ -79,6 +79,8 @@ export interface ObjectRecord {
   readonly failed?: Readonly<Record<string, FailedRun>>;
   /** Handlers that wait for the object to be left alone, and what it was like before the changes that they will hear of. */
   readonly later?: Readonly<Record<string, { readonly base?: string }>>;
+  /** When timers last ran that make up for what they have missed (ISO 8601). */
+  readonly timers?: Readonly<Record<string, string>>;
 }
 
 /** Where the record of a kind lies. */

@@ -199,9 +199,14 @@ function revived(
 function likelyReason(situation: Situation, digest: string): Reason {
   const { body, record, unreadable } = situation;
   if (isDeleting(body)) return "delete";
-  if (!record && !unreadable) return "create";
+  if (!isHandled(record) && !unreadable) return "create";
   if (record?.open && record.open.reason !== "delete") return record.open.reason;
   return unreadable || (record?.handled === digest && !isBack(situation, digest)) ? "resume" : "update";
+}
+
+/** Whether a record tells of a change, handled or under way; it may be there only for what timers remember. */
+function isHandled(record: ObjectRecord | undefined): boolean {
+  return record?.handled !== undefined || record?.open !== undefined;
 }
 
 /** Whether the object has come back to what was handled, from where no handler matched. */
@@ -216,7 +221,7 @@ function cycleOf(
 ): Cycle | undefined {
   const { record, firstSight, unreadable } = situation;
   const fresh = { opened: current, runs: {}, later: record?.later };
-  if (!record && !unreadable) {
+  if (!isHandled(record) && !unreadable) {
     // Handlers of deletions alone need no memory of the creation.
     if (!matching.some((handler) => handler.reasons.size > 1 || !handler.reasons.has("delete"))) return undefined;
     const selected = matching.filter((handler) => isFor(handler, "create", undefined, current.essence));

@@ -40,14 +40,15 @@ function parse(text: string): unknown {
 
 function isRecord(value: unknown): value is ObjectRecord {
   if (!isObject(value) || typeof value.uid !== "string") return false;
-  const { handled, base, open, runs, failed, later } = value;
+  const { handled, base, open, runs, failed, later, timers } = value;
   return (
     (handled === undefined || typeof handled === "string") &&
     (base === undefined || typeof base === "string") &&
     (open === undefined || isOpen(open)) &&
     (runs === undefined || (isObject(runs) && Object.values(runs).every(isRun))) &&
     (failed === undefined || (isObject(failed) && Object.values(failed).every(isFailed))) &&
-    (later === undefined || (isObject(later) && Object.values(later).every(isObject)))
+    (later === undefined || (isObject(later) && Object.values(later).every(isObject))) &&
+    (timers === undefined || isObject(timers))
   );
 }
 

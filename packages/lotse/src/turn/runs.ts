@@ -58,6 +58,8 @@ export class Runs {
   readonly transforms: Transform[] = [];
   /** And as conditions. */
   conditions: ConditionChanges | undefined;
+  /** When timers have run that remember it (ISO 8601). */
+  ranAt: Record<string, string> | undefined;
   /** What the handlers of changes are called for. */
   #reason: Reason | undefined;
 
@@ -97,7 +99,9 @@ export class Runs {
           handler.fn(eventContext(parts, event)),
         );
         if (result.error !== undefined && result.outcome.type !== "aborted") {
-          this.#logger.error("event handler failed", { ...named(handler), ...errorFields(result.error, true) });
+          const first = !this.#kind.told.has(`event ${handler.id}`);
+          this.#kind.told.add(`event ${handler.id}`);
+          this.#logger.error("event handler failed", { ...named(handler), ...errorFields(result.error, first) });
         }
       }
     }

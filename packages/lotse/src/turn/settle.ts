@@ -189,7 +189,14 @@ function close(
     const fresh = packed(keepsBase, essence);
     // The same essence packed by another version of zlib would be another string, and a write for nothing.
     const base = fresh !== undefined && previous?.handled === digest ? (previous.base ?? fresh) : fresh;
-    return { uid, handled: digest, ...(base && { base }), ...(failed && { failed }), ...(later && { later }) };
+    return {
+      uid,
+      handled: digest,
+      ...(base && { base }),
+      ...(failed && { failed }),
+      ...(later && { later }),
+      ...timersOf(previous),
+    };
   };
   const moved = current.digest !== cycle.opened.digest;
   const unseen = matching
@@ -306,7 +313,13 @@ function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {
     ...(base !== undefined && { base }),
     ...(failed && { failed }),
     ...(later && { later }),
+    ...timersOf(previous),
   };
+}
+
+/** What timers remember is none of the business of cycles. */
+function timersOf(record: ObjectRecord | undefined): Pick<ObjectRecord, "timers"> {
+  return record?.timers ? { timers: record.timers } : {};
 }
 
 function pick(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): Record<string, RunRecord> {

@@ -232,7 +232,7 @@ class ObjectTurn {
     const memory = this.#memory;
     const release = decision.finalizer === "drop" || settlement?.release === true;
     if (settlement?.release) memory.deletionHandled = true;
-    const record = settlement?.record ?? this.#restored(situation);
+    const record = this.#withTimers(settlement?.record ?? this.#restored(situation), situation);
     if (!release) this.#sayHowItStands(settlement?.record ?? situation.record);
     const taken = this.#runs.take();
     await this.#send({
@@ -246,6 +246,14 @@ class ObjectTurn {
     }
     if (!decision.cycle || settlement?.closed) memory.firstSight = false;
     memory.deadlines = deadlinesIn(memory.record, memory.deadlines, kind.clock);
+  }
+
+  /** What timers remember of their last run goes with whatever else is remembered. */
+  #withTimers(record: ObjectRecord | undefined, situation: Finding): ObjectRecord | undefined {
+    const { ranAt } = this.#runs;
+    if (!ranAt) return record;
+    const base = record ?? situation.record ?? { uid: this.#memory.uid };
+    return { ...base, timers: { ...base.timers, ...ranAt } };
   }
 
   /** The record, if somebody wiped it and it is time to put it back. */

@@ -1,7 +1,7 @@
 import type { corev1 } from "@lotse/client/kinds";
+import type { Schedule } from "@lotse/client/meta";
 import { timestamp } from "../../registry/index.ts";
 import { finishedCondition } from "./job-plan.ts";
-import type { Schedule } from "./schedule.ts";
 import { CRON_JOBS, type CronJob, controllerReference, isDeleting, JOBS, type Job, timeOf } from "./tables.ts";
 
 const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";

@@ -1,9 +1,9 @@
 import type { corev1 } from "@lotse/client/kinds";
+import { isTimeZone, parseSchedule, type Schedule, ScheduleError } from "@lotse/client/meta";
 import { timestamp } from "../../registry/index.ts";
 import { planCronJob } from "./cron-job-plan.ts";
 import { type Desk, isNamespaceGoing, isStatus, keyOf } from "./desk.ts";
 import { type Workload, watchChildren } from "./engine.ts";
-import { isTimeZone, parseSchedule, type Schedule, ScheduleError } from "./schedule.ts";
 import { CRON_JOBS, type CronJob, controllerOf, JOBS, type Job, present } from "./tables.ts";
 
 /** CronJobs: a Job whenever it is time for one. */

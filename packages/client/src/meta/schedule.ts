@@ -1,6 +1,6 @@
-import { ConfigError } from "@lotse/client/meta";
+import { ConfigError } from "./errors.ts";
 
-/** When a CronJob fires. */
+/** When something is to happen again and again, in the dialect of Kubernetes' CronJobs. */
 export interface Schedule {
   /** The first time after `after`, both in milliseconds since the epoch; undefined when there is none in five years. */
   next(after: number): number | undefined;
@@ -52,6 +52,12 @@ const HORIZON_DAYS = 5 * 366;
 /**
  * Reads a schedule in cron's five fields, one of its shorthands, or `@every 1h30m`. A time zone (`TZ=` or `CRON_TZ=`
  * before the fields, else the one given, else UTC) says whose hours are meant.
+ *
+ * @example
+ * ```ts
+ * const nightly = parseSchedule("0 3 * * *", "Europe/Berlin");
+ * new Date(nightly.next(Date.now()) ?? 0);
+ * ```
  */
 export function parseSchedule(text: string, timeZone = "UTC"): Schedule {
   const prefix = /^(?:CRON_)?TZ=(\S+)\s+(.*)$/.exec(text.trim());

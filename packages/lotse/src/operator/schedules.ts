@@ -1,0 +1,126 @@
+/**
+ * What the operator does by the clock on the wall. A run that takes long is not begun twice; times that have gone by are
+ * skipped, or made up for once: then the last run is remembered as the renewal of a Lease, which outlives the process.
+ */
+import { type Client, Lease, NotFoundError } from "@lotse/client";
+import { type Clock, durationMs, formatDuration, sleep } from "@lotse/client/meta";
+import { type OutsideContext, type ScheduledHandler, withUsualBackoff } from "../declare/index.ts";
+import type { Logger, Metrics } from "../report/index.ts";
+import { errorFields } from "../turn/index.ts";
+import { makeEffort } from "./effort.ts";
+
+/** What a scheduled function is run with. */
+export interface ScheduleParts {
+  readonly operator: string;
+  readonly context: Omit<OutsideContext, "logger" | "signal" | "sleep">;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly plan: { readonly gracefulMs: number; readonly backoff: Parameters<typeof withUsualBackoff>[1] };
+  readonly stopping: AbortSignal;
+}
+
+/** The clock on the wall may be set: however far away the next time is, it is looked for again after this long. */
+const LOOK_AGAIN_MS = 3_600_000;
+
+/** Runs a function by its schedule until the operator stops. Never rejects. */
+export async function runSchedule(handler: ScheduledHandler, parts: ScheduleParts): Promise<void> {
+  const { clock, stopping } = parts;
+  const logger = parts.logger.with({ schedule: handler.id });
+  const { schedule } = handler;
+  const memory = schedule.missed === "once" ? new LastRun(handler.id, parts, logger) : undefined;
+  let since = (await memory?.read()) ?? clock.now();
+  for (;;) {
+    const next = schedule.next(since);
+    if (next === undefined || !(await untilTime(next, clock, stopping))) return;
+    const begunAt = clock.now();
+    await runOnce(handler, next, parts, logger);
+    if (stopping.aborted) return;
+    await memory?.write(begunAt);
+    since = schedule.missed === "once" ? begunAt : clock.now();
+  }
+}
+
+/** Resolves with whether the time has come; false when the operator stops before. */
+async function untilTime(time: number, clock: Clock, stopping: AbortSignal): Promise<boolean> {
+  for (let left = time - clock.now(); left > 0 && !stopping.aborted; left = time - clock.now()) {
+    await sleep(clock, Math.min(left, LOOK_AGAIN_MS), stopping).catch(() => undefined);
+  }
+  return !stopping.aborted;
+}
+
+async function runOnce(handler: ScheduledHandler, at: number, parts: ScheduleParts, logger: Logger): Promise<void> {
+  const { clock, random, stopping, context, plan, metrics, operator } = parts;
+  const { id, place, fn } = handler;
+  const begunAt = clock.monotonic();
+  logger.debug("scheduled run begins", { scheduled: new Date(at).toISOString() });
+  const end = await makeEffort({
+    call: (stop, effort) =>
+      fn({
+        ...context,
+        ...effort,
+        client: context.client.with({ signal: stop.signal }),
+        logger,
+        signal: stop.signal,
+        sleep: (duration) => sleep(clock, durationMs(duration), stop.signal),
+        scheduled: new Date(at),
+      }),
+    retry: withUsualBackoff(handler.retry, plan.backoff),
+    clock,
+    random,
+    signal: stopping,
+    graceMs: plan.gracefulMs,
+    onRetry: (error, retry, delayMs) =>
+      logger.warn("scheduled run failed, will be tried again", {
+        at: place,
+        ...errorFields(error, retry === 0),
+        retryIn: formatDuration(delayMs),
+      }),
+  });
+  if (end.type === "aborted") return;
+  const took = formatDuration(clock.monotonic() - begunAt);
+  if (end.type === "done") logger.info("scheduled run succeeded", { took });
+  else logger.error("scheduled run failed for good", { at: place, took, ...errorFields(end.error, true) });
+  const result = end.type === "done" ? "succeeded" : "failed";
+  metrics.count("lotse_scheduled_runs_total", "Runs by the operator's schedules.", { operator, schedule: id, result });
+}
+
+/** When a schedule last ran, kept as the renewal of a Lease in the operator's namespace. */
+class LastRun {
+  readonly #name: string;
+  readonly #client: Client;
+  readonly #logger: Logger;
+
+  constructor(id: string, { operator, context }: ScheduleParts, logger: Logger) {
+    this.#name = `${operator}-${id}`;
+    this.#client = context.client;
+    this.#logger = logger;
+  }
+
+  /** Wall-clock milliseconds; undefined when it is not known. */
+  async read(): Promise<number | undefined> {
+    try {
+      const { spec } = await this.#client.get(Lease, this.#name);
+      return Date.parse(spec?.renewTime ?? "") || undefined;
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) this.#tell("when the schedule last ran is not known", error);
+      return undefined;
+    }
+  }
+
+  async write(at: number): Promise<void> {
+    // Kubernetes' MicroTime has six digits.
+    const renewTime = new Date(at).toISOString().replace("Z", "000Z");
+    try {
+      await this.#client.apply(new Lease({ metadata: { name: this.#name }, spec: { renewTime } }), { force: true });
+    } catch (error) {
+      this.#tell("when the schedule ran could not be remembered", error);
+    }
+  }
+
+  #tell(what: string, error: unknown): void {
+    const hint = "what is missed while the operator is away is not made up for";
+    this.#logger.warn(what, { lease: this.#name, ...errorFields(error, false), hint });
+  }
+}
