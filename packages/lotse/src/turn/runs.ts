@@ -15,6 +15,7 @@ import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext } from "./context.ts";
+import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import type { Cycle, Decision } from "./decide.ts";
 import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } from "./kind.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
@@ -55,6 +56,8 @@ export class Runs {
   readonly transforms: Transform[] = [];
   /** And as conditions. */
   conditions: ConditionChanges | undefined;
+  /** The same, handler by handler. */
+  readonly by: Contribution[] = [];
   /** What the handlers of changes are called for. */
   #reason: Reason | undefined;
 
@@ -66,10 +69,11 @@ export class Runs {
   }
 
   /** What the handlers have wanted to change since it was last taken. */
-  take(): Pick<WritePlan, "changes" | "transforms" | "conditions"> {
-    const taken = { changes: this.changes, transforms: this.transforms.splice(0), conditions: this.#takeConditions() };
+  take(): Pick<WritePlan, "changes" | "transforms" | "conditions" | "by"> {
+    const { changes } = this;
     this.changes = undefined;
-    return taken;
+    const transforms = this.transforms.splice(0);
+    return { changes, transforms, conditions: this.#takeConditions(), by: this.by.splice(0) };
   }
 
   #takeConditions(): WritePlan["conditions"] {
@@ -260,19 +264,28 @@ export class Runs {
       return result;
     }
     if (result.outcome.type === "aborted") return result;
+    let changes: JsonObject | undefined;
     try {
-      this.#gather(handler, draft, result);
+      changes = this.#gather(handler, draft, result);
     } catch (cause) {
       const message = `what the handler returned or patched is not JSON: ${(cause as Error).message}`;
       return { outcome: { type: "failed", message }, error: new PermanentError(message, { cause }), abandoned: false };
     }
     const said = conditions as ConditionsDraft | undefined;
-    if (said?.touched) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, said.changes());
+    const claims = said?.touched ? said.changes() : undefined;
+    if (claims) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, claims);
+    const { id, type } = handler;
+    const part = { handler: id, type, changes, transforms: draft.transforms, conditions: claims };
+    if (!isEmptyContribution(part)) this.by.push(part);
     return result;
   }
 
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
-  #gather(handler: Exclude<Handler, IndexHandler>, draft: PatchDraft, { outcome }: AttemptResult): void {
+  #gather(
+    handler: Exclude<Handler, IndexHandler>,
+    draft: PatchDraft,
+    { outcome }: AttemptResult,
+  ): JsonObject | undefined {
     let changes = draft.mergePatch;
     if (outcome.type === "done" && outcome.result !== undefined) {
       const result = resultPatch(handler.id, outcome.result);
@@ -282,6 +295,7 @@ export class Runs {
     recordPatch(this.#kind, handler.id, this.#body, { changes, transforms: draft.transforms });
     this.changes = combinePatches(this.changes, changes);
     this.transforms.push(...draft.transforms);
+    return changes;
   }
 
   #note(handler: Exclude<Handler, IndexHandler>, result: AttemptResult, tookMs: number): void {

@@ -166,6 +166,7 @@ async function look(
   const working = new Runs(kind, memory, body, logger);
   working.changes = runs.changes;
   working.transforms.push(...runs.transforms);
+  working.by.push(...runs.by);
   working.conditions = runs.conditions;
   const remember = async (record: ObjectRecord) => {
     // What finished handlers want to change goes with the word that they are finished.
