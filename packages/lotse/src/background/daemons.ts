@@ -220,7 +220,9 @@ async function apply(
       record: undefined,
       finalizer: "keep" as const,
     };
-    await write(kind.client, body, plan, kind.target, kind.wrote);
+    // Like any write of a handler: the object is woken, for what its other handlers and reconcilers have to know.
+    const wrote = (written: KubeBody) => kind.handlerWrote(written, kind.kind, { verb: "patch", writer: undefined });
+    await write(kind.client, body, plan, kind.target, wrote);
   } catch (error) {
     logger.error("what the daemon wanted to change could not be written", errorFields(error, true));
   }
