@@ -182,12 +182,13 @@ export class Controller implements ObjectListener {
   }
 
   #makeLevel(handlers: readonly ReconcileHandler[]): Level {
-    const { world, operator } = this.#shared;
+    const { world, operator, clock } = this.#shared;
     return new Level({
       kind: this.kind,
       handlers,
       world,
       operator,
+      now: () => clock.monotonic(),
       means,
       find: (key) => this.#streams.get(key),
       memory: (key) => this.#memories.get(key),
@@ -416,8 +417,9 @@ export class Controller implements ObjectListener {
     const key = storeKey(body);
     const before = informer?.get(key);
     if (!informer?.wrote(body)) return;
-    this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about);
-    this.view.changed(before, informer.get(key), undefined);
+    const by = objectKey(body);
+    this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about, by);
+    this.view.changed(before, informer.get(key), by);
   }
 }
 

@@ -1,5 +1,5 @@
 export { shows } from "./children/index.ts";
 export { KindView } from "./kind-view.ts";
 export { Level, type LevelParts } from "./level.ts";
-export type { KindReads, Reader } from "./reads.ts";
+export type { Author, KindReads, Reader } from "./reads.ts";
 export { World } from "./world.ts";

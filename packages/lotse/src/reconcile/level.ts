@@ -18,18 +18,20 @@ import {
 import {
   type AttemptResult,
   type BackgroundTurn,
+  type Contribution,
   errorFields,
   isDeleting,
   type LevelWork,
   messageOf,
   notesOf,
+  noteWake,
   type ObjectMemory,
   timerContext,
 } from "../turn/index.ts";
-import { isCounted, mappedKeys, ownersOf } from "./changes.ts";
+import { mappedKeys, ownersOf } from "./changes.ts";
 import { cleanUpChildren, type Keeping, keepChildren } from "./children/index.ts";
 import { reportRun } from "./conditions.ts";
-import { beginRun, endRun, nextRunAt, type RunEnd, SELF_WOKEN_LIMIT } from "./due.ts";
+import { beginRun, endRun, nextRunAt, type RunEnd } from "./due.ts";
 import type { KindView } from "./kind-view.ts";
 import { ObjectReader } from "./reader.ts";
 import type { Change } from "./reads.ts";
@@ -50,6 +52,8 @@ export interface LevelParts {
   /** The object shall get its turn. */
   readonly wake: (key: string) => void;
   readonly operator: string;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 }
 
 /** See the module comment. */
@@ -71,9 +75,24 @@ export class Level implements LevelWork {
       ?.find((reader) => reader.handler.id === handler || `${reader.handler.id}/onDelete` === handler);
   }
 
-  /** The operator has written an object over the version `base`. */
-  wrote(memory: ObjectMemory, base: string | undefined, body: KubeBody): void {
-    for (const reader of this.#readers.get(memory.key) ?? []) reader.wrote(base, body);
+  wrote(memory: ObjectMemory, base: KubeBody, body: KubeBody, by: readonly Contribution[]): void {
+    const now = this.#parts.now();
+    for (const reader of this.#readers.get(memory.key) ?? []) reader.wrote(base, body, by, now);
+  }
+
+  next(turn: BackgroundTurn): number | undefined {
+    const { memory } = turn;
+    const now = this.#parts.now();
+    let next: number | undefined;
+    for (const reader of this.#readers.get(memory.key) ?? []) {
+      if (reader.woken === undefined) continue;
+      this.#tellLoop(turn, reader);
+      const at = nextRunAt(reader.timing, now, reader.handler.rateLimit);
+      if (at === undefined) continue;
+      if (at <= now) noteWake(memory, { by: "read", what: reader.woken });
+      next = Math.min(next ?? at, at);
+    }
+    return next;
   }
 
   /** The object is gone, or no longer this operator's. */
@@ -130,12 +149,13 @@ export class Level implements LevelWork {
       reader.release();
       return undefined;
     }
-    const news = isNews(reader, body);
+    const news = reader.isNews(body);
+    reader.woken = undefined;
     if (news) reader.timing = { ...reader.timing, due: true };
     const now = kind.clock.monotonic();
     const at = nextRunAt(reader.timing, now, handler.rateLimit);
     if (at === undefined || at > now || kind.stopping.aborted || memory.running?.reason) return at;
-    await this.#run(turn, reader, now, news);
+    await this.#run(turn, reader, now, news || reader.answered);
     return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
   }
 
@@ -145,6 +165,7 @@ export class Level implements LevelWork {
     const { clock } = kind;
     reader.timing = beginRun(before, begunAt, handler.rateLimit);
     reader.saw = body;
+    reader.answered = false;
     let session: ReadSession | undefined;
     let answer: unknown;
     const startedAt = clock.now() - (begunAt - (before.failingSince ?? begunAt));
@@ -183,28 +204,19 @@ export class Level implements LevelWork {
       lives ??= isThere(context);
       return lives;
     };
-    return { operator: this.#parts.operator, handler: reader.handler, reader, session, context, parentLives };
+    const parentWrote = (base: KubeBody, body: KubeBody) => this.wrote(reader.memory, base, body, []);
+    const { handler } = reader;
+    return { operator: this.#parts.operator, handler, reader, session, context, parentLives, parentWrote };
   }
 
-  #report(turn: BackgroundTurn, { handler, timing }: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
+  #report(turn: BackgroundTurn, reader: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
     const { kind, body, runs, logger } = turn;
+    const { handler, timing } = reader;
     const now = kind.clock.monotonic();
     if (end.type === "aborted") return;
     if (end.type === "done") {
       logger.debug("reconciled", { handler: handler.id });
-      if (timing.selfWoken === SELF_WOKEN_LIMIT + 1) {
-        const hint = "write what shall be and not something new each time, or read again after writing";
-        logger.warn("a reconciler is woken by its own writes again and again, it is slowed down", {
-          handler: handler.id,
-          at: handler.place,
-          hint,
-        });
-        kind.post(body, "Warning", "HotLoop", `${handler.id} is woken by its own writes again and again`);
-        kind.metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", {
-          operator: kind.operator,
-          kind: kind.kind.kind,
-        });
-      }
+      this.#tellLoop(turn, reader);
     } else {
       const fields = { handler: handler.id, at: handler.place, ...errorFields(error, timing.failures === 1) };
       if (end.type === "stuck") logger.error("reconciling failed for good, until something changes", fields);
@@ -215,6 +227,23 @@ export class Level implements LevelWork {
       kind.post(body, "Warning", "ReconcileFailed", `${handler.id} failed: ${messageOf(error)}`);
     }
     if (handler.conditions && !handler.children) reportRun(runs, kind, body, end, messageOf(error));
+  }
+
+  /** Once for each row of runs that it owes to itself. */
+  #tellLoop({ kind, body, logger }: BackgroundTurn, reader: ObjectReader): void {
+    if (!reader.isLooping()) return;
+    const { id, place } = reader.handler;
+    logger.warn("a reconciler is woken by its own writes again and again, it is slowed down", {
+      handler: id,
+      at: place,
+      by: reader.woken,
+      hint: "write what shall be and not something new each time, or read again after writing",
+    });
+    kind.post(body, "Warning", "HotLoop", `${id} is woken by its own writes again and again`);
+    kind.metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", {
+      operator: kind.operator,
+      kind: kind.kind.kind,
+    });
   }
 
   #of(memory: ObjectMemory): readonly ObjectReader[] {
@@ -282,13 +311,6 @@ function noteReads(memory: ObjectMemory, session: ReadSession): void {
 async function isThere({ get, resource, name, namespace, uid }: ReconcileContext<KubeBody>): Promise<boolean> {
   const live = await get.live(resource, name, { namespace });
   return live?.uid === uid && !isDeleting(live.body);
-}
-
-/** Whether the object is not what the last run has seen, in a way that counts. */
-function isNews({ saw, handler }: ObjectReader, body: KubeBody): boolean {
-  if (saw === undefined) return true;
-  if (saw.metadata?.resourceVersion === body.metadata?.resourceVersion) return false;
-  return isCounted(handler.changes, saw, body);
 }
 
 function endOf({ outcome, error }: AttemptResult, answer: unknown, stale: boolean): RunEnd {

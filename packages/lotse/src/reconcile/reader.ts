@@ -1,8 +1,10 @@
 /** One reconciler of one object: what it has read, and whether something has happened since. */
 import type { KubeBody } from "@lotse/client";
 import type { ReconcileHandler } from "../declare/index.ts";
-import { noteWake, type ObjectMemory } from "../turn/index.ts";
-import { NEW, type Timing } from "./due.ts";
+import { type Contribution, isDeleting, noteWake, type ObjectMemory } from "../turn/index.ts";
+import { isCounted } from "./changes.ts";
+import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
+import { hasPart, newsFor } from "./news.ts";
 import { type Change, changeName, type Reader, type ReadPoint } from "./reads.ts";
 import type { ReadSession } from "./session.ts";
 
@@ -13,14 +15,22 @@ export class ObjectReader implements Reader {
   readonly handler: ReconcileHandler;
   readonly memory: ObjectMemory;
   timing: Timing = NEW;
-  /** The state of the object that the last run looked at, with own writes since. */
+  /** The state of the object that the last run looked at, or that the next one is due for. */
   saw: KubeBody | undefined;
+  /** The server has answered a write of the object since the last run: it is there. */
+  answered = false;
+  /** What the turn under way has written that the next run has to look at, in words. */
+  woken: string | undefined;
   /** The run that is under way. */
   session: ReadSession | undefined;
   /** What the last run has read. */
   #points: readonly ReadPoint[] = NOTHING;
   readonly #wake: (key: string) => void;
   #accepted: Map<string, string> | undefined;
+  /** People know that it keeps waking itself. */
+  #told = false;
+  /** What it has read of its own object and the turn has changed, in words: it is known with the turn's write whose. */
+  #mirrored: string | undefined;
 
   constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: string) => void) {
     this.handler = handler;
@@ -42,7 +52,8 @@ export class ObjectReader implements Reader {
   onChange(point: ReadPoint, change: Change): void {
     const { session } = this;
     if (!session) {
-      this.due(describe(point, change));
+      if (change.by === this.memory.key) this.#mirrored = describe(point, change);
+      else this.due(describe(point, change));
       return;
     }
     // What this run has not read yet it will read anew, or not at all.
@@ -62,6 +73,7 @@ export class ObjectReader implements Reader {
     const { namespace, name, resourceVersion } = (change.now ?? change.before)?.metadata ?? {};
     const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}, version ${resourceVersion}`;
     if (this.session) this.session.news(nameOf(change), what, undefined);
+    else if (change.by === this.memory.key) this.#mirrored = what;
     else this.due(what);
   }
 
@@ -73,9 +85,45 @@ export class ObjectReader implements Reader {
     this.#wake(this.memory.key);
   }
 
-  /** The operator has written the object: who had seen what was written over has seen this as well. */
-  wrote(base: string | undefined, body: KubeBody): void {
-    if (this.saw !== undefined && this.saw.metadata?.resourceVersion === base) this.saw = body;
+  /**
+   * The turn has written the object over `base`; `by`: who wanted what. Whoever had seen what was written over, and has
+   * wanted all of it, has seen this as well. What others have put there is news, if it counts.
+   */
+  wrote(base: KubeBody, body: KubeBody, by: readonly Contribution[], now: number): void {
+    const { saw, handler } = this;
+    if (saw === undefined || saw.metadata?.resourceVersion !== base.metadata?.resourceVersion) return;
+    const mirrored = this.#mirrored;
+    this.#mirrored = undefined;
+    this.saw = body;
+    this.answered = true;
+    if (isDeleting(body)) return;
+    const news = newsFor(handler.id, saw, body, by);
+    if (news && isCounted(handler.changes, news.before(), body)) {
+      this.timing = wokenByWrite(this.timing, news.peers, now);
+      this.woken = `${news.fields.join(", ")} of the object itself, written by ${news.by.join(", ")}`;
+    } else if (mirrored !== undefined && (news || hasPart(handler.id, by))) {
+      // It has read what it has then changed, and has not read it again.
+      this.timing = wokenByWrite(this.timing, news === undefined || news.peers, now);
+      this.woken = mirrored;
+    }
+  }
+
+  /** Whether the object is not what the last run has seen, in a way that counts. */
+  isNews(body: KubeBody): boolean {
+    const { saw } = this;
+    const mirrored = this.#mirrored !== undefined;
+    this.#mirrored = undefined;
+    if (saw === undefined || mirrored) return true;
+    if (saw.metadata?.resourceVersion === body.metadata?.resourceVersion) return false;
+    return isCounted(this.handler.changes, saw, body);
+  }
+
+  /** Whether it keeps waking itself; true once for each row. */
+  isLooping(): boolean {
+    const loops = this.timing.selfWoken > SELF_WOKEN_LIMIT;
+    const first = loops && !this.#told;
+    this.#told = loops;
+    return first;
   }
 
   /** A run is over. After one that did not get to its end, what it depended on before still counts. */
@@ -93,6 +141,7 @@ export class ObjectReader implements Reader {
   release(): void {
     for (const point of this.#points) point.reads.forget(point, this);
     this.#points = NOTHING;
+    this.#mirrored = undefined;
     this.saw = undefined;
   }
 }

@@ -10,9 +10,14 @@ import { type Dimension, placeOf, type Query, restText, testFrom, valuesIn } fro
 export interface Change {
   readonly before: KubeBody | undefined;
   readonly now: KubeBody | undefined;
-  /** The reader whose own work this was, if it was one's. */
-  readonly by: Reader | undefined;
+  readonly by: Author;
 }
+
+/**
+ * Whose work a change was: a reader's own; that of an object's turn, in which several may have had a part, as
+ * `namespace/name/uid`; or somebody else's.
+ */
+export type Author = Reader | string | undefined;
 
 /** Somebody who reads. */
 export interface Reader {

@@ -20,6 +20,7 @@ import type {
 } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
 import type { Journal, KindMeasures, Logger, Metrics, ObjectReference, Traces } from "../report/index.ts";
+import type { Contribution } from "./contribution.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { Runs } from "./runs.ts";
 import { requestsFor, type WritePlan, type WriteTarget } from "./write.ts";
@@ -118,8 +119,10 @@ export interface HandlerWrite {
 export interface LevelWork {
   /** Runs who is due; resolves with when somebody is due next (monotonic). */
   tend(turn: BackgroundTurn): Promise<number | undefined>;
-  /** The turn has written its object over the version `base`, with nothing of somebody else in between. */
-  wrote(memory: ObjectMemory, base: string | undefined, body: KubeBody): void;
+  /** The turn has written its object over `base`, with nothing of somebody else in between; `by`: who wanted what. */
+  wrote(memory: ObjectMemory, base: KubeBody, body: KubeBody, by: readonly Contribution[]): void;
+  /** When somebody is due because of what the turn has written (monotonic); undefined when nobody is. */
+  next(turn: BackgroundTurn): number | undefined;
   /** The object is gone. */
   forget(memory: ObjectMemory): void;
   /** Who writes, if it is a reconciler of the object. */

@@ -130,7 +130,7 @@ async function look(
     const result = await write(kind.client, base, plan, kind.target, kind.wrote);
     memory.pending = undefined;
     if (result.type !== "gone" && result.contested) contested = true;
-    else if (result.type === "written") kind.level?.wrote(memory, base.metadata?.resourceVersion, result.body);
+    else if (result.type === "written") kind.level?.wrote(memory, base, result.body, plan.by ?? []);
     memory.errors = 0;
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") {
@@ -188,6 +188,8 @@ async function look(
     finalizer: release ? "drop" : "keep",
   });
   if (settlement?.closed) memory.away = undefined;
+  // What others have written in this turn is news to a reconciler that ran before, or did not run at all.
+  const newsAt = kind.level?.next(beside);
 
   if (!decision.cycle || settlement?.closed) memory.firstSight = false;
   if (memory.released || kind.stopping.aborted) return { type: "quiet" };
@@ -203,7 +205,7 @@ async function look(
   // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
   if (wrote && filtersLookAnywhere(kind)) return { type: "again" };
   if (kind.level && contested) return { type: "again" };
-  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt, levelAt);
+  return earliest(kind, settlement ? settlement.nextDue : decision.nextDue, backgroundAt, levelAt, newsAt);
 }
 
 /** A write in words. */

@@ -154,7 +154,8 @@ async function forgetExternals(
   if (external.length < note.external.length) await writeNote(keeping, { ...note, external });
 }
 
-async function writeNote({ operator, handler, context, reader }: Keeping, note: ParentNote): Promise<void> {
+async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
+  const { operator, handler, context, reader } = keeping;
   const annotation = withNote(operator, context.body as KubeBody, handler.id, note);
   const { name, resource, namespace } = context;
   const { resourceVersion } = reader.saw?.metadata ?? {};
@@ -162,8 +163,9 @@ async function writeNote({ operator, handler, context, reader }: Keeping, note: 
   const metadata = { resourceVersion, annotations: { [noteAnnotation(operator)]: annotation } };
   const where = namespace === undefined ? {} : { namespace };
   try {
+    const base = reader.saw ?? (context.body as KubeBody);
     const parent = await context.client.patch(resource, name, { metadata }, where);
-    reader.wrote(resourceVersion, parent.body);
+    keeping.parentWrote(base, parent.body);
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
     // The stream wakes us when it shows the change.

@@ -23,6 +23,8 @@ export interface Keeping {
    * parent, and a stream that is late has not shown the parent's end.
    */
   readonly parentLives: () => Promise<boolean>;
+  /** The framework has written its own notes onto the parent, over `base`: no news to anybody. */
+  readonly parentWrote: (base: KubeBody, body: KubeBody) => void;
 }
 
 /** What became of one child. */
