@@ -72,7 +72,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     return result;
   } finally {
     memory.running = undefined;
-    const { ran, wrote, read }: TurnNotes = memory.notes ?? NOTHING;
+    const { ran, wrote, read, children }: TurnNotes = memory.notes ?? NOTHING;
     memory.notes = undefined;
     const tookMs = kind.clock.now() - begunAt;
     const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
@@ -86,6 +86,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       ran,
       wrote,
       ...(read && { read }),
+      ...(children && { children }),
       problem,
       after,
       nextAt: after === "waits" ? next : undefined,
