@@ -28,7 +28,7 @@ const OPTIONS = {
   daemon: [...OBJECT, ...RETRY, "initialDelay", "grace"],
   index: [...OBJECT, "errors"],
   reconcile: [...OBJECT, ...LEVEL, "watches", "onDelete"],
-  children: [...OBJECT, ...LEVEL, "deletion", "external"],
+  children: [...OBJECT, ...LEVEL, "deletion", "external", "onDrift", "onMismatch"],
   lifecycle: ["id", "param", ...RETRY],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -182,12 +182,13 @@ export class Controller implements ObjectListener {
   }
 
   #makeLevel(handlers: readonly ReconcileHandler[]): Level {
-    const { world, operator, clock } = this.#shared;
+    const { world, operator, clock, metrics } = this.#shared;
     return new Level({
       kind: this.kind,
       handlers,
       world,
       operator,
+      metrics,
       now: () => clock.monotonic(),
       means,
       find: (key) => this.#streams.get(key),

@@ -15,6 +15,7 @@ import {
   requeue,
   TemporaryError,
 } from "../declare/index.ts";
+import type { Metrics } from "../report/index.ts";
 import {
   type AttemptResult,
   type BackgroundTurn,
@@ -52,6 +53,7 @@ export interface LevelParts {
   /** The object shall get its turn. */
   readonly wake: (key: string) => void;
   readonly operator: string;
+  readonly metrics: Metrics;
   /** Monotonic milliseconds. */
   readonly now: () => number;
 }
@@ -204,9 +206,15 @@ export class Level implements LevelWork {
       lives ??= isThere(context);
       return lives;
     };
-    const parentWrote = (base: KubeBody, body: KubeBody) => this.wrote(reader.memory, base, body, []);
-    const { handler } = reader;
-    return { operator: this.#parts.operator, handler, reader, session, context, parentLives, parentWrote };
+    const { handler, memory } = reader;
+    const { operator, now } = this.#parts;
+    const parentWrote = (base: KubeBody, body: KubeBody) => this.wrote(memory, base, body, []);
+    const tellFight = (what: string) => {
+      context.warn("HotLoop", what);
+      this.#countLoop();
+    };
+    const asked = { operator, handler, reader, memory, session, context };
+    return { ...asked, parentLives, parentWrote, tellFight, now };
   }
 
   #report(turn: BackgroundTurn, reader: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
@@ -240,10 +248,13 @@ export class Level implements LevelWork {
       hint: "write what shall be and not something new each time, or read again after writing",
     });
     kind.post(body, "Warning", "HotLoop", `${id} is woken by its own writes again and again`);
-    kind.metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", {
-      operator: kind.operator,
-      kind: kind.kind.kind,
-    });
+    this.#countLoop();
+  }
+
+  #countLoop(): void {
+    const { metrics, operator, kind } = this.#parts;
+    const labels = { operator, kind: kind.kind };
+    metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", labels);
   }
 
   #of(memory: ObjectMemory): readonly ObjectReader[] {

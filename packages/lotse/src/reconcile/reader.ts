@@ -3,6 +3,7 @@ import type { KubeBody } from "@lotse/client";
 import type { ReconcileHandler } from "../declare/index.ts";
 import { type Contribution, isDeleting, noteWake, type ObjectMemory } from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
+import { NotesOfChildren } from "./children/notes.ts";
 import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
 import { hasPart, newsFor } from "./news.ts";
 import { type Change, changeName, type Reader, type ReadPoint } from "./reads.ts";
@@ -15,6 +16,8 @@ export class ObjectReader implements Reader {
   readonly handler: ReconcileHandler;
   readonly memory: ObjectMemory;
   timing: Timing = NEW;
+  /** Of children: what is remembered of each. */
+  readonly notes = new NotesOfChildren();
   /** The state of the object that the last run looked at, or that the next one is due for. */
   saw: KubeBody | undefined;
   /** The server has answered a write of the object since the last run: it is there. */
@@ -26,7 +29,6 @@ export class ObjectReader implements Reader {
   /** What the last run has read. */
   #points: readonly ReadPoint[] = NOTHING;
   readonly #wake: (key: string) => void;
-  #accepted: Map<string, string> | undefined;
   /** People know that it keeps waking itself. */
   #told = false;
   /** What it has read of its own object and the turn has changed, in words: it is known with the turn's write whose. */
@@ -36,12 +38,6 @@ export class ObjectReader implements Reader {
     this.handler = handler;
     this.memory = memory;
     this.#wake = wake;
-  }
-
-  /** For children: what the server made of what was applied, where that differs; by `namespace/name`. */
-  get accepted(): Map<string, string> {
-    this.#accepted ??= new Map();
-    return this.#accepted;
   }
 
   /** How much it depends on. */

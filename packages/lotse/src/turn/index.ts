@@ -16,6 +16,7 @@ export {
   type Owner,
   removeOwnerReference,
 } from "./hierarchies.ts";
+export { afterOwnChange, CALM, type LoopState } from "./hot-loop.ts";
 export {
   type BackgroundTurn,
   type BackgroundWork,

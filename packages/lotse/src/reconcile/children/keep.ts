@@ -47,7 +47,7 @@ interface Existing extends Ordered {
 const LOOK_AGAIN = "30s";
 
 /** See the module comment. */
-export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Promise<void> {
+export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Promise<Requeue | undefined> {
   const { context, session, handler } = keeping;
   const desired = readDesired((await handler.fn(context)) as DesiredChildren);
   const wanted = await Promise.all(objectsOf(desired).map((one) => wantedObject(keeping, one)));
@@ -64,8 +64,8 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
   const waiting = await inOrder(desired, async (one) => {
     try {
       const { thing } = one;
-      if (thing.type === "external") return put(await keepExternal(one, thing.external));
-      return put(await keepObject(keeping, byKey.get(one.key) as WantedObject, keeping.reader.accepted));
+      if (thing.type === "external") return put(await keepExternal(keeping, one, thing.external));
+      return put(await keepObject(keeping, byKey.get(one.key) as WantedObject));
     } catch (error) {
       errors.push(error);
       return put(stateOf(one, "Failed", { ready: false, message: textOf(error) }));
@@ -83,11 +83,15 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
   // What was read before the writes is known to have changed by them.
   session.refresh();
   if (handler.conditions) reportChildren(turn, [...states.values()]);
+  keeping.reader.notes.keep(new Set(states.keys()));
   if (errors.length > 0) throw problemOf(errors);
+  const again = [...states.values()].flatMap(({ againMs }) => againMs ?? []);
+  return again.length > 0 ? requeue(Math.min(...again)) : undefined;
 }
 
 /** Before the parent goes: external things, and with `deletion: "reverse"` all children, the last ones first. */
 export async function cleanUpChildren(keeping: Keeping): Promise<Requeue | undefined> {
+  const why = "its parent goes";
   const { context, handler } = keeping;
   const { reverse = false, external = false } = handler.children ?? {};
   const desired = external ? readDesired((await handler.fn(context)) as DesiredChildren) : [];
@@ -104,8 +108,8 @@ export async function cleanUpChildren(keeping: Keeping): Promise<Requeue | undef
     if (remaining.length >= left) return requeue(objects.length > 0 ? LOOK_AGAIN : "1s");
     left = remaining.length;
     for (const one of lastOnes<Existing | (typeof things)[number]>(remaining)) {
-      if (!("external" in one)) await deleteObject(keeping, one.kind, one.body);
-      else if (await deleteExternal(one.external)) gone.add(one.key);
+      if (!("external" in one)) await deleteObject(keeping, one.kind, one.body, why);
+      else if (await deleteExternal(keeping, one.key, one.external, why)) gone.add(one.key);
     }
   }
 }
@@ -223,7 +227,9 @@ async function deleteSurplus(
     if (surplus.length === 0 || surplus.length >= left) return;
     left = surplus.length;
     await Promise.all(
-      lastOnes(surplus).map((one) => deleteObject(keeping, one.kind, one.body).catch((error) => errors.push(error))),
+      lastOnes(surplus).map((one) =>
+        deleteObject(keeping, one.kind, one.body, "it is no longer wanted").catch((error) => errors.push(error)),
+      ),
     );
   }
 }
