@@ -7,7 +7,6 @@ import type { Clock } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
-  type ChangeContext,
   type DaemonHandler,
   type FixedSettings,
   type Handler,
@@ -21,7 +20,7 @@ import {
 import type { RecordedRequest } from "../generate/index.ts";
 import type { InformerChange, KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import { KindView, Level, type Reader, type World } from "../reconcile/index.ts";
+import { bindCleanUp, KindView, Level, type Reader, type World } from "../reconcile/index.ts";
 import {
   type EventRecorder,
   type Explanation,
@@ -134,7 +133,9 @@ export class Controller implements ObjectListener {
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
-    const usually = handlers.map((handler) => this.#bound(withUsual(handler, shared.plan)));
+    const usually = handlers.map((handler) =>
+      bindCleanUp(withUsual(handler, shared.plan), handlers, () => this.#level),
+    );
     this.#works = handlers.some(({ type }) => type !== "index");
     this.#streams = new KindStreams(shared, facts.kind, this.#logger, this);
     this.view = new KindView(facts.kind, facts.kindClass, this.#streams);
@@ -172,13 +173,6 @@ export class Controller implements ObjectListener {
 
   get kind(): KindDescription {
     return this.#facts.kind;
-  }
-
-  /** The `onDelete` of a reconciler reads what its reconciler reads. */
-  #bound(handler: Handler): Handler {
-    if (handler.type !== "change" || handler.reconciler === undefined) return handler;
-    const { reconciler } = handler;
-    return { ...handler, fn: (context: ChangeContext<KubeBody>) => this.#level?.cleanUp(reconciler, context) };
   }
 
   #makeLevel(handlers: readonly ReconcileHandler[]): Level {

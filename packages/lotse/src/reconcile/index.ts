@@ -1,3 +1,4 @@
+export { bindCleanUp } from "./bind.ts";
 export { shows } from "./children/index.ts";
 export { KindView } from "./kind-view.ts";
 export { Level, type LevelParts } from "./level.ts";

@@ -30,7 +30,7 @@ import {
   timerContext,
 } from "../turn/index.ts";
 import { mappedKeys, ownersOf } from "./changes.ts";
-import { cleanUpChildren, type Keeping, keepChildren } from "./children/index.ts";
+import { cleanUpChildren, hasChildren, type Keeping, keepChildren, letChildrenGo } from "./children/index.ts";
 import { reportRun } from "./conditions.ts";
 import { beginRun, endRun, nextRunAt, type RunEnd } from "./due.ts";
 import type { KindView } from "./kind-view.ts";
@@ -62,6 +62,8 @@ export interface LevelParts {
 export class Level implements LevelWork {
   readonly #parts: LevelParts;
   readonly #readers = new Map<string, readonly ObjectReader[]>();
+  /** The kinds that each declaration names as its own. */
+  readonly #owned = new Map<string, Set<KindView>>();
   readonly looksAnywhere: boolean;
 
   constructor(parts: LevelParts) {
@@ -117,6 +119,11 @@ export class Level implements LevelWork {
     return next;
   }
 
+  /** Whether children of the declaration `id`, or notes of them, are still there for an object. */
+  holds(id: string, body: KubeBody): boolean {
+    return hasChildren(this.#parts.operator, id, body, this.#owned.get(id) ?? []);
+  }
+
   /** Runs `onDelete` of a reconciler: it reads like the reconciler itself, and is tried again when that changes. */
   async cleanUp(id: string, context: ChangeContext<KubeBody>): Promise<void> {
     const key = `${context.namespace ?? ""}/${context.name}/${context.uid}`;
@@ -147,7 +154,8 @@ export class Level implements LevelWork {
       return undefined;
     }
     const { filters, param } = handler;
-    if (!matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param })) {
+    const fits = matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param });
+    if (!fits && !(handler.children?.onMismatch === "delete" && this.holds(handler.id, body))) {
       reader.release();
       return undefined;
     }
@@ -157,11 +165,23 @@ export class Level implements LevelWork {
     const now = kind.clock.monotonic();
     const at = nextRunAt(reader.timing, now, handler.rateLimit);
     if (at === undefined || at > now || kind.stopping.aborted || memory.running?.reason) return at;
-    await this.#run(turn, reader, now, news || reader.answered);
-    return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
+    const end = await this.#run(turn, reader, now, news || reader.answered, fits);
+    if (fits || end.type !== "done" || end.requeueMs !== undefined) {
+      return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
+    }
+    // Nothing is left of it: whatever the object was held for is looked at once more.
+    reader.release();
+    return kind.clock.monotonic();
   }
 
-  async #run(turn: BackgroundTurn, reader: ObjectReader, begunAt: number, news: boolean): Promise<void> {
+  /** `fits`: the object is one that the reconciler is for; else its children go. */
+  async #run(
+    turn: BackgroundTurn,
+    reader: ObjectReader,
+    begunAt: number,
+    news: boolean,
+    fits: boolean,
+  ): Promise<RunEnd> {
     const { kind, body, runs } = turn;
     const { handler, timing: before } = reader;
     const { clock } = kind;
@@ -179,8 +199,9 @@ export class Level implements LevelWork {
         requeue,
         now: new Date(clock.now()),
       }) as unknown as ReconcileContext<KubeBody>;
+      const keep = fits ? keepChildren : letChildrenGo;
       answer = handler.children
-        ? await keepChildren(this.#keeping(reader, session, context, news), turn)
+        ? await keep(this.#keeping(reader, session, context, news), turn)
         : await handler.fn(context);
     });
     const end = endOf(result, answer, session?.isStale === true);
@@ -192,6 +213,7 @@ export class Level implements LevelWork {
     const rhythm = { backoff: handler.retry.backoff, resyncMs: handler.resyncMs, rateLimit: handler.rateLimit };
     reader.timing = endRun(reader.timing, end, begunAt, clock.monotonic(), rhythm, kind.random);
     this.#report(turn, reader, result, end);
+    return end;
   }
 
   #session(reader: ObjectReader, context: Pick<ReconcileContext<KubeBody>, "client" | "indexes" | "namespace">) {
@@ -270,6 +292,7 @@ export class Level implements LevelWork {
   #attach(view: KindView): void {
     for (const { id, owns, watches } of this.#parts.handlers) {
       if (owns.some((resource) => this.#parts.means(resource, view.kind))) {
+        this.#owned.set(id, (this.#owned.get(id) ?? new Set()).add(view));
         view.listen((change) => this.#wakeOwners(id, view, change));
       }
       for (const { resource, map } of watches) {

@@ -311,7 +311,8 @@ function takeEvents(memory: ObjectMemory): readonly RawEvent[] {
 /** An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered. */
 function noteAway(memory: ObjectMemory, { record }: { readonly record: ObjectRecord | undefined }, decision: Decision) {
   const { matching, current } = decision;
-  if (!record || record.open || matching.length > 0 || current.digest === record.handled) return;
+  const seen = matching.some(({ reconciler }) => reconciler === undefined);
+  if (!record || record.open || seen || current.digest === record.handled) return;
   memory.away = current.essence;
 }
 

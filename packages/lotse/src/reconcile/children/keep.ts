@@ -2,15 +2,7 @@
  * Keeps exactly the children that a parent shall have. One pass: what is wanted is applied where it differs, in order;
  * what is ours and no longer wanted goes, in reverse order; what became of each is reported on the parent.
  */
-import {
-  ConflictError,
-  InvalidError,
-  type KindDescription,
-  type KubeBody,
-  KubeObject,
-  storeKey,
-  UnknownKindError,
-} from "@lotse/client";
+import { ConflictError, InvalidError, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
 import {
   type DesiredChildren,
   PermanentError,
@@ -20,11 +12,10 @@ import {
   TemporaryError,
 } from "../../declare/index.ts";
 import type { BackgroundTurn } from "../../turn/index.ts";
-import type { KindView } from "../kind-view.ts";
-import { readQuery } from "../query.ts";
 import { type Desired, readDesired } from "./desired.ts";
-import { deleteExternal, keepExternal } from "./external.ts";
-import { noteAnnotation, ownMark, type ParentNote, readNote, withNote } from "./marks.ts";
+import { existingChildren } from "./existing.ts";
+import { keepExternal } from "./external.ts";
+import { noteAnnotation, type ParentNote, readNote, withNote } from "./marks.ts";
 import {
   type ChildState,
   deleteObject,
@@ -34,17 +25,8 @@ import {
   type WantedObject,
   wantedObject,
 } from "./objects.ts";
-import { inOrder, lastOnes, type Ordered } from "./order.ts";
+import { inOrder, lastOnes } from "./order.ts";
 import { reportChildren } from "./report.ts";
-
-/** A child of ours that is there. */
-interface Existing extends Ordered {
-  readonly kind: KindDescription;
-  readonly body: KubeBody;
-}
-
-/** Deletions that are under way tell when they are done; this is for those whose end nobody tells. */
-const LOOK_AGAIN = "30s";
 
 /** See the module comment. */
 export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Promise<Requeue | undefined> {
@@ -87,31 +69,6 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
   if (errors.length > 0) throw problemOf(errors);
   const again = [...states.values()].flatMap(({ againMs }) => againMs ?? []);
   return again.length > 0 ? requeue(Math.min(...again)) : undefined;
-}
-
-/** Before the parent goes: external things, and with `deletion: "reverse"` all children, the last ones first. */
-export async function cleanUpChildren(keeping: Keeping): Promise<Requeue | undefined> {
-  const why = "its parent goes";
-  const { context, handler } = keeping;
-  const { reverse = false, external = false } = handler.children ?? {};
-  const desired = external ? readDesired((await handler.fn(context)) as DesiredChildren) : [];
-  const things = desired.flatMap(({ key, after, thing }) =>
-    thing.type === "external" ? [{ key, after, external: thing.external }] : [],
-  );
-  const note = readNote(keeping.operator, context.body as KubeBody, handler.id);
-  const gone = new Set<string>();
-  for (let left = Number.POSITIVE_INFINITY; ; ) {
-    const objects = reverse ? await existingChildren(keeping, note, []) : [];
-    const remaining = [...objects, ...things.filter(({ key }) => !gone.has(key))];
-    if (remaining.length === 0) return undefined;
-    // Whoever is still there takes its time: the end of an object tells itself, that of other things does not.
-    if (remaining.length >= left) return requeue(objects.length > 0 ? LOOK_AGAIN : "1s");
-    left = remaining.length;
-    for (const one of lastOnes<Existing | (typeof things)[number]>(remaining)) {
-      if (!("external" in one)) await deleteObject(keeping, one.kind, one.body, why);
-      else if (await deleteExternal(keeping, one.key, one.external, why)) gone.add(one.key);
-    }
-  }
 }
 
 function objectsOf(desired: readonly Desired[]): Desired[] {
@@ -174,41 +131,6 @@ async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
     if (!(error instanceof ConflictError)) throw error;
     // The stream wakes us when it shows the change.
     throw new TemporaryError("the parent has changed meanwhile", { cause: error });
-  }
-}
-
-/** All that is there and ours, in every kind that may have some. */
-async function existingChildren(
-  keeping: Keeping,
-  note: ParentNote,
-  wanted: readonly WantedObject[],
-): Promise<Existing[]> {
-  const { operator, handler, reader, session, context } = keeping;
-  const views = new Set<KindView>(wanted.map(({ view }) => view));
-  for (const kind of handler.owns) views.add(await session.view(kind as Parameters<typeof session.view>[0]));
-  for (const text of note.kinds) {
-    const view = await notedView(keeping, text);
-    if (view) views.add(view);
-  }
-  return [...views].flatMap((view) => {
-    const query = readQuery({ namespace: view.kind.namespaced ? context.namespace : undefined, owner: context.uid });
-    session.note(view.reads.list(query, reader));
-    return view.lookup.list(query).flatMap((body) => {
-      const mark = ownMark(operator, handler.id, context.uid, body);
-      return mark ? [{ key: mark.key, after: mark.after, kind: view.kind, body }] : [];
-    });
-  });
-}
-
-async function notedView({ session, context }: Keeping, text: string): Promise<KindView | undefined> {
-  const at = text.lastIndexOf("/");
-  const body = { apiVersion: text.slice(0, at), kind: text.slice(at + 1) } as KubeBody;
-  try {
-    return await session.view(await context.client.describe(new KubeObject(body, context.client)));
-  } catch (error) {
-    // A kind that is no more has no objects.
-    if (error instanceof UnknownKindError) return undefined;
-    throw error;
   }
 }
 
