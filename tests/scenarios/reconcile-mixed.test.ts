@@ -134,6 +134,29 @@ describeOn(clustersUnderTest(), "functions for one object", (cluster) => {
     await shows("a", "e2");
   });
 
+  it("a reconciler that writes something new each time is not woken by it, also in a write that it shares", async () => {
+    const operator = new Operator({ name: "mixed" });
+    let runs = 0;
+    operator.reconcile(Shop, async function count({ patch, conditions }) {
+      patch.status.a = ++runs;
+      patch.transform((body) => Object.assign(body.spec, { colour: `c${runs}` }));
+      conditions.set("Counted", true, `Run${runs}`);
+      return { id: `r${runs}` };
+    });
+    operator.on.create(Shop, async function claim({ patch }) {
+      patch.status.v = "claimed";
+    });
+    await stage.start(operator);
+    await stage.client.create(shop("a"));
+    await stage.eventually(() => expect(runs).toBe(2));
+    await stage.quiet();
+    expect(runs).toBe(2);
+    await stage.client.patch(Shop, "a", { spec: { size: 2 } });
+    await stage.eventually(() => expect(runs).toBe(3));
+    await stage.quiet();
+    expect(runs).toBe(3);
+  });
+
   it("two reconcilers that read each other's status fields come to rest", async () => {
     const operator = new Operator({ name: "mixed" });
     const runs: string[] = [];

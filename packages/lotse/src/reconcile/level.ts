@@ -160,12 +160,14 @@ export class Level implements LevelWork {
       return undefined;
     }
     const news = reader.isNews(body);
+    // The server has just answered a write of the object, or the stream has shown it: it is there.
+    const shown = news || reader.woken !== undefined;
     reader.woken = undefined;
     if (news) reader.timing = { ...reader.timing, due: true };
     const now = kind.clock.monotonic();
     const at = nextRunAt(reader.timing, now, handler.rateLimit);
     if (at === undefined || at > now || kind.stopping.aborted || memory.running?.reason) return at;
-    const end = await this.#run(turn, reader, now, news || reader.answered, fits);
+    const end = await this.#run(turn, reader, now, shown, fits);
     if (fits || end.type !== "done" || end.requeueMs !== undefined) {
       return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
     }
@@ -179,7 +181,7 @@ export class Level implements LevelWork {
     turn: BackgroundTurn,
     reader: ObjectReader,
     begunAt: number,
-    news: boolean,
+    shown: boolean,
     fits: boolean,
   ): Promise<RunEnd> {
     const { kind, body, runs } = turn;
@@ -187,7 +189,6 @@ export class Level implements LevelWork {
     const { clock } = kind;
     reader.timing = beginRun(before, begunAt, handler.rateLimit);
     reader.saw = body;
-    reader.answered = false;
     let session: ReadSession | undefined;
     let answer: unknown;
     const startedAt = clock.now() - (begunAt - (before.failingSince ?? begunAt));
@@ -201,7 +202,7 @@ export class Level implements LevelWork {
       }) as unknown as ReconcileContext<KubeBody>;
       const keep = fits ? keepChildren : letChildrenGo;
       answer = handler.children
-        ? await keep(this.#keeping(reader, session, context, news), turn)
+        ? await keep(this.#keeping(reader, session, context, shown), turn)
         : await handler.fn(context);
     });
     const end = endOf(result, answer, session?.isStale === true);
@@ -221,9 +222,9 @@ export class Level implements LevelWork {
     return new ReadSession({ reader, world: this.#parts.world, client: () => context.client, indexes, namespace });
   }
 
-  /** `news`: the run was woken by its object, which is therefore there. */
-  #keeping(reader: ObjectReader, session: ReadSession, context: ReconcileContext<KubeBody>, news: boolean): Keeping {
-    let lives: Promise<boolean> | undefined = news ? Promise.resolve(true) : undefined;
+  /** `shown`: the run was woken by its object, which is therefore there. */
+  #keeping(reader: ObjectReader, session: ReadSession, context: ReconcileContext<KubeBody>, shown: boolean): Keeping {
+    let lives: Promise<boolean> | undefined = shown ? Promise.resolve(true) : undefined;
     const parentLives = () => {
       lives ??= isThere(context);
       return lives;

@@ -20,8 +20,6 @@ export class ObjectReader implements Reader {
   readonly notes = new NotesOfChildren();
   /** The state of the object that the last run looked at, or that the next one is due for. */
   saw: KubeBody | undefined;
-  /** The server has answered a write of the object since the last run: it is there. */
-  answered = false;
   /** What the turn under way has written that the next run has to look at, in words. */
   woken: string | undefined;
   /** The run that is under way. */
@@ -91,7 +89,6 @@ export class ObjectReader implements Reader {
     const mirrored = this.#mirrored;
     this.#mirrored = undefined;
     this.saw = body;
-    this.answered = true;
     if (isDeleting(body)) return;
     const news = newsFor(handler.id, saw, body, by);
     if (news && isCounted(handler.changes, news.before(), body)) {

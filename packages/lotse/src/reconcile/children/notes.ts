@@ -24,10 +24,6 @@ export class NotesOfChildren {
     this.#notes.set(key, { ...this.#notes.get(key), ...notes });
   }
 
-  forget(key: string): void {
-    this.#notes?.delete(key);
-  }
-
   /** Forgets all but these. */
   keep(keys: ReadonlySet<string>): void {
     for (const key of this.#notes?.keys() ?? []) if (!keys.has(key)) this.#notes?.delete(key);

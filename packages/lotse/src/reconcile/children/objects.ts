@@ -155,8 +155,9 @@ function acceptedDigest({ manifest, digest }: WantedObject, live: KubeBody): str
 /** The server has this, and it is what it made of what we applied. */
 function accept({ reader }: Keeping, wanted: WantedObject, live: KubeBody): ChildState {
   const { manifest, kind, key } = wanted;
-  if (shows(live, manifest, sameIn(kind))) reader.notes.set(key, { accepted: undefined });
-  else reader.notes.set(key, { accepted: acceptedDigest(wanted, live) });
+  const accepted = shows(live, manifest, sameIn(kind)) ? undefined : acceptedDigest(wanted, live);
+  // Of most children nothing has to be remembered.
+  if (accepted !== reader.notes.get(key)?.accepted) reader.notes.set(key, { accepted });
   return judge(wanted, live);
 }
 
