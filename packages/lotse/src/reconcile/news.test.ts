@@ -123,7 +123,7 @@ describe("what a reconciler has not seen of a write", () => {
     const own = wants("look", { spec: { size: 5 }, status: { own: 1 } });
     const status = news([own, wants("other", { status: { v: 2 } })], { metadata: { generation: 2 } });
     expect(status?.before()).toMatchObject({
-      metadata: { generation: 2 },
+      metadata: { generation: 2, resourceVersion: "1" },
       spec: { size: 5 },
       status: { own: 1, v: 1 },
     });

@@ -15,7 +15,7 @@ export interface News {
   readonly by: readonly string[];
   /** Whether it was other reconcilers alone: those may in turn be woken by this one, and so for ever. */
   readonly peers: boolean;
-  /** The written object without their part: what the reconciler has seen. */
+  /** The written object without their part, and with the version before: what the reconciler has seen. */
   before(): KubeBody;
 }
 
@@ -125,7 +125,12 @@ function without(
   // Whoever asks for the generation asks for the spec: it has moved by the others' part only if they touched it.
   const wanted = paths.some(([section]) => section !== "metadata" && section !== "status");
   const { generation } = (wanted ? saw : written).metadata ?? {};
-  const metadata = { ...before.metadata, ...(generation !== undefined && { generation }) };
+  const { resourceVersion } = saw.metadata ?? {};
+  const metadata = {
+    ...before.metadata,
+    ...(generation !== undefined && { generation }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
   if (types.length === 0) return { ...before, metadata };
   const kept = (conditionsOf(before) ?? []).filter(({ type }) => !types.includes(type));
   const former = (conditionsOf(saw) ?? []).filter(({ type }) => types.includes(type));

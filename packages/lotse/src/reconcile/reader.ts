@@ -85,20 +85,32 @@ export class ObjectReader implements Reader {
    */
   wrote(base: KubeBody, body: KubeBody, by: readonly Contribution[], now: number): void {
     const { saw, handler } = this;
-    if (saw === undefined || saw.metadata?.resourceVersion !== base.metadata?.resourceVersion) return;
+    if (saw === undefined) return;
+    if (saw.metadata?.resourceVersion !== base.metadata?.resourceVersion) {
+      // What did not count by itself may count together with this.
+      const counts = handler.changes.length > 0 && isCounted(handler.changes, saw, body);
+      if (counts || this.#mirrored !== undefined) this.#wakeBy(this.#mirrored ?? "the object itself", false, now);
+      return;
+    }
     const mirrored = this.#mirrored;
     this.#mirrored = undefined;
     this.saw = body;
     if (isDeleting(body)) return;
     const news = newsFor(handler.id, saw, body, by);
     if (news && isCounted(handler.changes, news.before(), body)) {
-      this.timing = wokenByWrite(this.timing, news.peers, now);
-      this.woken = `${news.fields.join(", ")} of the object itself, written by ${news.by.join(", ")}`;
-    } else if (mirrored !== undefined && (news || hasPart(handler.id, by))) {
-      // It has read what it has then changed, and has not read it again.
-      this.timing = wokenByWrite(this.timing, news === undefined || news.peers, now);
-      this.woken = mirrored;
+      const what = `${news.fields.join(", ")} of the object itself, written by ${news.by.join(", ")}`;
+      this.#wakeBy(what, news.peers, now);
+      return;
     }
+    // It has read what it, or somebody else, has then changed, and has not read it again.
+    const known = news === undefined && !hasPart(handler.id, by);
+    if (mirrored !== undefined && !known) this.#wakeBy(mirrored, news === undefined || news.peers, now);
+    else if (news) this.saw = news.before();
+  }
+
+  #wakeBy(what: string, loops: boolean, now: number): void {
+    this.timing = wokenByWrite(this.timing, loops, now);
+    this.woken = what;
   }
 
   /** Whether the object is not what the last run has seen, in a way that counts. */
