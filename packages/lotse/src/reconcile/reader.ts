@@ -3,7 +3,7 @@ import type { KubeBody } from "@lotse/client";
 import type { ReconcileHandler } from "../declare/index.ts";
 import { type Contribution, isDeleting, noteWake, type ObjectMemory } from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
-import { NotesOfChildren } from "./children/notes.ts";
+import { NotesOfChildren } from "./children/index.ts";
 import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
 import { hasPart, newsFor } from "./news.ts";
 import { type Change, changeName, type Reader, type ReadPoint } from "./reads.ts";
