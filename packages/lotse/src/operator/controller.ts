@@ -20,7 +20,7 @@ import {
 import type { RecordedRequest } from "../generate/index.ts";
 import type { InformerChange, KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import { bindCleanUp, KindView, Level, type Reader, type World } from "../reconcile/index.ts";
+import { bindCleanUp, KindView, Level, NewState, type Reader, type World } from "../reconcile/index.ts";
 import {
   type EventRecorder,
   type Explanation,
@@ -84,6 +84,10 @@ export interface ControllerShared {
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
 function objectKey(body: KubeBody): string {
   return `${storeKey(body)}/${body.metadata?.uid ?? ""}`;
+}
+
+function newState(body: KubeBody): NewState {
+  return new NewState(objectKey(body), body.metadata?.resourceVersion);
 }
 
 function referenceOf(kind: KindDescription, key: string): ObjectReference {
@@ -303,14 +307,15 @@ export class Controller implements ObjectListener {
   }
 
   changed(body: KubeBody, { type, initial, before }: InformerChange): void {
-    this.#shared.indexes.update(this.#indexes, body, this.#about);
-    this.view.changed(before, body, undefined);
+    const by = newState(body);
+    this.#shared.indexes.update(this.#indexes, body, this.#about, by);
+    this.view.changed(before, body, by);
     if (!this.#works) return;
     const memory = this.#memory(body);
     memory.foreign = true;
     if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
-    const by = initial ? "initial" : type === "ADDED" ? "added" : "modified";
-    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, by);
+    const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
+    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, why);
   }
 
   echoed(body: KubeBody): void {
@@ -412,7 +417,7 @@ export class Controller implements ObjectListener {
     const key = storeKey(body);
     const before = informer?.get(key);
     if (!informer?.wrote(body)) return;
-    const by = objectKey(body);
+    const by = newState(body);
     this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about, by);
     this.view.changed(before, informer.get(key), by);
   }

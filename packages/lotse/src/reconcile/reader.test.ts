@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ChangeFilter, ReconcileHandler } from "../declare/index.ts";
 import { type Contribution, newMemory } from "../turn/index.ts";
 import { ObjectReader } from "./reader.ts";
-import { KindReads } from "./reads.ts";
+import { KindReads, NewState } from "./reads.ts";
 
 const KEY = "ns/one/u";
 
@@ -103,7 +103,7 @@ describe("a reconciler that reads its own object like any other", () => {
     const one = reader(body(1, {}), "generation");
     const point = new KindReads("Thing").object("ns/one", one);
     const written = body(2, {}, { v: 1 });
-    one.onChange(point, { before: body(1, {}), now: written, by: KEY });
+    one.onChange(point, { before: body(1, {}), now: written, by: new NewState(KEY, "2") });
     const early = one.timing.due;
     one.wrote(body(1, {}), written, by, 0);
     return [early, one.woken !== undefined, one.timing.selfWoken];
@@ -125,7 +125,16 @@ describe("a reconciler that reads its own object like any other", () => {
   it("is woken at once by what others write into other objects", () => {
     const one = reader(body(1, {}));
     const point = new KindReads("Thing").object("ns/two", one);
-    one.onChange(point, { before: undefined, now: body(2, {}), by: "ns/two/v" });
+    one.onChange(point, { before: undefined, now: body(2, {}), by: new NewState("ns/two/v", "2") });
     expect(one.timing.due).toBe(true);
+  });
+
+  it("is woken by what somebody else made of it, also when that was shown before its turn's write was answered", () => {
+    const one = reader(body(1, {}), "generation");
+    const point = new KindReads("Thing").object("ns/one", one);
+    const theirs = body(3, {}, { v: 1, theirs: 1 });
+    one.onChange(point, { before: body(1, {}), now: theirs, by: new NewState(KEY, "3") });
+    one.wrote(body(1, {}), body(2, {}, { v: 1 }), [], 0);
+    expect([one.woken, one.isNews(theirs), one.isNews(theirs)]).toEqual([undefined, true, false]);
   });
 });

@@ -6,7 +6,7 @@ import { isCounted } from "./changes.ts";
 import { NotesOfChildren } from "./children/index.ts";
 import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
 import { hasPart, newsFor } from "./news.ts";
-import { type Change, changeName, type Reader, type ReadPoint } from "./reads.ts";
+import { type Change, changeName, NewState, type Reader, type ReadPoint } from "./reads.ts";
 import type { ReadSession } from "./session.ts";
 
 const NOTHING: readonly ReadPoint[] = [];
@@ -29,8 +29,8 @@ export class ObjectReader implements Reader {
   readonly #wake: (key: string) => void;
   /** People know that it keeps waking itself. */
   #told = false;
-  /** What it has read of its own object and the turn has changed, in words: it is known with the turn's write whose. */
-  #mirrored: string | undefined;
+  /** It has read its own object like any other, and that has changed: with the turn's write it is known by whom. */
+  #mirrored: { readonly version: string | undefined; readonly what: string } | undefined;
 
   constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: string) => void) {
     this.handler = handler;
@@ -46,8 +46,7 @@ export class ObjectReader implements Reader {
   onChange(point: ReadPoint, change: Change): void {
     const { session } = this;
     if (!session) {
-      if (change.by === this.memory.key) this.#mirrored = describe(point, change);
-      else this.due(describe(point, change));
+      this.#changed(describe(point, change), change);
       return;
     }
     // What this run has not read yet it will read anew, or not at all.
@@ -67,7 +66,13 @@ export class ObjectReader implements Reader {
     const { namespace, name, resourceVersion } = (change.now ?? change.before)?.metadata ?? {};
     const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}, version ${resourceVersion}`;
     if (this.session) this.session.news(nameOf(change), what, undefined);
-    else if (change.by === this.memory.key) this.#mirrored = what;
+    else this.#changed(what, change);
+  }
+
+  /** What its own object has become is looked at in its turn, which comes; a cleanup that waits for it is not held up. */
+  #changed(what: string, { by }: Change): void {
+    const own = by instanceof NewState && by.key === this.memory.key;
+    if (own && !this.memory.deletionSeen) this.#mirrored = { version: by.version, what };
     else this.due(what);
   }
 
@@ -89,11 +94,11 @@ export class ObjectReader implements Reader {
     if (saw.metadata?.resourceVersion !== base.metadata?.resourceVersion) {
       // What did not count by itself may count together with this.
       const counts = handler.changes.length > 0 && isCounted(handler.changes, saw, body);
-      if (counts || this.#mirrored !== undefined) this.#wakeBy(this.#mirrored ?? "the object itself", false, now);
+      if (counts || this.#mirrored) this.#wakeBy(this.#mirrored?.what ?? "the object itself", false, now);
       return;
     }
-    const mirrored = this.#mirrored;
-    this.#mirrored = undefined;
+    const mirrored = this.#mirrored?.version === body.metadata?.resourceVersion ? this.#mirrored : undefined;
+    if (mirrored) this.#mirrored = undefined;
     this.saw = body;
     if (isDeleting(body)) return;
     const news = newsFor(handler.id, saw, body, by);
@@ -104,7 +109,7 @@ export class ObjectReader implements Reader {
     }
     // It has read what it, or somebody else, has then changed, and has not read it again.
     const known = news === undefined && !hasPart(handler.id, by);
-    if (mirrored !== undefined && !known) this.#wakeBy(mirrored, news === undefined || news.peers, now);
+    if (mirrored && !known) this.#wakeBy(mirrored.what, news === undefined || news.peers, now);
     else if (news) this.saw = news.before();
   }
 

@@ -14,10 +14,22 @@ export interface Change {
 }
 
 /**
- * Whose work a change was: a reader's own; that of an object's turn, in which several may have had a part, as
- * `namespace/name/uid`; or somebody else's.
+ * A new state of an object, by its own turn or by somebody else. The stream may be faster than the answer to the turn's
+ * write, so which of the two it was is known only with that answer, which has the same version.
  */
-export type Author = Reader | string | undefined;
+export class NewState {
+  /** `namespace/name/uid`. */
+  readonly key: string;
+  readonly version: string | undefined;
+
+  constructor(key: string, version: string | undefined) {
+    this.key = key;
+    this.version = version;
+  }
+}
+
+/** Whose work a change was: a reader's own, that of the object's turn or of somebody else, or certainly somebody else's. */
+export type Author = Reader | NewState | undefined;
 
 /** Somebody who reads. */
 export interface Reader {
