@@ -143,8 +143,12 @@ function isMarked({ operator }: Keeping, { manifest }: WantedObject, live: KubeB
 /** Whether nobody has changed what we applied. */
 function isAsWanted({ reader }: Keeping, wanted: WantedObject, live: KubeBody): boolean {
   const { manifest, kind, key } = wanted;
-  if (shows(live, manifest, sameIn(kind))) return true;
-  const accepted = reader.notes.get(key)?.accepted;
+  const { accepted, kept } = reader.notes.get(key) ?? {};
+  if (shows(live, manifest, sameIn(kind))) {
+    // The next drift is another one, also if it is the same again.
+    if (kept !== undefined) reader.notes.set(key, { kept: undefined });
+    return true;
+  }
   return accepted !== undefined && accepted === acceptedDigest(wanted, live);
 }
 
@@ -178,12 +182,13 @@ async function mend(keeping: Keeping, wanted: WantedObject, known: KubeBody): Pr
   const pause = repairPause(keeping, wanted);
   if (pause > 0) return contested(wanted, pause);
   const live = (await context.get.live(kind, name, { namespace }))?.body;
-  if (live?.metadata?.uid !== known.metadata?.uid || !live) throw replaced();
+  if (!live || live.metadata?.uid !== known.metadata?.uid) throw replaced();
   const held = hindrance(keeping, wanted, live);
   if (held) return held;
+  if (!isMarked(keeping, wanted, live)) return change(keeping, wanted, live);
   const fields = driftIn(live, manifest, operator, sameIn(kind));
-  if (fields.length === 0 && isMarked(keeping, wanted, live)) return accept(keeping, wanted, live);
-  if (fields.length > 0 && (await answerDrift(keeping, wanted, live, fields)) === "keep") {
+  if (fields.length === 0) return accept(keeping, wanted, live);
+  if ((await answerDrift(keeping, wanted, live, fields)) === "keep") {
     // A function is asked each time; a constant need not be.
     if (keeping.handler.children?.onDrift === "keep") reader.notes.set(key, { accepted: acceptedDigest(wanted, live) });
     return judge(wanted, live);
