@@ -45,10 +45,12 @@ describeOn(clustersUnderTest(), "children of a parent that no longer matches", (
     await there("a-first", "a-last");
     await live("no");
     await there();
-    expect(deleted().map(({ child, why }) => `${child}: ${why}`)).toEqual([
-      "ConfigMap a-last: its parent no longer matches",
-      "ConfigMap a-first: its parent no longer matches",
-    ]);
+    await stage.eventually(() =>
+      expect(deleted().map(({ child, why }) => `${child}: ${why}`)).toEqual([
+        "ConfigMap a-last: its parent no longer matches",
+        "ConfigMap a-first: its parent no longer matches",
+      ]),
+    );
     await stage.eventually(async () => expect((await parent()).status?.conditions ?? []).toEqual([]));
     await live("yes");
     await there("a-first", "a-last");
