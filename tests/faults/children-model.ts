@@ -18,8 +18,8 @@ export interface SiteSpec {
   readonly locked: boolean;
 }
 
-/** How the operator is declared. */
-export const WAYS = ["owned", "found", "ordered", "reverse"] as const;
+/** How the operator is declared. `filtered`: blue sites have no children; `told`: a handler says what is in them. */
+export const WAYS = ["owned", "found", "ordered", "reverse", "filtered", "told"] as const;
 export type Way = (typeof WAYS)[number];
 
 export const OPERATOR = "sites";
@@ -32,12 +32,22 @@ export function sitesOperator(way: Way): Operator {
     id: "pages",
     ...((way === "owned" || way === "reverse") && { owns: [ConfigMap, Secret] }),
     ...(way === "reverse" && { deletion: "reverse" as const }),
+    ...(way === "filtered" && { labels: { group: (group: string | undefined) => group !== BLUE } }),
   };
-  operator.children(Site, options, ({ name, labels, spec }) =>
-    desiredOf(name, labels.group, spec, way === "ordered" || way === "reverse"),
-  );
+  operator.children(Site, options, ({ name, labels, spec, status }) => {
+    const asked = way === "told" ? { ...spec, text: status.text ?? "" } : spec;
+    return desiredOf(name, labels.group, asked, way === "ordered" || way === "reverse");
+  });
+  if (way === "told") {
+    operator.on(["create", "update"], Site, { id: "tell" }, ({ spec, patch }) => {
+      patch.status.text = spec.text;
+    });
+  }
   return operator;
 }
+
+/** The label of sites that one way of the operator is not for. */
+const BLUE = "blue";
 
 function desiredOf(name: string, group: string | undefined, spec: SiteSpec, ordered: boolean): DesiredChild[] {
   const labels = { group: group ?? "none" };
@@ -62,9 +72,10 @@ export interface Child {
 }
 
 /** The children that the sites of a namespace shall have; names in `taken` are somebody else's config maps. */
-export async function wantedChildren(client: Client, taken: ReadonlySet<string>): Promise<Child[]> {
+export async function wantedChildren(client: Client, taken: ReadonlySet<string>, way?: Way): Promise<Child[]> {
   const wanted: Child[] = [];
   for await (const { name, uid, labels, body } of client.list(Site)) {
+    if (way === "filtered" && labels.group === BLUE) continue;
     for (const one of desiredOf(name, labels.group, body.spec as SiteSpec, false)) {
       const { body: child } = ("child" in one ? one.child : one) as ConfigMap | Secret;
       const { name: called = "", labels: own } = child.metadata ?? {};

@@ -16,7 +16,6 @@ import {
   daemonContext,
   errorFields,
   handlerClient,
-  looksAnywhere,
   messageOf,
   type ObjectMemory,
   PatchDraft,
@@ -246,13 +245,14 @@ export class Daemon {
     const speaks = said.set.length + said.remove.length > 0;
     const conditions = speaks ? { changes: said, now: new Date(kind.clock.now()) } : undefined;
     const plan: WritePlan = { changes, transforms, conditions, record: undefined, finalizer: "keep" };
-    const result = await write(kind.client, body, plan, kind.target, kind.wrote);
+    // Like any write of a handler: the object is woken, for what its other handlers and reconcilers have to know.
+    const onWritten = (written: KubeBody) =>
+      kind.handlerWrote(written, kind.kind, { verb: "patch", writer: undefined });
+    const result = await write(kind.client, body, plan, kind.target, onWritten);
     if (result.type !== "written") return;
     kind.measures.wrote();
     const what = [...Object.keys(changes ?? {}), ...(conditions ? ["conditions"] : [])].join(", ") || "transformations";
     wrote.push({ what, version: result.body.metadata?.resourceVersion });
-    // The echo of an own write wakes nobody, and filters or reconcilers may look at what was written.
-    if (looksAnywhere(kind)) kind.wake(this.#memory.key);
   }
 
   /** A daemon runs beside the turns of its object; whoever asks about the object hears of it all the same. */

@@ -125,7 +125,7 @@ function unfinished({ handler, reason, attempts, message, retryAt, steps }: Open
 }
 
 function turnLines(turn: JournalTurn, next: JournalTurn | undefined, now: number): string[] {
-  const { at, tookMs, woke, version, ran, read = [], wrote, problem } = turn;
+  const { at, tookMs, woke, version, ran, read = [], children = [], wrote, problem } = turn;
   const lines = [`${new Date(at).toISOString()}  woken by ${woke.map(cause).join(", ")}`];
   const add = (text: string) => lines.push(`  ${text}`);
   add(`looked at version ${version ?? "unknown"}, took ${formatDuration(tookMs)}`);
@@ -135,6 +135,7 @@ function turnLines(turn: JournalTurn, next: JournalTurn | undefined, now: number
   }
   if (ran.length === 0) add("no handler ran");
   for (const what of read) add(`read ${what}`);
+  for (const what of children) add(`child ${what}`);
   for (const { what, version } of wrote) add(`wrote ${what}${version === undefined ? "" : `, version ${version} now`}`);
   if (problem !== undefined) add(`could not go on: ${problem}`);
   add(afterwards(turn, next, now));

@@ -1,7 +1,8 @@
 /** The types of `operator.children`: what shall be there, in which order, and how to tell that it is. */
 import type { KubeBody, KubeObject } from "@lotse/client";
+import { declarationError } from "./errors.ts";
 import type { ObjectHandlerOptions, ResourceInput, RetryOptions } from "./handler.ts";
-import type { ReconcileOptions } from "./reconcile.ts";
+import type { ChildrenPlan, ReconcileContext, ReconcileOptions } from "./reconcile.ts";
 
 /** An object that shall be there: a client object or a manifest. It needs a name. */
 export type ChildObject = KubeObject | (KubeBody & { readonly apiVersion: string; readonly kind: string });
@@ -78,6 +79,47 @@ export type DesiredChildren =
   | undefined;
 
 /**
+ * A field of a child that somebody else has changed.
+ *
+ * @example
+ * ```ts
+ * const field: DriftedField = { path: "spec.replicas", live: 5, wanted: 3, by: ["kubectl-edit"] };
+ * ```
+ */
+export interface DriftedField {
+  /** `spec.replicas`, `spec.template.spec.containers[name=web].image` */
+  readonly path: string;
+  /** What it is now; undefined when somebody took it away. */
+  readonly live: unknown;
+  /** What the function returns for it. */
+  readonly wanted: unknown;
+  /** Whose it is now, by the names under which the server knows who wrote a field; empty when it was taken away. */
+  readonly by: readonly string[];
+}
+
+/**
+ * A child that is not what was applied, because somebody else has changed it. What the server fills in or writes in
+ * another form is no drift, and neither is what others add in fields of their own.
+ *
+ * @example
+ * ```ts
+ * operator.children(Site, { onDrift: ({ fields }) => (fields.every(({ path }) => path === "spec.replicas") ? "keep" : "repair") }, pages);
+ * ```
+ */
+export interface Drift {
+  /** What its siblings call it. */
+  readonly key: string;
+  /** As the server has it now. */
+  readonly child: KubeObject;
+  readonly fields: readonly DriftedField[];
+  /** All who have changed something, as far as the server tells. */
+  readonly by: readonly string[];
+}
+
+/** What to do about a drift: bring the child back to what it shall be, or leave it until what it shall be is something else. */
+export type DriftAnswer = "repair" | "keep";
+
+/**
  * Options of `operator.children`.
  *
  * @example
@@ -101,6 +143,36 @@ export interface ChildrenOptions<B extends KubeBody>
   readonly deletion?: "background" | "reverse";
   /** Whether the function may return things outside of the cluster; the parent is then held with a finalizer. */
   readonly external?: boolean;
+  /**
+   * What to do about a child that somebody else has changed: `"repair"` (default), `"keep"`, or a function that decides.
+   * The function is asked in each run that finds the drift, so it may also tell of it: with `context.patch`,
+   * `context.conditions`, `context.warn`. No answer means `"repair"`.
+   */
+  readonly onDrift?:
+    | DriftAnswer
+    | ((drift: Drift, context: ReconcileContext<B>) => DriftAnswer | undefined | Promise<DriftAnswer | undefined>);
+  /**
+   * What becomes of the children of a parent that no longer passes `labels`, `annotations`, `field`, `value` or `when`:
+   * `"delete"` (default), or `"keep"`: they stay as they are, and nobody looks after them until it passes again.
+   */
+  readonly onMismatch?: "delete" | "keep";
   /** Report each child's readiness and a `Ready` of the whole as conditions, with `observedGeneration`. Default `true`. */
   readonly conditions?: boolean;
+}
+
+/** Reads and checks the options of `operator.children`. */
+export function planChildren(options: ChildrenOptions<KubeBody>): ChildrenPlan {
+  const { deletion = "background", external = false, onDrift = "repair", onMismatch = "delete" } = options;
+  if (typeof onDrift !== "function") oneOf("onDrift", onDrift, ["repair", "keep"], " or a function");
+  oneOf("onMismatch", onMismatch, ["delete", "keep"]);
+  oneOf("deletion", deletion, ["background", "reverse"]);
+  return { reverse: deletion === "reverse", external, onDrift, onMismatch };
+}
+
+function oneOf(name: string, value: unknown, allowed: readonly string[], more = ""): void {
+  if (allowed.includes(value as string)) return;
+  throw declarationError(
+    `children has no { ${name}: ${JSON.stringify(value)} }`,
+    `write ${allowed.map((one) => JSON.stringify(one)).join(" or ")}${more}`,
+  );
 }

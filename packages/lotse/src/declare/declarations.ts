@@ -1,6 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs, isDns1123Label } from "@lotse/client/meta";
-import type { ChildrenOptions, DesiredChildren } from "./children.ts";
+import { type ChildrenOptions, type DesiredChildren, planChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
 import { declarationError } from "./errors.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
@@ -257,8 +257,8 @@ export class Declarations {
   ): void;
   children(resource: ResourceInput, ...rest: unknown[]): void {
     const options = optionsOf<ChildrenOptions<KubeBody>>("children", "children", rest);
-    const { deletion, external = false, conditions = true } = options;
-    const plan = { reverse: deletion === "reverse", external };
+    const { conditions = true } = options;
+    const plan = planChildren(options);
     this.#reconciler("children", resource, { ...options, conditions }, functionOf("children", rest), plan);
   }
 

@@ -5,6 +5,9 @@ export type {
   ChildrenOptions,
   DesiredChild,
   DesiredChildren,
+  Drift,
+  DriftAnswer,
+  DriftedField,
   ExternalChild,
   OrderedChild,
 } from "./children.ts";

@@ -29,7 +29,7 @@ const OPTIONS = {
   daemon: [...OBJECT, ...RETRY, "initialDelay", "grace"],
   index: [...OBJECT, "errors"],
   reconcile: [...OBJECT, ...LEVEL, "watches", "onDelete"],
-  children: [...OBJECT, ...LEVEL, "deletion", "external"],
+  children: [...OBJECT, ...LEVEL, "deletion", "external", "onDrift", "onMismatch"],
   source: ["backoff"],
   schedule: ["schedule", "timeZone", "missed", ...RETRY],
   lifecycle: ["id", "param", ...RETRY],

@@ -100,8 +100,17 @@ describe("declaring", () => {
       declarations.children(Machine, { id: "c", external: true, conditions: false }, () => []);
     });
     expect(plain).toMatchObject({ children: { reverse: false, external: false }, conditions: true });
-    expect(reverse?.children).toEqual({ reverse: true, external: false });
+    expect(reverse?.children).toEqual({ reverse: true, external: false, onDrift: "repair", onMismatch: "delete" });
     expect(external).toMatchObject({ children: { reverse: false, external: true }, conditions: false });
+  });
+
+  it.each([
+    [{ onDrift: "ignore" }, 'children has no { onDrift: "ignore" }', 'write "repair" or "keep" or a function'],
+    [{ onMismatch: true }, "children has no { onMismatch: true }", 'write "delete" or "keep"'],
+    [{ deletion: "foreground" }, 'children has no { deletion: "foreground" }', 'write "background" or "reverse"'],
+  ])("refuses %j", (options, message, hint) => {
+    const declare = () => new Declarations().children(Machine, options as never, () => []);
+    expect(declare).toThrow(expect.objectContaining({ message: expect.stringContaining(message), hint }));
   });
 });
 
@@ -135,5 +144,29 @@ describe("the types of a reconciler's context", () => {
     ]);
     // @ts-expect-error a text is no child
     operator.children(Machine, { id: "wrong" }, () => ["text"]);
+  });
+
+  it("say what becomes of a child that somebody else has changed", () => {
+    operator.children(
+      Machine,
+      {
+        id: "drift",
+        onDrift: async ({ fields, by, child }, { patch, spec }) => {
+          expectTypeOf(by).toEqualTypeOf<readonly string[]>();
+          expectTypeOf(fields[0]?.path).toEqualTypeOf<string | undefined>();
+          expectTypeOf(spec.size).toEqualTypeOf<number>();
+          patch.status.phase = `${child.name} drifted`;
+          return fields.length > 1 ? "repair" : "keep";
+        },
+      },
+      () => [],
+    );
+    operator.children(
+      Machine,
+      { id: "silent", onDrift: ({ by }, { logger }) => void logger.info("drift", { by }) },
+      () => [],
+    );
+    // @ts-expect-error there is no such answer
+    operator.children(Machine, { id: "odd", onDrift: () => "ignore" }, () => []);
   });
 });

@@ -7,6 +7,7 @@ import {
   type FieldSelectorInput,
   type LabelSelectorInput,
 } from "@lotse/client/meta";
+import type { Drift, DriftAnswer } from "./children.ts";
 import type { AttemptContext, ObjectContext } from "./context.ts";
 import type { Filters } from "./filters.ts";
 import type { ObjectHandlerOptions, ResourceInput, RetryOptions, RetryPlan } from "./handler.ts";
@@ -226,6 +227,8 @@ export interface ChildrenPlan {
   readonly reverse: boolean;
   /** There may be things outside of the cluster among them. */
   readonly external: boolean;
+  readonly onDrift: DriftAnswer | ((drift: Drift, context: ReconcileContext<KubeBody>) => unknown);
+  readonly onMismatch: "delete" | "keep";
 }
 
 /** Reads and checks the options of a reconciler. */

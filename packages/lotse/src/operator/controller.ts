@@ -7,7 +7,6 @@ import { type Clock, formatDuration } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
-  type ChangeContext,
   type DaemonHandler,
   type FixedSettings,
   type Handler,
@@ -21,7 +20,7 @@ import {
 import type { RecordedRequest } from "../generate/index.ts";
 import type { InformerChange, KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import { KindView, Level, type Reader, type World } from "../reconcile/index.ts";
+import { bindCleanUp, KindView, Level, NewState, type Reader, type World } from "../reconcile/index.ts";
 import {
   type EventRecorder,
   type Explanation,
@@ -94,6 +93,10 @@ function objectKey(body: KubeBody): string {
   return `${storeKey(body)}/${body.metadata?.uid ?? ""}`;
 }
 
+function newState(body: KubeBody): NewState {
+  return new NewState(objectKey(body), body.metadata?.resourceVersion);
+}
+
 function referenceOf(kind: KindDescription, key: string): ObjectReference {
   const [namespace = "", name = "", uid] = key.split("/");
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: namespace || undefined, name, uid };
@@ -145,7 +148,9 @@ export class Controller implements ObjectListener {
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
-    const usually = handlers.map((handler) => this.#bound(withUsual(handler, shared.plan)));
+    const usually = handlers.map((handler) =>
+      bindCleanUp(withUsual(handler, shared.plan), handlers, () => this.#level),
+    );
     this.#works = handlers.some(({ type }) => type !== "index");
     this.#streams = new KindStreams(shared, facts.kind, this.#logger, this);
     this.view = new KindView(facts.kind, facts.kindClass, this.#streams);
@@ -193,20 +198,15 @@ export class Controller implements ObjectListener {
     return this.#facts.kind;
   }
 
-  /** The `onDelete` of a reconciler reads what its reconciler reads. */
-  #bound(handler: Handler): Handler {
-    if (handler.type !== "change" || handler.reconciler === undefined) return handler;
-    const { reconciler } = handler;
-    return { ...handler, fn: (context: ChangeContext<KubeBody>) => this.#level?.cleanUp(reconciler, context) };
-  }
-
   #makeLevel(handlers: readonly ReconcileHandler[]): Level {
-    const { world, operator } = this.#shared;
+    const { world, operator, clock, metrics } = this.#shared;
     return new Level({
       kind: this.kind,
       handlers,
       world,
       operator,
+      metrics,
+      now: () => clock.monotonic(),
       means,
       find: (key) => this.#streams.get(key),
       memory: (key) => this.#memories.get(key),
@@ -345,15 +345,16 @@ export class Controller implements ObjectListener {
   }
 
   changed(body: KubeBody, { type, initial, before }: InformerChange): void {
-    this.#shared.indexes.update(this.#indexes, body, this.#about);
-    this.view.changed(before, body, undefined);
+    const by = newState(body);
+    this.#shared.indexes.update(this.#indexes, body, this.#about, by);
+    this.view.changed(before, body, by);
     if (!this.#works) return;
     if (initial) this.#strangers?.note(body);
     const memory = this.#memory(body);
     memory.foreign = true;
     if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
-    const by = initial ? "initial" : type === "ADDED" ? "added" : "modified";
-    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, by);
+    const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
+    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, why);
   }
 
   echoed(body: KubeBody): void {
@@ -504,8 +505,9 @@ export class Controller implements ObjectListener {
     const key = storeKey(body);
     const before = informer?.get(key);
     if (!informer?.wrote(body)) return;
-    this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about);
-    this.view.changed(before, informer.get(key), undefined);
+    const by = newState(body);
+    this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about, by);
+    this.view.changed(before, informer.get(key), by);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   TemporaryError,
 } from "../declare/index.ts";
 import { IndexStore } from "../informers/index.ts";
-import type { KindReads, Reader } from "../reconcile/index.ts";
+import type { Author, KindReads } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
 import { errorFields, named } from "../turn/index.ts";
 
@@ -25,7 +25,7 @@ export class OperatorIndexes {
   readonly view: Indexes;
 
   /** Who makes the change that is being told. */
-  #by: Reader | undefined;
+  #by: Author;
 
   constructor(ids: Iterable<string>, reads: (id: string) => KindReads) {
     for (const id of ids) this.#stores.set(id, new IndexStore((key) => this.#tell(reads(id), key)));
@@ -35,12 +35,7 @@ export class OperatorIndexes {
   }
 
   /** An object is there or has changed. `loggerOf` makes a logger whose lines are about it. */
-  update(
-    handlers: readonly IndexHandler[],
-    body: KubeBody,
-    loggerOf: (body: KubeBody) => Logger,
-    by?: Reader | undefined,
-  ): void {
+  update(handlers: readonly IndexHandler[], body: KubeBody, loggerOf: (body: KubeBody) => Logger, by?: Author): void {
     this.#by = by;
     for (const handler of handlers) {
       const store = this.#stores.get(handler.id);
@@ -70,7 +65,7 @@ export class OperatorIndexes {
   }
 
   /** An object is gone. */
-  remove(handlers: readonly IndexHandler[], body: KubeBody, by?: Reader | undefined): void {
+  remove(handlers: readonly IndexHandler[], body: KubeBody, by?: Author): void {
     this.#by = by;
     const uid = body.metadata?.uid ?? "";
     for (const { id } of handlers) {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { planBackoff } from "../declare/index.ts";
-import { beginRun, endRun, NEW, nextRunAt, type Rhythm, type RunEnd, SELF_WOKEN_LIMIT, type Timing } from "./due.ts";
+import {
+  beginRun,
+  endRun,
+  NEW,
+  nextRunAt,
+  type Rhythm,
+  type RunEnd,
+  SELF_WOKEN_LIMIT,
+  type Timing,
+  wokenByWrite,
+} from "./due.ts";
 
 const RHYTHM: Rhythm = { backoff: planBackoff({ jitter: 0 }), resyncMs: undefined, rateLimit: undefined };
 const DONE: RunEnd = { type: "done", requeueMs: undefined, stale: false };
@@ -101,8 +111,49 @@ describe("a run", () => {
     expect(waits.slice(0, SELF_WOKEN_LIMIT)).toEqual(Array.from({ length: SELF_WOKEN_LIMIT }, () => 0));
     expect(waits.slice(SELF_WOKEN_LIMIT, SELF_WOKEN_LIMIT + 3)).toEqual([200, 400, 800]);
     expect(waits.at(-1)).toBe(300_000);
-    expect(run(timing, DONE).selfWoken).toBe(0);
     // Woken by somebody else: not its own doing.
-    expect(endRun({ ...timing, due: true }, STALE, 0, 0, RHYTHM, middle).selfWoken).toBe(0);
+    expect(run(run(timing, DONE), STALE).selfWoken).toBe(1);
+    expect(endRun({ ...timing, due: true }, STALE, 0, 0, RHYTHM, middle).self).toBe(false);
+  });
+});
+
+describe("a write of the operator that a reconciler has to look at", () => {
+  const idle: Timing = { ...NEW, due: false };
+
+  it("is looked at at once", () => {
+    expect(nextRunAt(wokenByWrite(idle, false, 1_000), 1_000, undefined)).toBe(1_000);
+    expect(nextRunAt(wokenByWrite(idle, true, 1_000), 1_000, undefined)).toBe(1_000);
+    expect(nextRunAt(wokenByWrite({ ...idle, dueAt: 500 }, true, 1_000), 1_000, undefined)).toBe(500);
+  });
+
+  it("of other reconcilers is looked at ever more slowly, when one leads to the next without an end", () => {
+    let timing: Timing = NEW;
+    const waits: number[] = [];
+    for (let at = 0; at < SELF_WOKEN_LIMIT + 30; at++) {
+      timing = wokenByWrite(run(timing, DONE, 1_000), true, 1_000);
+      waits.push((nextRunAt(timing, 1_000, undefined) ?? 0) - 1_000);
+    }
+    expect(waits.slice(0, SELF_WOKEN_LIMIT)).toEqual(Array.from({ length: SELF_WOKEN_LIMIT }, () => 0));
+    expect(waits.slice(SELF_WOKEN_LIMIT, SELF_WOKEN_LIMIT + 3)).toEqual([200, 400, 800]);
+    expect(waits.at(-1)).toBe(300_000);
+    // Somebody else need not wait for that, and does not end the row, for it goes on.
+    const mixed = { ...timing, due: true };
+    expect(nextRunAt(mixed, 1_000, undefined)).toBe(1_000);
+    expect(run(mixed, DONE).selfWoken).toBe(timing.selfWoken);
+  });
+
+  it("of handlers and timers never slows it down, for those have brakes of their own", () => {
+    let timing: Timing = NEW;
+    for (let at = 0; at < 100; at++) timing = wokenByWrite(run(timing, DONE, 1_000), false, 1_000);
+    expect(nextRunAt(timing, 1_000, undefined)).toBe(1_000);
+  });
+
+  it("begins a new row after the old one has come to rest", () => {
+    let timing: Timing = NEW;
+    for (let change = 0; change < 20; change++) {
+      for (let at = 0; at < 3; at++) timing = wokenByWrite(run(timing, DONE, 1_000), true, 1_000);
+      timing = { ...run(timing, DONE, 1_000), due: true };
+    }
+    expect(timing.selfWoken).toBe(3);
   });
 });

@@ -11,8 +11,10 @@ export interface Timing {
   readonly failures: number;
   /** When the first of them began. */
   readonly failingSince: number | undefined;
-  /** Runs in a row that nothing but its own writes has woken. */
+  /** Runs in a row that nothing but its own writes, or those of its object's other reconcilers, has woken. */
   readonly selfWoken: number;
+  /** The next run, or the one under way, is one of these. */
+  readonly self: boolean;
   /** When its last runs began, as far as the rate limit has to know. */
   readonly recent: readonly number[];
 }
@@ -24,6 +26,7 @@ export const NEW: Timing = {
   failures: 0,
   failingSince: undefined,
   selfWoken: 0,
+  self: false,
   recent: [],
 };
 
@@ -74,7 +77,24 @@ export function nextRunAt(
 /** The timing while a run is under way. */
 export function beginRun(timing: Timing, now: number, limit: RatePlan | undefined): Timing {
   const recent = limit ? [...timing.recent, now].slice(-limit.runs) : timing.recent;
-  return { ...timing, due: false, recent };
+  // Whoever is woken by somebody else alone begins a new row.
+  return { ...timing, due: false, selfWoken: timing.self ? timing.selfWoken : 0, recent };
+}
+
+/**
+ * The timing after a write of the operator that it has to look at. `loops`: nothing but reconcilers of the object has
+ * had a part in it, so that it may be the next link of a chain without an end.
+ */
+export function wokenByWrite(timing: Timing, loops: boolean, now: number): Timing {
+  if (!loops) return { ...timing, due: true };
+  const selfWoken = timing.selfWoken + 1;
+  return { ...timing, self: true, selfWoken, dueAt: Math.min(timing.dueAt ?? Infinity, now + pauseMs(selfWoken)) };
+}
+
+/** Each run that it owes to itself waits for longer, from a number on that no honest work needs. */
+function pauseMs(selfWoken: number): number {
+  const over = selfWoken - SELF_WOKEN_LIMIT;
+  return over <= 0 ? 0 : Math.min(SLOWEST_MS, 100 * 2 ** over);
 }
 
 /** The timing after a run from `begunAt` to `now`; `timing.due` says what has happened meanwhile. `random` is in [0, 1). */
@@ -87,19 +107,18 @@ export function endRun(
   random: () => number,
 ): Timing {
   if (end.type === "aborted") return { ...timing, due: true };
-  const calm = { failures: 0, failingSince: undefined, selfWoken: 0 };
+  // The row is over when the next run is woken by somebody else: until then this one may still have woken itself.
+  const calm = { failures: 0, failingSince: undefined, self: false };
   if (end.type === "stuck") return { ...timing, ...calm, failures: timing.failures + 1, dueAt: undefined };
   if (end.type === "failed") {
     const failures = timing.failures + 1;
     const delayMs = end.delayMs ?? backoffMs(backoff, failures, random());
     const failingSince = timing.failingSince ?? begunAt;
-    return { ...timing, selfWoken: 0, failures, failingSince, dueAt: now + delayMs };
+    return { ...timing, self: false, failures, failingSince, dueAt: now + delayMs };
   }
   if (end.stale && !timing.due) {
     const selfWoken = timing.selfWoken + 1;
-    const over = selfWoken - SELF_WOKEN_LIMIT;
-    const pauseMs = over <= 0 ? 0 : Math.min(SLOWEST_MS, 100 * 2 ** over);
-    return { ...timing, ...calm, selfWoken, dueAt: now + pauseMs };
+    return { ...timing, ...calm, self: true, selfWoken, dueAt: now + pauseMs(selfWoken) };
   }
   // Jitter: what was reconciled together at the start shall not come back together for ever.
   const resyncIn = resyncMs === undefined ? undefined : resyncMs * (0.9 + 0.2 * random());

@@ -1,7 +1,7 @@
 /** What reconcilers see of one kind: its objects, who has read which of them, and whom its changes concern. */
 import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
 import { Lookup, type Objects } from "./lookup.ts";
-import { type Change, KindReads, type Reader } from "./reads.ts";
+import { type Author, type Change, KindReads } from "./reads.ts";
 
 /** Told of every change of a kind. */
 export type ChangeListener = (change: Change) => void;
@@ -26,7 +26,7 @@ export class KindView {
   }
 
   /** An object was created (no `before`), has changed, or is gone (no `now`). */
-  changed(before: KubeBody | undefined, now: KubeBody | undefined, by: Reader | undefined): void {
+  changed(before: KubeBody | undefined, now: KubeBody | undefined, by: Author): void {
     this.lookup.changed(before, now);
     const change: Change = { before, now, by };
     this.reads.changed(change);

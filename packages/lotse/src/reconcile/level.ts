@@ -15,21 +15,24 @@ import {
   requeue,
   TemporaryError,
 } from "../declare/index.ts";
+import type { Metrics } from "../report/index.ts";
 import {
   type AttemptResult,
   type BackgroundTurn,
+  type Contribution,
   errorFields,
   isDeleting,
   type LevelWork,
   messageOf,
   notesOf,
+  noteWake,
   type ObjectMemory,
   timerContext,
 } from "../turn/index.ts";
-import { isCounted, mappedKeys, ownersOf } from "./changes.ts";
-import { cleanUpChildren, type Keeping, keepChildren } from "./children/index.ts";
+import { mappedKeys, ownersOf } from "./changes.ts";
+import { cleanUpChildren, hasChildren, type Keeping, keepChildren, letChildrenGo } from "./children/index.ts";
 import { reportRun } from "./conditions.ts";
-import { beginRun, endRun, nextRunAt, type RunEnd, SELF_WOKEN_LIMIT } from "./due.ts";
+import { beginRun, endRun, nextRunAt, type RunEnd } from "./due.ts";
 import type { KindView } from "./kind-view.ts";
 import { ObjectReader } from "./reader.ts";
 import type { Change } from "./reads.ts";
@@ -50,12 +53,17 @@ export interface LevelParts {
   /** The object shall get its turn. */
   readonly wake: (key: string) => void;
   readonly operator: string;
+  readonly metrics: Metrics;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 }
 
 /** See the module comment. */
 export class Level implements LevelWork {
   readonly #parts: LevelParts;
   readonly #readers = new Map<string, readonly ObjectReader[]>();
+  /** The kinds that each declaration names as its own. */
+  readonly #owned = new Map<string, Set<KindView>>();
   readonly looksAnywhere: boolean;
 
   constructor(parts: LevelParts) {
@@ -71,9 +79,24 @@ export class Level implements LevelWork {
       ?.find((reader) => reader.handler.id === handler || `${reader.handler.id}/onDelete` === handler);
   }
 
-  /** The operator has written an object over the version `base`. */
-  wrote(memory: ObjectMemory, base: string | undefined, body: KubeBody): void {
-    for (const reader of this.#readers.get(memory.key) ?? []) reader.wrote(base, body);
+  wrote(memory: ObjectMemory, base: KubeBody, body: KubeBody, by: readonly Contribution[]): void {
+    const now = this.#parts.now();
+    for (const reader of this.#readers.get(memory.key) ?? []) reader.wrote(base, body, by, now);
+  }
+
+  next(turn: BackgroundTurn): number | undefined {
+    const { memory } = turn;
+    const now = this.#parts.now();
+    let next: number | undefined;
+    for (const reader of this.#readers.get(memory.key) ?? []) {
+      if (reader.woken === undefined) continue;
+      this.#tellLoop(turn, reader);
+      const at = nextRunAt(reader.timing, now, reader.handler.rateLimit);
+      if (at === undefined) continue;
+      if (at <= now) noteWake(memory, { by: "read", what: reader.woken });
+      next = Math.min(next ?? at, at);
+    }
+    return next;
   }
 
   /** The object is gone, or no longer this operator's. */
@@ -106,6 +129,11 @@ export class Level implements LevelWork {
     return next;
   }
 
+  /** Whether children of the declaration `id`, or notes of them, are still there for an object. */
+  holds(id: string, body: KubeBody): boolean {
+    return hasChildren(this.#parts.operator, id, body, this.#owned.get(id) ?? []);
+  }
+
   /** Runs `onDelete` of a reconciler: it reads like the reconciler itself, and is tried again when that changes. */
   async cleanUp(id: string, context: ChangeContext<KubeBody>): Promise<void> {
     const key = `${context.namespace ?? ""}/${context.name}/${context.uid}`;
@@ -136,20 +164,36 @@ export class Level implements LevelWork {
       return undefined;
     }
     const { filters, param } = handler;
-    if (!matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param })) {
+    const fits = matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param });
+    if (!fits && !(handler.children?.onMismatch === "delete" && this.holds(handler.id, body))) {
       reader.release();
       return undefined;
     }
-    const news = isNews(reader, body);
+    const news = reader.isNews(body);
+    // The server has just answered a write of the object, or the stream has shown it: it is there.
+    const shown = news || reader.woken !== undefined;
+    reader.woken = undefined;
     if (news) reader.timing = { ...reader.timing, due: true };
     const now = kind.clock.monotonic();
     const at = nextRunAt(reader.timing, now, handler.rateLimit);
     if (at === undefined || at > now || kind.stopping.aborted || memory.running?.reason) return at;
-    await this.#run(turn, reader, now, news);
-    return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
+    const end = await this.#run(turn, reader, now, shown, fits);
+    if (fits || end.type !== "done" || end.requeueMs !== undefined) {
+      return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
+    }
+    // Nothing is left of it: whatever the object was held for is looked at once more.
+    reader.release();
+    return kind.clock.monotonic();
   }
 
-  async #run(turn: BackgroundTurn, reader: ObjectReader, begunAt: number, news: boolean): Promise<void> {
+  /** `fits`: the object is one that the reconciler is for; else its children go. */
+  async #run(
+    turn: BackgroundTurn,
+    reader: ObjectReader,
+    begunAt: number,
+    shown: boolean,
+    fits: boolean,
+  ): Promise<RunEnd> {
     const { kind, body, runs } = turn;
     const { handler, timing: before } = reader;
     const { clock } = kind;
@@ -166,8 +210,9 @@ export class Level implements LevelWork {
         requeue,
         now: new Date(clock.now()),
       }) as unknown as ReconcileContext<KubeBody>;
+      const keep = fits ? keepChildren : letChildrenGo;
       answer = handler.children
-        ? await keepChildren(this.#keeping(reader, session, context, news), turn)
+        ? await keep(this.#keeping(reader, session, context, shown), turn)
         : await handler.fn(context);
     });
     const end = endOf(result, answer, session?.isStale === true);
@@ -179,6 +224,7 @@ export class Level implements LevelWork {
     const rhythm = { backoff: handler.retry.backoff, resyncMs: handler.resyncMs, rateLimit: handler.rateLimit };
     reader.timing = endRun(reader.timing, end, begunAt, clock.monotonic(), rhythm, kind.random);
     this.#report(turn, reader, result, end);
+    return end;
   }
 
   #session(reader: ObjectReader, context: Pick<ReconcileContext<KubeBody>, "client" | "indexes" | "namespace">) {
@@ -186,35 +232,32 @@ export class Level implements LevelWork {
     return new ReadSession({ reader, world: this.#parts.world, client: () => context.client, indexes, namespace });
   }
 
-  /** `news`: the run was woken by its object, which is therefore there. */
-  #keeping(reader: ObjectReader, session: ReadSession, context: ReconcileContext<KubeBody>, news: boolean): Keeping {
-    let lives: Promise<boolean> | undefined = news ? Promise.resolve(true) : undefined;
+  /** `shown`: the run was woken by its object, which is therefore there. */
+  #keeping(reader: ObjectReader, session: ReadSession, context: ReconcileContext<KubeBody>, shown: boolean): Keeping {
+    let lives: Promise<boolean> | undefined = shown ? Promise.resolve(true) : undefined;
     const parentLives = () => {
       lives ??= isThere(context);
       return lives;
     };
-    return { operator: this.#parts.operator, handler: reader.handler, reader, session, context, parentLives };
+    const { handler, memory } = reader;
+    const { operator, now } = this.#parts;
+    const parentWrote = (base: KubeBody, body: KubeBody) => this.wrote(memory, base, body, []);
+    const tellFight = (what: string) => {
+      context.warn("HotLoop", what);
+      this.#countLoop();
+    };
+    const asked = { operator, handler, reader, memory, session, context };
+    return { ...asked, parentLives, parentWrote, tellFight, now };
   }
 
-  #report(turn: BackgroundTurn, { handler, timing }: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
+  #report(turn: BackgroundTurn, reader: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
     const { kind, body, runs, logger } = turn;
+    const { handler, timing } = reader;
     const now = kind.clock.monotonic();
     if (end.type === "aborted") return;
     if (end.type === "done") {
       logger.debug("reconciled", { handler: handler.id });
-      if (timing.selfWoken === SELF_WOKEN_LIMIT + 1) {
-        const hint = "write what shall be and not something new each time, or read again after writing";
-        logger.warn("a reconciler is woken by its own writes again and again, it is slowed down", {
-          handler: handler.id,
-          at: handler.place,
-          hint,
-        });
-        kind.post(body, "Warning", "HotLoop", `${handler.id} is woken by its own writes again and again`);
-        kind.metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", {
-          operator: kind.operator,
-          kind: kind.kind.kind,
-        });
-      }
+      this.#tellLoop(turn, reader);
     } else {
       const fields = { handler: handler.id, at: handler.place, ...errorFields(error, timing.failures === 1) };
       if (end.type === "stuck") logger.error("reconciling failed for good, until something changes", fields);
@@ -225,6 +268,26 @@ export class Level implements LevelWork {
       kind.post(body, "Warning", "ReconcileFailed", `${handler.id} failed: ${messageOf(error)}`);
     }
     if (handler.conditions && !handler.children) reportRun(runs, kind, body, end, messageOf(error));
+  }
+
+  /** Once for each row of runs that it owes to itself. */
+  #tellLoop({ kind, body, logger }: BackgroundTurn, reader: ObjectReader): void {
+    if (!reader.isLooping()) return;
+    const { id, place } = reader.handler;
+    logger.warn("a reconciler is woken by its own writes again and again, it is slowed down", {
+      handler: id,
+      at: place,
+      by: reader.woken,
+      hint: "write what shall be and not something new each time, or read again after writing",
+    });
+    kind.post(body, "Warning", "HotLoop", `${id} is woken by its own writes again and again`);
+    this.#countLoop();
+  }
+
+  #countLoop(): void {
+    const { metrics, operator, kind } = this.#parts;
+    const labels = { operator, kind: kind.kind };
+    metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", labels);
   }
 
   #of(memory: ObjectMemory): readonly ObjectReader[] {
@@ -240,6 +303,7 @@ export class Level implements LevelWork {
   #attach(view: KindView): void {
     for (const { id, owns, watches } of this.#parts.handlers) {
       if (owns.some((resource) => this.#parts.means(resource, view.kind))) {
+        this.#owned.set(id, (this.#owned.get(id) ?? new Set()).add(view));
         view.listen((change) => this.#wakeOwners(id, view, change));
       }
       for (const { resource, map } of watches) {
@@ -292,13 +356,6 @@ function noteReads(memory: ObjectMemory, session: ReadSession): void {
 async function isThere({ get, resource, name, namespace, uid }: ReconcileContext<KubeBody>): Promise<boolean> {
   const live = await get.live(resource, name, { namespace });
   return live?.uid === uid && !isDeleting(live.body);
-}
-
-/** Whether the object is not what the last run has seen, in a way that counts. */
-function isNews({ saw, handler }: ObjectReader, body: KubeBody): boolean {
-  if (saw === undefined) return true;
-  if (saw.metadata?.resourceVersion === body.metadata?.resourceVersion) return false;
-  return isCounted(handler.changes, saw, body);
 }
 
 function endOf({ outcome, error }: AttemptResult, answer: unknown, stale: boolean): RunEnd {

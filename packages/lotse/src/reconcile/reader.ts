@@ -1,9 +1,12 @@
 /** One reconciler of one object: what it has read, and whether something has happened since. */
 import type { KubeBody } from "@lotse/client";
 import type { ReconcileHandler } from "../declare/index.ts";
-import { noteWake, type ObjectMemory } from "../turn/index.ts";
-import { NEW, type Timing } from "./due.ts";
-import { type Change, changeName, type Reader, type ReadPoint } from "./reads.ts";
+import { type Contribution, isDeleting, noteWake, type ObjectMemory } from "../turn/index.ts";
+import { isCounted } from "./changes.ts";
+import { NotesOfChildren } from "./children/index.ts";
+import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
+import { hasPart, newsFor } from "./news.ts";
+import { type Change, changeName, NewState, type Reader, type ReadPoint } from "./reads.ts";
 import type { ReadSession } from "./session.ts";
 
 const NOTHING: readonly ReadPoint[] = [];
@@ -13,25 +16,26 @@ export class ObjectReader implements Reader {
   readonly handler: ReconcileHandler;
   readonly memory: ObjectMemory;
   timing: Timing = NEW;
-  /** The state of the object that the last run looked at, with own writes since. */
+  /** Of children: what is remembered of each. */
+  readonly notes = new NotesOfChildren();
+  /** The state of the object that the last run looked at, or that the next one is due for. */
   saw: KubeBody | undefined;
+  /** What the turn under way has written that the next run has to look at, in words. */
+  woken: string | undefined;
   /** The run that is under way. */
   session: ReadSession | undefined;
   /** What the last run has read. */
   #points: readonly ReadPoint[] = NOTHING;
   readonly #wake: (key: string) => void;
-  #accepted: Map<string, string> | undefined;
+  /** People know that it keeps waking itself. */
+  #told = false;
+  /** It has read its own object like any other, and that has changed: with the turn's write it is known by whom. */
+  #mirrored: { readonly version: string | undefined; readonly what: string } | undefined;
 
   constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: string) => void) {
     this.handler = handler;
     this.memory = memory;
     this.#wake = wake;
-  }
-
-  /** For children: what the server made of what was applied, where that differs; by `namespace/name`. */
-  get accepted(): Map<string, string> {
-    this.#accepted ??= new Map();
-    return this.#accepted;
   }
 
   /** How much it depends on. */
@@ -42,7 +46,7 @@ export class ObjectReader implements Reader {
   onChange(point: ReadPoint, change: Change): void {
     const { session } = this;
     if (!session) {
-      this.due(describe(point, change));
+      this.#changed(describe(point, change), change);
       return;
     }
     // What this run has not read yet it will read anew, or not at all.
@@ -62,6 +66,13 @@ export class ObjectReader implements Reader {
     const { namespace, name, resourceVersion } = (change.now ?? change.before)?.metadata ?? {};
     const what = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}, version ${resourceVersion}`;
     if (this.session) this.session.news(nameOf(change), what, undefined);
+    else this.#changed(what, change);
+  }
+
+  /** What its own object has become is looked at in its turn, which comes; a cleanup that waits for it is not held up. */
+  #changed(what: string, { by }: Change): void {
+    const own = by instanceof NewState && by.key === this.memory.key;
+    if (own && !this.memory.deletionSeen) this.#mirrored = { version: by.version, what };
     else this.due(what);
   }
 
@@ -73,9 +84,56 @@ export class ObjectReader implements Reader {
     this.#wake(this.memory.key);
   }
 
-  /** The operator has written the object: who had seen what was written over has seen this as well. */
-  wrote(base: string | undefined, body: KubeBody): void {
-    if (this.saw !== undefined && this.saw.metadata?.resourceVersion === base) this.saw = body;
+  /**
+   * The turn has written the object over `base`; `by`: who wanted what. Whoever had seen what was written over, and has
+   * wanted all of it, has seen this as well. What others have put there is news, if it counts.
+   */
+  wrote(base: KubeBody, body: KubeBody, by: readonly Contribution[], now: number): void {
+    const { saw, handler } = this;
+    if (saw === undefined) return;
+    if (saw.metadata?.resourceVersion !== base.metadata?.resourceVersion) {
+      // What did not count by itself may count together with this.
+      const counts = handler.changes.length > 0 && isCounted(handler.changes, saw, body);
+      if (counts || this.#mirrored) this.#wakeBy(this.#mirrored?.what ?? "the object itself", false, now);
+      return;
+    }
+    const mirrored = this.#mirrored?.version === body.metadata?.resourceVersion ? this.#mirrored : undefined;
+    if (mirrored) this.#mirrored = undefined;
+    this.saw = body;
+    if (isDeleting(body)) return;
+    const news = newsFor(handler.id, saw, body, by);
+    if (news && isCounted(handler.changes, news.before(), body)) {
+      const what = `${news.fields.join(", ")} of the object itself, written by ${news.by.join(", ")}`;
+      this.#wakeBy(what, news.peers, now);
+      return;
+    }
+    // It has read what it, or somebody else, has then changed, and has not read it again.
+    const known = news === undefined && !hasPart(handler.id, by);
+    if (mirrored && !known) this.#wakeBy(mirrored.what, news === undefined || news.peers, now);
+    else if (news) this.saw = news.before();
+  }
+
+  #wakeBy(what: string, loops: boolean, now: number): void {
+    this.timing = wokenByWrite(this.timing, loops, now);
+    this.woken = what;
+  }
+
+  /** Whether the object is not what the last run has seen, in a way that counts. */
+  isNews(body: KubeBody): boolean {
+    const { saw } = this;
+    const mirrored = this.#mirrored !== undefined;
+    this.#mirrored = undefined;
+    if (saw === undefined || mirrored) return true;
+    if (saw.metadata?.resourceVersion === body.metadata?.resourceVersion) return false;
+    return isCounted(this.handler.changes, saw, body);
+  }
+
+  /** Whether it keeps waking itself; true once for each row. */
+  isLooping(): boolean {
+    const loops = this.timing.selfWoken > SELF_WOKEN_LIMIT;
+    const first = loops && !this.#told;
+    this.#told = loops;
+    return first;
   }
 
   /** A run is over. After one that did not get to its end, what it depended on before still counts. */
@@ -93,6 +151,7 @@ export class ObjectReader implements Reader {
   release(): void {
     for (const point of this.#points) point.reads.forget(point, this);
     this.#points = NOTHING;
+    this.#mirrored = undefined;
     this.saw = undefined;
   }
 }

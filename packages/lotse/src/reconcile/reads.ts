@@ -10,9 +10,26 @@ import { type Dimension, placeOf, type Query, restText, testFrom, valuesIn } fro
 export interface Change {
   readonly before: KubeBody | undefined;
   readonly now: KubeBody | undefined;
-  /** The reader whose own work this was, if it was one's. */
-  readonly by: Reader | undefined;
+  readonly by: Author;
 }
+
+/**
+ * A new state of an object, by its own turn or by somebody else. The stream may be faster than the answer to the turn's
+ * write, so which of the two it was is known only with that answer, which has the same version.
+ */
+export class NewState {
+  /** `namespace/name/uid`. */
+  readonly key: string;
+  readonly version: string | undefined;
+
+  constructor(key: string, version: string | undefined) {
+    this.key = key;
+    this.version = version;
+  }
+}
+
+/** Whose work a change was: a reader's own, that of the object's turn or of somebody else, or certainly somebody else's. */
+export type Author = Reader | NewState | undefined;
 
 /** Somebody who reads. */
 export interface Reader {

@@ -55,6 +55,8 @@ export interface JournalTurn {
   readonly wrote: readonly JournalWrite[];
   /** What its reconcilers have read: the next change of it wakes the object. */
   readonly read?: readonly string[] | undefined;
+  /** What was done to its children: `ConfigMap a-page was repaired: data.html, changed by kubectl-edit`. */
+  readonly children?: readonly string[] | undefined;
   /** What the turn could not do. */
   readonly problem?: string | undefined;
   /** What came after it: the object `waits` for its time or a change, its work `goes on` at once, or it `ends`. */
@@ -68,6 +70,7 @@ export interface TurnNotes {
   readonly ran: JournalRun[];
   readonly wrote: JournalWrite[];
   read?: string[];
+  children?: string[];
 }
 
 /** How much is kept. */

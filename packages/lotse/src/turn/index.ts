@@ -1,6 +1,7 @@
 export { type AttemptLimits, type AttemptResult, attempt } from "./attempt.ts";
 export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditions.ts";
 export { daemonContext, timerContext } from "./context.ts";
+export type { Contribution } from "./contribution.ts";
 export { isDeleting } from "./decide.ts";
 export { digestOf, essenceOf, fieldsOf } from "./essence.ts";
 export {
@@ -15,13 +16,13 @@ export {
   type Owner,
   removeOwnerReference,
 } from "./hierarchies.ts";
+export { afterOwnChange, CALM, type LoopState } from "./hot-loop.ts";
 export {
   type BackgroundTurn,
   type BackgroundWork,
   type HandlerWrite,
   handlerClient,
   type LevelWork,
-  looksAnywhere,
   recordPatch,
   referenceTo,
   resultPatch,

@@ -21,6 +21,7 @@ import type {
 } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
 import type { Journal, KindMeasures, Logger, Metrics, ObjectReference, Traces } from "../report/index.ts";
+import type { Contribution } from "./contribution.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { RunningAttempts } from "./running-attempts.ts";
 import type { Runs } from "./runs.ts";
@@ -116,11 +117,6 @@ export function filtersLookAnywhere({ changes, background, level }: TurnKind): b
   );
 }
 
-/** Whether somebody may be concerned by a write that changes only the status. */
-export function looksAnywhere(kind: TurnKind): boolean {
-  return kind.level !== undefined || filtersLookAnywhere(kind);
-}
-
 /** An object as the log and traces name it. */
 export function referenceTo({ kind }: TurnKind, { metadata }: KubeBody): ObjectReference {
   return {
@@ -145,8 +141,10 @@ export interface HandlerWrite {
 export interface LevelWork {
   /** Runs who is due; resolves with when somebody is due next (monotonic). */
   tend(turn: BackgroundTurn): Promise<number | undefined>;
-  /** The turn has written its object over the version `base`, with nothing of somebody else in between. */
-  wrote(memory: ObjectMemory, base: string | undefined, body: KubeBody): void;
+  /** The turn has written its object over `base`, with nothing of somebody else in between; `by`: who wanted what. */
+  wrote(memory: ObjectMemory, base: KubeBody, body: KubeBody, by: readonly Contribution[]): void;
+  /** When somebody is due because of what the turn has written (monotonic); undefined when nobody is. */
+  next(turn: BackgroundTurn): number | undefined;
   /** The object is gone. */
   forget(memory: ObjectMemory): void;
   /** How the reconcilers that report it stand for an object; undefined while one of them has not run yet. */

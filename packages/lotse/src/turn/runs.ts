@@ -15,6 +15,7 @@ import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext, failureContext } from "./context.ts";
+import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import { remainingMs } from "./deadlines.ts";
 import { type Cycle, type Decision, oldFor, reasonFor } from "./decide.ts";
 import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } from "./kind.ts";
@@ -58,6 +59,8 @@ export class Runs {
   readonly transforms: Transform[] = [];
   /** And as conditions. */
   conditions: ConditionChanges | undefined;
+  /** The same, handler by handler. */
+  readonly by: Contribution[] = [];
   /** When timers have run that remember it (ISO 8601). */
   ranAt: Record<string, string> | undefined;
   /** What the handlers of changes are called for. */
@@ -76,10 +79,11 @@ export class Runs {
   }
 
   /** What the handlers have wanted to change since it was last taken. */
-  take(): Pick<WritePlan, "changes" | "transforms" | "conditions"> {
-    const taken = { changes: this.changes, transforms: this.transforms.splice(0), conditions: this.#takeConditions() };
+  take(): Pick<WritePlan, "changes" | "transforms" | "conditions" | "by"> {
+    const { changes } = this;
     this.changes = undefined;
-    return taken;
+    const transforms = this.transforms.splice(0);
+    return { changes, transforms, conditions: this.#takeConditions(), by: this.by.splice(0) };
   }
 
   #takeConditions(): WritePlan["conditions"] {
@@ -311,19 +315,28 @@ export class Runs {
       return result;
     }
     if (result.outcome.type === "aborted") return result;
+    let changes: JsonObject | undefined;
     try {
-      this.#gather(handler, draft, result);
+      changes = this.#gather(handler, draft, result);
     } catch (cause) {
       const message = `what the handler returned or patched is not JSON: ${(cause as Error).message}`;
       return { outcome: { type: "failed", message }, error: new PermanentError(message, { cause }), abandoned: false };
     }
     const said = conditions as ConditionsDraft | undefined;
-    if (said?.touched) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, said.changes());
+    const claims = said?.touched ? said.changes() : undefined;
+    if (claims) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, claims);
+    const { id, type } = handler;
+    const part = { handler: id, type, changes, transforms: draft.transforms, conditions: claims };
+    if (!isEmptyContribution(part)) this.by.push(part);
     return result;
   }
 
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
-  #gather(handler: Exclude<Handler, IndexHandler>, draft: PatchDraft, { outcome }: AttemptResult): void {
+  #gather(
+    handler: Exclude<Handler, IndexHandler>,
+    draft: PatchDraft,
+    { outcome }: AttemptResult,
+  ): JsonObject | undefined {
     let changes = draft.mergePatch;
     // What handlers of events and failures return is nobody's business.
     if (outcome.type === "done" && outcome.result !== undefined && "retry" in handler) {
@@ -334,6 +347,7 @@ export class Runs {
     recordPatch(this.#kind, handler.id, this.body, { changes, transforms: draft.transforms });
     this.changes = combinePatches(this.changes, changes);
     this.transforms.push(...draft.transforms);
+    return changes;
   }
 
   #note(handler: Exclude<Handler, IndexHandler>, result: AttemptResult, tookMs: number): void {

@@ -61,6 +61,7 @@ export function noteDecision(memory: ObjectMemory, { record }: Situation, decisi
   }
   if (decision.cycle?.reason === "update") memory.waitingSince ??= now;
   // An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered.
-  if (!record || record.open || matching.length > 0 || current.digest === record.handled) return;
+  const seen = matching.some(({ reconciler }) => reconciler === undefined);
+  if (!record || record.open || seen || current.digest === record.handled) return;
   memory.away = current.essence;
 }

@@ -13,7 +13,7 @@ import { type Decision, decide, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { fittingPlan, lighterPlan } from "./fit.ts";
 import { handleGone } from "./gone.ts";
-import { filtersLookAnywhere, type TurnKind } from "./kind.ts";
+import { type BackgroundTurn, filtersLookAnywhere, type TurnKind } from "./kind.ts";
 import { notesOf, type ObjectMemory, takeEvents } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
 import { messageOf, reportDropped, reportRestored, reportSuperseded } from "./reports.ts";
@@ -78,7 +78,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     return result;
   } finally {
     memory.running = undefined;
-    const { ran, wrote, read }: TurnNotes = memory.notes ?? NOTHING;
+    const { ran, wrote, read, children }: TurnNotes = memory.notes ?? NOTHING;
     memory.notes = undefined;
     const tookMs = kind.clock.now() - begunAt;
     const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
@@ -92,6 +92,7 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       ran,
       wrote,
       ...(read && { read }),
+      ...(children && { children }),
       problem,
       after,
       nextAt: after === "waits" ? next : undefined,
@@ -153,11 +154,13 @@ class ObjectTurn {
     const [backgroundAt, levelAt] = await this.#workBeside();
     await this.#runs.failures();
     await this.#writeDown(situation, decision, settlement);
+    // What others have written in this turn is news to a reconciler that ran before, or did not run at all.
+    const newsAt = this.#kind.level?.next(this.#beside);
     const next = this.#afterwards(situation, decision);
     if (next) return next;
     const loopAt = loopDueAt(memory, this.#kind.clock.monotonic());
     const restoreAt = this.#memory.record && this.#restoreLater(situation);
-    return this.#earliest(this.#retryInMs(decision, settlement), backgroundAt, levelAt, loopAt, restoreAt);
+    return this.#earliest(this.#retryInMs(decision, settlement), backgroundAt, levelAt, newsAt, loopAt, restoreAt);
   }
 
   /** A write that failed before comes first. One that can never succeed must not keep the object from its deletion. */
@@ -216,10 +219,14 @@ class ObjectTurn {
     }
   }
 
+  get #beside(): BackgroundTurn {
+    return { kind: this.#kind, memory: this.#memory, body: this.#body, runs: this.#runs, logger: this.#logger };
+  }
+
   /** Timers, daemons and reconcilers; resolves with when they are due next. */
   async #workBeside(): Promise<readonly (number | undefined)[]> {
     const kind = this.#kind;
-    const beside = { kind, memory: this.#memory, body: this.#body, runs: this.#runs, logger: this.#logger };
+    const beside = this.#beside;
     const backgroundAt = await kind.background?.tend(beside);
     const { loop } = this.#memory;
     if (loop.by === "fight" && kind.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
@@ -366,7 +373,7 @@ class ObjectTurn {
     const kind = this.#kind;
     const memory = this.#memory;
     if (result.contested) this.#contested = true;
-    else kind.level?.wrote(memory, base.metadata?.resourceVersion, result.body);
+    else kind.level?.wrote(memory, base, result.body, plan.by ?? []);
     const answers = memory.ownVersion !== undefined && memory.ownVersion !== base.metadata?.resourceVersion;
     this.#made = result.made;
     this.#body = result.body;

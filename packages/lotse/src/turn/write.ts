@@ -13,6 +13,7 @@ import {
 } from "@lotse/client";
 import { applyMergePatch, createMergePatch, deepClone, deepEqual, isObject, type JsonObject } from "@lotse/client/meta";
 import { type ConditionChanges, conditionsOf, conditionsPatch } from "./conditions.ts";
+import type { Contribution } from "./contribution.ts";
 import { combinePatches, type Transform } from "./patch.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { RecordStorage } from "./storage/index.ts";
@@ -28,6 +29,8 @@ export interface WritePlan {
   /** The new record; undefined leaves the one that is there. */
   readonly record: ObjectRecord | undefined;
   readonly finalizer: "keep" | "add" | "drop";
+  /** Whose changes these are, one by one; what the framework adds is nobody's. */
+  readonly by?: readonly Contribution[];
 }
 
 /** What has to be known of a kind to write its objects. */

@@ -1,3 +1,6 @@
+export { cleanUpChildren, letChildrenGo } from "./clean-up.ts";
 export { shows } from "./compare.ts";
-export { cleanUpChildren, keepChildren } from "./keep.ts";
+export { hasChildren } from "./existing.ts";
+export { keepChildren } from "./keep.ts";
+export { NotesOfChildren } from "./notes.ts";
 export type { Keeping } from "./objects.ts";

@@ -2,15 +2,7 @@
  * Keeps exactly the children that a parent shall have. One pass: what is wanted is applied where it differs, in order;
  * what is ours and no longer wanted goes, in reverse order; what became of each is reported on the parent.
  */
-import {
-  ConflictError,
-  InvalidError,
-  type KindDescription,
-  type KubeBody,
-  KubeObject,
-  storeKey,
-  UnknownKindError,
-} from "@lotse/client";
+import { ConflictError, InvalidError, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
 import {
   type DesiredChildren,
   PermanentError,
@@ -20,11 +12,10 @@ import {
   TemporaryError,
 } from "../../declare/index.ts";
 import type { BackgroundTurn } from "../../turn/index.ts";
-import type { KindView } from "../kind-view.ts";
-import { readQuery } from "../query.ts";
 import { type Desired, readDesired } from "./desired.ts";
-import { deleteExternal, keepExternal } from "./external.ts";
-import { noteAnnotation, ownMark, type ParentNote, readNote, withNote } from "./marks.ts";
+import { existingChildren } from "./existing.ts";
+import { keepExternal } from "./external.ts";
+import { noteAnnotation, type ParentNote, readNote, withNote } from "./marks.ts";
 import {
   type ChildState,
   deleteObject,
@@ -34,20 +25,11 @@ import {
   type WantedObject,
   wantedObject,
 } from "./objects.ts";
-import { inOrder, lastOnes, type Ordered } from "./order.ts";
+import { inOrder, lastOnes } from "./order.ts";
 import { reportChildren } from "./report.ts";
 
-/** A child of ours that is there. */
-interface Existing extends Ordered {
-  readonly kind: KindDescription;
-  readonly body: KubeBody;
-}
-
-/** Deletions that are under way tell when they are done; this is for those whose end nobody tells. */
-const LOOK_AGAIN = "30s";
-
 /** See the module comment. */
-export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Promise<void> {
+export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Promise<Requeue | undefined> {
   const { context, session, handler } = keeping;
   const desired = readDesired((await handler.fn(context)) as DesiredChildren);
   const wanted = await Promise.all(objectsOf(desired).map((one) => wantedObject(keeping, one)));
@@ -64,8 +46,8 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
   const waiting = await inOrder(desired, async (one) => {
     try {
       const { thing } = one;
-      if (thing.type === "external") return put(await keepExternal(one, thing.external));
-      return put(await keepObject(keeping, byKey.get(one.key) as WantedObject, keeping.reader.accepted));
+      if (thing.type === "external") return put(await keepExternal(keeping, one, thing.external));
+      return put(await keepObject(keeping, byKey.get(one.key) as WantedObject));
     } catch (error) {
       errors.push(error);
       return put(stateOf(one, "Failed", { ready: false, message: textOf(error) }));
@@ -83,31 +65,10 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
   // What was read before the writes is known to have changed by them.
   session.refresh();
   if (handler.conditions) reportChildren(turn, [...states.values()]);
+  keeping.reader.notes.keep(new Set(states.keys()));
   if (errors.length > 0) throw problemOf(errors);
-}
-
-/** Before the parent goes: external things, and with `deletion: "reverse"` all children, the last ones first. */
-export async function cleanUpChildren(keeping: Keeping): Promise<Requeue | undefined> {
-  const { context, handler } = keeping;
-  const { reverse = false, external = false } = handler.children ?? {};
-  const desired = external ? readDesired((await handler.fn(context)) as DesiredChildren) : [];
-  const things = desired.flatMap(({ key, after, thing }) =>
-    thing.type === "external" ? [{ key, after, external: thing.external }] : [],
-  );
-  const note = readNote(keeping.operator, context.body as KubeBody, handler.id);
-  const gone = new Set<string>();
-  for (let left = Number.POSITIVE_INFINITY; ; ) {
-    const objects = reverse ? await existingChildren(keeping, note, []) : [];
-    const remaining = [...objects, ...things.filter(({ key }) => !gone.has(key))];
-    if (remaining.length === 0) return undefined;
-    // Whoever is still there takes its time: the end of an object tells itself, that of other things does not.
-    if (remaining.length >= left) return requeue(objects.length > 0 ? LOOK_AGAIN : "1s");
-    left = remaining.length;
-    for (const one of lastOnes<Existing | (typeof things)[number]>(remaining)) {
-      if (!("external" in one)) await deleteObject(keeping, one.kind, one.body);
-      else if (await deleteExternal(one.external)) gone.add(one.key);
-    }
-  }
+  const again = [...states.values()].flatMap(({ againMs }) => againMs ?? []);
+  return again.length > 0 ? requeue(Math.min(...again)) : undefined;
 }
 
 function objectsOf(desired: readonly Desired[]): Desired[] {
@@ -154,7 +115,8 @@ async function forgetExternals(
   if (external.length < note.external.length) await writeNote(keeping, { ...note, external });
 }
 
-async function writeNote({ operator, handler, context, reader }: Keeping, note: ParentNote): Promise<void> {
+async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
+  const { operator, handler, context, reader } = keeping;
   const annotation = withNote(operator, context.body as KubeBody, handler.id, note);
   const { name, resource, namespace } = context;
   const { resourceVersion } = reader.saw?.metadata ?? {};
@@ -162,47 +124,13 @@ async function writeNote({ operator, handler, context, reader }: Keeping, note: 
   const metadata = { resourceVersion, annotations: { [noteAnnotation(operator)]: annotation } };
   const where = namespace === undefined ? {} : { namespace };
   try {
+    const base = reader.saw ?? (context.body as KubeBody);
     const parent = await context.client.patch(resource, name, { metadata }, where);
-    reader.wrote(resourceVersion, parent.body);
+    keeping.parentWrote(base, parent.body);
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
     // The stream wakes us when it shows the change.
     throw new TemporaryError("the parent has changed meanwhile", { cause: error });
-  }
-}
-
-/** All that is there and ours, in every kind that may have some. */
-async function existingChildren(
-  keeping: Keeping,
-  note: ParentNote,
-  wanted: readonly WantedObject[],
-): Promise<Existing[]> {
-  const { operator, handler, reader, session, context } = keeping;
-  const views = new Set<KindView>(wanted.map(({ view }) => view));
-  for (const kind of handler.owns) views.add(await session.view(kind as Parameters<typeof session.view>[0]));
-  for (const text of note.kinds) {
-    const view = await notedView(keeping, text);
-    if (view) views.add(view);
-  }
-  return [...views].flatMap((view) => {
-    const query = readQuery({ namespace: view.kind.namespaced ? context.namespace : undefined, owner: context.uid });
-    session.note(view.reads.list(query, reader));
-    return view.lookup.list(query).flatMap((body) => {
-      const mark = ownMark(operator, handler.id, context.uid, body);
-      return mark ? [{ key: mark.key, after: mark.after, kind: view.kind, body }] : [];
-    });
-  });
-}
-
-async function notedView({ session, context }: Keeping, text: string): Promise<KindView | undefined> {
-  const at = text.lastIndexOf("/");
-  const body = { apiVersion: text.slice(0, at), kind: text.slice(at + 1) } as KubeBody;
-  try {
-    return await session.view(await context.client.describe(new KubeObject(body, context.client)));
-  } catch (error) {
-    // A kind that is no more has no objects.
-    if (error instanceof UnknownKindError) return undefined;
-    throw error;
   }
 }
 
@@ -221,7 +149,9 @@ async function deleteSurplus(
     if (surplus.length === 0 || surplus.length >= left) return;
     left = surplus.length;
     await Promise.all(
-      lastOnes(surplus).map((one) => deleteObject(keeping, one.kind, one.body).catch((error) => errors.push(error))),
+      lastOnes(surplus).map((one) =>
+        deleteObject(keeping, one.kind, one.body, "it is no longer wanted").catch((error) => errors.push(error)),
+      ),
     );
   }
 }

@@ -8,6 +8,7 @@ import {
   readMark,
   readNote,
   withNote,
+  withoutNote,
   writeMark,
 } from "./marks.ts";
 
@@ -63,6 +64,9 @@ describe("the note on a parent", () => {
     expect(readNote("op", parent(both), "pages")).toEqual({ kinds: ["v1/ConfigMap"], external: [] });
     expect(readNote("op", parent(both), "dns")).toEqual({ kinds: [], external: ["zone"] });
     expect(readNote("other", parent(both), "dns")).toEqual({ kinds: [], external: [] });
+    expect(withoutNote("op", parent(both), "dns")).toBe(first);
+    expect(withoutNote("op", parent(first), "pages")).toBeNull();
+    expect(withoutNote("op", parent("{"), "pages")).toBeNull();
   });
 
   it.each([undefined, "{", "[]", '{"pages":7}', '{"pages":{"kinds":"v1/Pod","external":[1]}}'])(

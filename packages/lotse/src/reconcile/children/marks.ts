@@ -67,6 +67,12 @@ export function withNote(operator: string, parent: KubeBody, handler: string, no
   return JSON.stringify({ ...notes, [handler]: { kinds, ...(external.length > 0 && { external }) } });
 }
 
+/** The annotation without the note of one declaration; null when there is nothing else in it. */
+export function withoutNote(operator: string, parent: KubeBody, handler: string): string | null {
+  const { [handler]: _gone, ...others } = parse(parent.metadata?.annotations?.[noteAnnotation(operator)]) ?? {};
+  return Object.keys(others).length > 0 ? JSON.stringify(others) : null;
+}
+
 /** The mark of an object that was applied by this declaration for this parent: mark and owner have to say so. */
 export function ownMark(
   operator: string,

@@ -1,21 +1,27 @@
 /** Children in the cluster: built, compared, applied, deleted. Whatever is not proven to be ours is not touched. */
 import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject, storeKey } from "@lotse/client";
+import { diff } from "@lotse/client/meta";
 import { PermanentError, type ReconcileContext, type ReconcileHandler, TemporaryError } from "../../declare/index.ts";
-import { appendOwnerReference, digestOf, isDeleting } from "../../turn/index.ts";
+import { appendOwnerReference, digestOf, essenceOf, isDeleting, type ObjectMemory } from "../../turn/index.ts";
 import type { KindView } from "../kind-view.ts";
 import type { ObjectReader } from "../reader.ts";
 import type { ReadSession } from "../session.ts";
 import { partOf, shows } from "./compare.ts";
 import type { Desired } from "./desired.ts";
-import { type ChildMark, isAppliedBy, isOurs, markAnnotation, ownMark, readMark, writeMark } from "./marks.ts";
+import { answerDrift, noteRepair, repairPause } from "./drift.ts";
+import { driftIn } from "./managed.ts";
+import { isAppliedBy, isOurs, markAnnotation, readMark, writeMark } from "./marks.ts";
 import type { Ordered } from "./order.ts";
 import { type Readiness, readinessOf } from "./readiness.ts";
+import { asStored, sameIn } from "./stored.ts";
+import { childText, tellChild } from "./tell.ts";
 
 /** One run of `operator.children` for one parent. */
 export interface Keeping {
   readonly operator: string;
   readonly handler: ReconcileHandler;
   readonly reader: ObjectReader;
+  readonly memory: ObjectMemory;
   readonly session: ReadSession;
   readonly context: ReconcileContext<KubeBody>;
   /**
@@ -23,12 +29,20 @@ export interface Keeping {
    * parent, and a stream that is late has not shown the parent's end.
    */
   readonly parentLives: () => Promise<boolean>;
+  /** The framework has written its own notes onto the parent, over `base`: no news to anybody. */
+  readonly parentWrote: (base: KubeBody, body: KubeBody) => void;
+  /** Somebody else changes what is kept here again and again: an Event says so, and a metric counts it. */
+  readonly tellFight: (what: string) => void;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 }
 
 /** What became of one child. */
 export interface ChildState extends Ordered, Readiness {
   /** One word in CamelCase. */
   readonly reason: string;
+  /** Look again after so many milliseconds, whatever happens. */
+  readonly againMs?: number;
 }
 
 /** An object that shall be there, as it will be applied. */
@@ -50,7 +64,7 @@ export async function wantedObject(keeping: Keeping, desired: Desired): Promise<
   const { client } = context;
   const source = thing.child instanceof KubeObject ? thing.child : client.object(thing.child);
   const kind = await client.describe(source);
-  const body = source.toManifest() as KubeBody;
+  const body = asStored(source.toManifest() as KubeBody);
   const manifest: KubeBody = {
     ...body,
     metadata: { ...body.metadata, ...(kind.namespaced && { namespace: namespaceOf(body, key, context) }) },
@@ -86,13 +100,9 @@ function namespaceOf({ metadata, kind }: KubeBody, key: string, { namespace }: R
   );
 }
 
-/** Makes the child what it shall be, if it is not. `accepted`: what the server made of what we applied, where it differs. */
-export async function keepObject(
-  keeping: Keeping,
-  wanted: WantedObject,
-  accepted: Map<string, string>,
-): Promise<ChildState> {
-  const { operator, handler, reader, session, context } = keeping;
+/** Makes the child what it shall be, if it is not. */
+export async function keepObject(keeping: Keeping, wanted: WantedObject): Promise<ChildState> {
+  const { context } = keeping;
   const { view, at, kind, manifest } = wanted;
   const { name = "", namespace } = manifest.metadata ?? {};
   const known = view.lookup.get(at);
@@ -100,39 +110,97 @@ export async function keepObject(
     return stateOf(wanted, "ParentGone", { ready: false, message: "its parent is gone" });
   }
   const created = known ? undefined : await create(context.client, wanted);
-  if (created) return accept(wanted, created, accepted);
+  if (created) {
+    tellChild(keeping, "created", childText(kind, manifest, context.namespace));
+    return accept(keeping, wanted, created);
+  }
   // What the stream has not shown is somebody else's, or our own whose answer was lost: the server knows.
   const live = known ?? (await context.get.live(kind, name, { namespace }))?.body;
   if (!live) throw new TemporaryError(`${kind.kind} ${name} was there, and is gone again`);
-  const mark = ownMark(operator, handler.id, context.uid, live);
-  if (!mark) {
+  const held = hindrance(keeping, wanted, live);
+  if (held) return held;
+  if (!isMarked(keeping, wanted, live)) return change(keeping, wanted, live);
+  return isAsWanted(keeping, wanted, live) ? judge(wanted, live) : mend(keeping, wanted, live);
+}
+
+/** Why a child that is there cannot be worked on. */
+function hindrance(keeping: Keeping, wanted: WantedObject, live: KubeBody): ChildState | undefined {
+  const { operator, handler, reader, session, context } = keeping;
+  const { view, at, kind } = wanted;
+  if (!isOurs(operator, handler.id, context.uid, live)) {
     session.note(view.reads.object(at, reader));
     return stateOf(wanted, "NameTaken", { ready: false, message: takenBy(operator, kind, live) });
   }
-  if (isDeleting(live)) return stateOf(wanted, "Deleting", readinessOf(live));
-  if (isAsWanted(mark, wanted, live, accepted)) return judge(wanted, live);
-  return accept(wanted, await change(context.client, wanted, live), accepted);
+  return isDeleting(live) ? stateOf(wanted, "Deleting", readinessOf(live)) : undefined;
 }
 
-function accept(wanted: WantedObject, written: KubeBody, accepted: Map<string, string>): ChildState {
-  if (shows(written, wanted.manifest)) accepted.delete(wanted.at);
-  else accepted.set(wanted.at, acceptedDigest(wanted, written));
-  return judge(wanted, written);
+/** Whether the mark says that this is what was applied last. */
+function isMarked({ operator }: Keeping, { manifest }: WantedObject, live: KubeBody): boolean {
+  const name = markAnnotation(operator);
+  return live.metadata?.annotations?.[name] === manifest.metadata?.annotations?.[name];
 }
 
-/** Whether nobody has changed what we applied, and we would apply the same. */
-function isAsWanted(
-  mark: ChildMark,
-  wanted: WantedObject,
-  live: KubeBody,
-  accepted: ReadonlyMap<string, string>,
-): boolean {
-  if (mark.digest !== wanted.digest) return false;
-  return shows(live, wanted.manifest) || accepted.get(wanted.at) === acceptedDigest(wanted, live);
+/** Whether nobody has changed what we applied. */
+function isAsWanted({ reader }: Keeping, wanted: WantedObject, live: KubeBody): boolean {
+  const { manifest, kind, key } = wanted;
+  const { accepted, kept } = reader.notes.get(key) ?? {};
+  if (shows(live, manifest, sameIn(kind))) {
+    // The next drift is another one, also if it is the same again.
+    if (kept !== undefined) reader.notes.set(key, { kept: undefined });
+    return true;
+  }
+  return accepted !== undefined && accepted === acceptedDigest(wanted, live);
 }
 
 function acceptedDigest({ manifest, digest }: WantedObject, live: KubeBody): string {
   return digestOf({ digest, part: partOf(live, manifest) } as never);
+}
+
+/** The server has this, and it is what it made of what we applied. */
+function accept({ reader }: Keeping, wanted: WantedObject, live: KubeBody): ChildState {
+  const { manifest, kind, key } = wanted;
+  const accepted = shows(live, manifest, sameIn(kind)) ? undefined : acceptedDigest(wanted, live);
+  // Of most children nothing has to be remembered.
+  if (accepted !== reader.notes.get(key)?.accepted) reader.notes.set(key, { accepted });
+  return judge(wanted, live);
+}
+
+/** Something else is wanted than what was applied last. */
+async function change(keeping: Keeping, wanted: WantedObject, live: KubeBody): Promise<ChildState> {
+  const { context } = keeping;
+  const written = await apply(context.client, wanted, live);
+  const fields = diff(essenceOf(live), essenceOf(written)).map(({ path }) => path.join("."));
+  tellChild(keeping, "changed", childText(wanted.kind, wanted.manifest, context.namespace), { fields });
+  return accept(keeping, wanted, written);
+}
+
+/** The child does not look like what was applied. The server knows whether somebody has changed it. */
+async function mend(keeping: Keeping, wanted: WantedObject, known: KubeBody): Promise<ChildState> {
+  const { operator, context, reader } = keeping;
+  const { kind, manifest, key } = wanted;
+  const { name = "", namespace } = manifest.metadata ?? {};
+  const pause = repairPause(keeping, wanted);
+  if (pause > 0) return contested(wanted, pause);
+  const live = (await context.get.live(kind, name, { namespace }))?.body;
+  if (!live || live.metadata?.uid !== known.metadata?.uid) throw replaced();
+  const held = hindrance(keeping, wanted, live);
+  if (held) return held;
+  if (!isMarked(keeping, wanted, live)) return change(keeping, wanted, live);
+  const fields = driftIn(live, manifest, operator, sameIn(kind));
+  if (fields.length === 0) return accept(keeping, wanted, live);
+  if ((await answerDrift(keeping, wanted, live, fields)) === "keep") {
+    // A function is asked each time; a constant need not be.
+    if (keeping.handler.children?.onDrift === "keep") reader.notes.set(key, { accepted: acceptedDigest(wanted, live) });
+    return judge(wanted, live);
+  }
+  const written = await apply(context.client, wanted, live);
+  noteRepair(keeping, wanted, fields);
+  return accept(keeping, wanted, written);
+}
+
+function contested(wanted: WantedObject, againMs: number): ChildState {
+  const message = "somebody else changes it again and again, so its repair is slowed down";
+  return { ...stateOf(wanted, "Contested", { ready: false, message }), againMs };
 }
 
 /** What is not there is created, and never laid over something of somebody else's; undefined when the name is taken. */
@@ -146,15 +214,19 @@ async function create(client: Client, { kind, manifest }: WantedObject): Promise
 }
 
 /** What is ours we keep, against others. */
-async function change(client: Client, { kind, manifest }: WantedObject, live: KubeBody): Promise<KubeBody> {
+async function apply(client: Client, { kind, manifest }: WantedObject, live: KubeBody): Promise<KubeBody> {
   const { uid } = live.metadata ?? {};
   try {
     return (await client.apply(new KubeObject(manifest, client, kind), { force: true, uid })).body;
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error;
-    // Without a delay of its own: a stream that is late would be asked for over and over, and wakes us when it comes.
-    throw new TemporaryError("the child was replaced by another one meanwhile", { cause: error });
+    throw replaced(error);
   }
+}
+
+/** Without a delay of its own: a stream that is late would be asked for over and over, and wakes us when it comes. */
+function replaced(cause?: unknown): TemporaryError {
+  return new TemporaryError("the child was replaced by another one meanwhile", { cause });
 }
 
 function takenBy(operator: string, { kind }: KindDescription, live: KubeBody): string {
@@ -178,7 +250,12 @@ export function stateOf({ key, after }: Ordered, reason: string, readiness: Read
 }
 
 /** Deletes a child, if the server confirms that it is ours: by mark, owner and field manager. */
-export async function deleteObject(keeping: Keeping, kind: KindDescription, known: KubeBody): Promise<void> {
+export async function deleteObject(
+  keeping: Keeping,
+  kind: KindDescription,
+  known: KubeBody,
+  why: string,
+): Promise<void> {
   const { operator, handler, context } = keeping;
   if (isDeleting(known)) return;
   const { name = "", namespace, uid } = known.metadata ?? {};
@@ -197,4 +274,5 @@ export async function deleteObject(keeping: Keeping, kind: KindDescription, know
     propagationPolicy: "Background",
     ignoreNotFound: true,
   });
+  tellChild(keeping, "deleted", childText(kind, known, context.namespace), { why });
 }
