@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export type { Duration } from "@lotse/client/meta";
+export { type Duration, parseDuration } from "@lotse/client/meta";
 // What handlers get
 export type {
   Adoptable,
