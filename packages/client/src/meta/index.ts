@@ -11,7 +11,7 @@ export {
   matchesFields,
   parseFieldSelector,
 } from "./field-selectors.ts";
-export { isObject, type Json, type JsonObject } from "./json.ts";
+export { type DeepReadonly, isObject, type Json, type JsonObject } from "./json.ts";
 export {
   applyJsonPatch,
   createJsonPatch,

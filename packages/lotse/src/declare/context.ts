@@ -1,7 +1,7 @@
 import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
 import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
-import type { FieldPath } from "./filters.ts";
+import type { FieldPath, FieldValue } from "./field-path.ts";
 import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
@@ -55,6 +55,14 @@ export interface ConditionState {
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;
+}
+
+/** A condition as it is read from the status of an object. */
+export interface Condition extends ConditionState {
+  /** When `status` last changed. */
+  readonly lastTransitionTime: string;
+  /** The generation that it speaks of. */
+  readonly observedGeneration?: number;
 }
 
 /**
@@ -136,23 +144,6 @@ export interface ChangeContext<B extends KubeBody, O = KubeObject<B>> extends Ob
   /** Durable sub-steps: each runs once for this change. */
   readonly step: Step;
 }
-
-/** What is at a path of a body, as far as the types know: `"spec.size"` of a Machine is a number. */
-export type FieldValue<B, F extends FieldPath> = F extends string
-  ? ValueAt<B, F>
-  : F extends readonly [infer Key extends string, ...infer Rest extends readonly string[]]
-    ? Rest extends readonly []
-      ? Member<B, Key>
-      : FieldValue<Member<B, Key>, Rest>
-    : unknown;
-
-type ValueAt<B, Path extends string> = string extends Path
-  ? unknown
-  : Path extends `${infer Key}.${infer Rest}`
-    ? ValueAt<Member<B, Key>, Rest>
-    : Member<B, Path>;
-
-type Member<B, Key extends string> = Key extends keyof NonNullable<B> ? NonNullable<B>[Key] : unknown;
 
 /** What handlers of changes get when they name a `field`: the change is reduced to it. */
 export interface FieldContext<B extends KubeBody, F extends FieldPath, O = KubeObject<B>>

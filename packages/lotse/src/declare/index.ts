@@ -14,13 +14,13 @@ export {
   type AdoptOptions,
   type AttemptContext,
   type ChangeContext,
+  type Condition,
   type ConditionState,
   type Conditions,
   type DaemonContext,
   type Difference,
   type EventContext,
   type FieldContext,
-  type FieldValue,
   type LifecycleContext,
   type LoginContext,
   type Memo,
@@ -30,12 +30,12 @@ export {
 } from "./context.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
+export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
 export {
   absent,
   all,
   any,
   type ChangeFilters,
-  type FieldPath,
   type FilterCause,
   type FilterContext,
   type Filters,
@@ -105,8 +105,10 @@ export {
   type Watches,
 } from "./reconcile.ts";
 export {
+  type CommonStatus,
   isResourceClass,
   type JsonSchemaSource,
+  type NewBody,
   type ResourceBody,
   type ResourceClass,
   type ResourceDefinition,
