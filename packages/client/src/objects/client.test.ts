@@ -296,7 +296,7 @@ describe("patch", () => {
 
   it("refuses a type that does not fit the patch", async () => {
     const { client } = await testClient(echo);
-    await expect(client.patch("pods", "web", {}, { type: "json" as "merge" })).rejects.toBeInstanceOf(ConfigError);
+    await expect(client.patch(Pod, "web", {}, { type: "json" as "merge" })).rejects.toBeInstanceOf(ConfigError);
   });
 });
 

@@ -363,12 +363,18 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     return yamlOf(this.body as ObjectBody as KubeBody);
   }
 
+  /** What it is called in a sentence: `Pod default/web`, `Node worker-1`. Never throws. */
+  toString(): string {
+    const { name, generateName, namespace } = this.metadata;
+    const called = name ?? (generateName ? `${generateName}*` : "(unnamed)");
+    const place = namespace ?? (this.#given?.namespaced ? this.#client?.namespace : undefined);
+    return `${this.kindName} ${place ? `${place}/` : ""}${called}`;
+  }
+
   /** `Pod default/web (Running)` */
   [inspect.custom](): string {
-    const { name, generateName } = this.metadata;
-    const called = name ?? (generateName ? `${generateName}*` : "(unnamed)");
     const state = stateOf(this.body as ObjectBody as KubeBody);
-    return `${this.kindName} ${this.namespace ? `${this.namespace}/` : ""}${called}${state ? ` (${state})` : ""}`;
+    return `${this}${state ? ` (${state})` : ""}`;
   }
 
   get [Symbol.toStringTag](): string {
