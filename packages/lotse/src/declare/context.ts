@@ -58,12 +58,17 @@ export interface ConditionState {
 }
 
 /** A condition as it is read from the status of an object. */
-export interface Condition extends ConditionState {
+// An alias and no interface, so that it may stand for an object of any fields.
+export type Condition = {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
   /** When `status` last changed. */
   readonly lastTransitionTime: string;
   /** The generation that it speaks of. */
   readonly observedGeneration?: number;
-}
+};
 
 /**
  * Kubernetes conditions of an object.

@@ -1,6 +1,7 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
-import type { ChildrenOptions, DesiredChildren } from "./children.ts";
+import type { CheckedChildren } from "./checked-children.ts";
+import type { ChildrenOptions } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
 import { declarationError } from "./errors.ts";
 import type { FieldPath } from "./field-path.ts";
@@ -219,14 +220,14 @@ export class Declarations {
    * ]);
    * ```
    */
-  children<R extends ResourceInput>(
+  children<R extends ResourceInput, X>(
     resource: R,
-    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => DesiredChildren | Promise<DesiredChildren>,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => CheckedChildren<X>,
   ): void;
-  children<R extends ResourceInput, const F extends FieldPath = never>(
+  children<R extends ResourceInput, X, const F extends FieldPath = never>(
     resource: R,
     options: ChildrenOptions<BodyOf<R>, F>,
-    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => DesiredChildren | Promise<DesiredChildren>,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => CheckedChildren<X>,
   ): void;
   children(resource: ResourceInput, ...rest: unknown[]): void {
     const options = optionsOf<ChildrenOptions<KubeBody>>("children", "children", rest);

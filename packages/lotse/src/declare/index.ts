@@ -1,4 +1,6 @@
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
+export type { CheckedChildren, CheckedObject } from "./checked-children.ts";
+export { child, externalChild } from "./child.ts";
 export type {
   ChildObject,
   ChildOrder,
