@@ -7,9 +7,10 @@ import {
   type ObjectMeta,
 } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import { type Column, crdOf } from "../generate/index.ts";
+import { type Column, crdOf, lookIntoSchemas, type SchemaGap } from "../generate/index.ts";
 import type { Condition } from "./context.ts";
-import { DeclarationError } from "./errors.ts";
+import { DeclarationError, declarationError } from "./errors.ts";
+import { callerPlace } from "./place.ts";
 
 /**
  * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
@@ -108,6 +109,10 @@ export interface ResourceClass<Spec, Status, Input = Spec>
   extends KindClass<KubeObject<ResourceBody<Spec, Status>>, NewBody<Input, Status>> {
   /** The CustomResourceDefinition to install. */
   crd(): CustomResourceDefinition["body"];
+  /** What its schemas say and no API server checks; `lotse check` tells it. */
+  gaps(): readonly SchemaGap[];
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
   /** A type, for `typeof Shop.Spec`: the spec as it is read. There is no such value. */
   readonly Spec: Spec;
   /** A type, for `typeof Shop.Status`: the status as it is read. There is no such value. */
@@ -157,11 +162,22 @@ export function resource<
   };
   // Built once here as well, so that a schema that no CRD can carry fails where it is declared.
   crdOf(input);
-  return Object.assign(base, { crd: () => crdOf(input) }) as unknown as ResourceClass<
-    OutputOf<Spec>,
-    OutputOf<Status>,
-    InputOf<Spec>
-  >;
+  const { changes, gaps } = lookIntoSchemas([
+    { path: "spec", source: definition.spec, json: input.spec },
+    { path: "status", source: definition.status, json: input.status },
+  ]);
+  const [change] = changes;
+  if (change) {
+    throw declarationError(
+      `${change.path} of ${definition.kind} has ${change.by}, which nobody would ever call: the API server checks objects, and handlers get them as they are stored`,
+      "describe what is stored, and change it where it is used; .default(…) is filled in by the API server",
+    );
+  }
+  return Object.assign(base, {
+    crd: () => crdOf(input),
+    gaps: () => gaps,
+    place: callerPlace(),
+  }) as unknown as ResourceClass<OutputOf<Spec>, OutputOf<Status>, InputOf<Spec>>;
 }
 
 /** Whether `value` was made by {@link resource}. */
