@@ -1,4 +1,5 @@
 /** What `kopf run` does, done by `lotse run`: files and packages, the environment, exit codes, and health for the kubelet. */
+import { createServer } from "node:net";
 import path from "node:path";
 import { ConfigMap } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
@@ -119,12 +120,17 @@ describe("lotse run", () => {
   });
 });
 
-/** One that nobody listens on at the moment. */
+/** One that nobody listens on, and that no system gives to those who ask for any. */
 async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const taken = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(true));
+      server.listen(port, "127.0.0.1", () => resolve(false));
+    });
+    if (taken) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }

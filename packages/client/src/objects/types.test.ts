@@ -84,19 +84,19 @@ describe("the types of a patch", () => {
       client.patch(web, { spec: { template: { spec: { containers: read } } } }),
       web.patch({ spec: { replicas: 3 } }, { dryRun: true }),
     ];
-    const wrong = (client: Client, web: Deployment) => {
+    const wrong = async (client: Client, web: Deployment) => {
       // @ts-expect-error: it has replicas
-      client.patch(Deployment, "web", { spec: { replicaz: 3 } });
+      await client.patch(Deployment, "web", { spec: { replicaz: 3 } });
       // @ts-expect-error: which are a number
-      client.patch(Deployment, "web", { spec: { replicas: "3" } });
+      await client.patch(Deployment, "web", { spec: { replicas: "3" } });
       // @ts-expect-error: lists are replaced as a whole, and a container needs a name
-      client.patch(Deployment, "web", { spec: { template: { spec: { containers: [{ image: "nginx" }] } } } });
+      await client.patch(Deployment, "web", { spec: { template: { spec: { containers: [{ image: "nginx" }] } } } });
       // @ts-expect-error: it has replicas
-      client.patch(web, { spec: { replicaz: 3 } });
+      await client.patch(web, { spec: { replicaz: 3 } });
       // @ts-expect-error: it has replicas, with options too
-      web.patch({ spec: { replicaz: 3 } }, { dryRun: true });
+      await web.patch({ spec: { replicaz: 3 } }, { dryRun: true });
       // @ts-expect-error: the status has replicas
-      web.patchStatus({ replicaz: 3 });
+      await web.patchStatus({ replicaz: 3 });
     };
     expectTypeOf(right).toBeFunction();
     expectTypeOf(wrong).toBeFunction();
@@ -112,13 +112,13 @@ describe("the types of a patch", () => {
       ),
       client.patch(Deployment, "web", { spec: { replicas: 3 } }, { subresource: "scale" }),
     ];
-    const wrong = (client: Client, web: Deployment) => {
+    const wrong = async (client: Client, web: Deployment) => {
       // @ts-expect-error: there is no such operation
-      client.patch(Deployment, "web", [{ op: "change", path: "/spec/replicas", value: 3 }]);
+      await client.patch(Deployment, "web", [{ op: "change", path: "/spec/replicas", value: 3 }]);
       // @ts-expect-error: a JSON patch is a list of operations
-      client.patch(Deployment, "web", { spec: { replicas: 3 } }, { type: "json" });
+      await client.patch(Deployment, "web", { spec: { replicas: 3 } }, { type: "json" });
       // @ts-expect-error: containers have an image
-      client.patch(web, { spec: { template: { spec: { containers: [{ imag: "a" }] } } } }, { type: "strategic" });
+      await client.patch(web, { spec: { template: { spec: { containers: [{ imag: "a" }] } } } }, { type: "strategic" });
     };
     expectTypeOf(right).toBeFunction();
     expectTypeOf(wrong).toBeFunction();
