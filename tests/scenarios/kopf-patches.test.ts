@@ -104,11 +104,12 @@ describeOn(clustersUnderTest(), "patches", (cluster) => {
     const names = { kind: "Jetty", listKind: "JettyList", plural: "jetties", singular: "jetty" };
     const [version] = crd.spec?.versions ?? [];
     const { subresources: _none, ...together } = version ?? {};
-    await client.create({
+    const definition = await client.create({
       ...crd,
       metadata: { name: "jetties.piers.example.com" },
       spec: { ...crd.spec, names, versions: [together] },
     } as KubeBody);
+    await definition.wait("condition=Established");
     const operator = new Operator({ name: "op" });
     operator.on.create("jetties.piers.example.com", { id: "build" }, ({ patch }) => {
       patch.metadata.labels.built = "yes";
