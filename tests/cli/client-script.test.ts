@@ -8,7 +8,7 @@ const page = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf
 
 /** The row of the table that this Node.js belongs to: the last one that is not newer. */
 function rowFor(version: string): { plain: string; using: string } {
-  const rows = [...page.matchAll(/^\| (\d+(?:\.\d+)?) \| (yes|no) \| (yes|no) \|$/gm)];
+  const rows = [...page.matchAll(/^\| v(\d+(?:\.\d+)?) \| (yes|no) \| (yes|no) \|$/gm)];
   const number = (text: string) => {
     const [major = 0, minor = 0] = text.split(".").map(Number);
     return major * 1_000 + minor;
