@@ -113,7 +113,7 @@ export {
   type Watches,
   type WhenContext,
 } from "./declare/index.ts";
-export { type Column, type RecordedRequest, recorder } from "./generate/index.ts";
+export { type Column, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
 // Running
 export {
   isOperator,

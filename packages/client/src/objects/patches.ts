@@ -17,7 +17,15 @@ export type ReadonlyMergePatch<T> = T extends readonly unknown[]
     ? { readonly [K in keyof T]?: ReadonlyMergePatch<T[K]> | null | undefined }
     : T;
 
-/** A strategic merge patch for `T`: as a merge patch, but lists are merged by key, and `$patch` and the like say how. */
+/**
+ * A strategic merge patch for `T`: as a merge patch, but lists are merged by key, and `$patch` and the like say how.
+ *
+ * @example
+ * ```ts
+ * const image = { spec: { template: { spec: { containers: [{ name: "main", image: "nginx:2" }] } } } };
+ * await client.patch(Deployment, "web", image, { type: "strategic" });
+ * ```
+ */
 export type StrategicPatch<T> = T extends readonly (infer Item)[]
   ? readonly StrategicPatch<Item>[]
   : T extends object

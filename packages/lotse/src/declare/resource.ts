@@ -42,7 +42,14 @@ type InputOf<S> = S extends { readonly "~standard": { readonly types?: infer T }
     : Record<string, unknown>
   : Record<string, unknown>;
 
-/** What Lotse keeps in the status of every kind made by {@link resource}, unless the schema has fields of these names. */
+/**
+ * What Lotse keeps in the status of every kind made by {@link resource}, unless the schema has fields of these names.
+ *
+ * @example
+ * ```ts
+ * const ready = shop.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+ * ```
+ */
 export interface CommonStatus {
   /** Written by `conditions.set(…)`, and by the framework for reconcilers and children. */
   readonly conditions?: Condition[];
@@ -65,7 +72,14 @@ export type ResourceBody<Spec, Status> = {
   status?: WithCommon<Status>;
 };
 
-/** What makes an object of a kind: its spec as one writes it, and of the status, if any, the fields that are known. */
+/**
+ * What makes an object of a kind: its spec as one writes it, and of the status, if any, the fields that are known.
+ *
+ * @example
+ * ```ts
+ * const body: ConstructorParameters<typeof Shop>[0] = { metadata: { name: "corner" }, spec: { name: "Corner" } };
+ * ```
+ */
 export type NewBody<Input, Status> = Omit<ResourceBody<Input, Status>, "status"> & {
   status?: Partial<WithCommon<Status>>;
 };

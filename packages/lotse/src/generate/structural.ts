@@ -11,7 +11,14 @@ import { isObject, KubeError } from "@lotse/client/meta";
 /** A node of an OpenAPI v3 schema. */
 export type SchemaNode = { [key: string]: unknown };
 
-/** Something that a schema says and an API server with its CRD does not check. */
+/**
+ * Something that a schema says and an API server with its CRD does not check.
+ *
+ * @example
+ * ```ts
+ * for (const { path, what, todo } of Shop.gaps()) console.warn(`${path}: ${what} → ${todo}`);
+ * ```
+ */
 export interface SchemaGap {
   /** `spec.ports[].name` */
   readonly path: string;
