@@ -23,7 +23,7 @@ operator.on.create(KopfExample, { when: () => false }, function filterDoesNotPas
 operator.on.create(KopfExample, { field: "spec.field", value: "value" }, function valueMatches() {});
 operator.on.create(KopfExample, { field: "spec.field", value: "something else" }, function valueDoesNotMatch() {});
 operator.on.create(KopfExample, { field: "spec.field", value: present }, function valueIsPresent() {});
-operator.on.create(KopfExample, { field: "spec.inexistent", value: present }, function valueIsNotPresent() {});
+operator.on.create(KopfExample, { field: "spec.lst", value: present }, function valueIsNotPresent() {});
 
 operator.on.update(KopfExample, { field: "spec.field", old: "value", new: "changed" }, function changeMatches() {});
 

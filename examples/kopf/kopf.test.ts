@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { VirtualClock } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
 import { type Harness, type HarnessOptions, startHarness } from "@lotse/testing";
-import type { Operator } from "lotse";
+import type { Duration, Operator } from "lotse";
 import { type Client, Event, loadManifests, Pod } from "lotse/client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import minimal from "./01-minimal.ts";
@@ -59,7 +59,7 @@ async function remove(harness: Harness): Promise<void> {
 }
 
 /** Created, given some time, deleted. */
-async function live(operator: Operator, duration = "3s"): Promise<Harness> {
+async function live(operator: Operator, duration: Duration = "3s"): Promise<Harness> {
   const harness = await open(operator);
   await create(harness);
   await harness.advance(duration);

@@ -1,7 +1,7 @@
 /**
  * Labels a pod with what its container says of its operating system: `os-release/ID=debian` and so on.
  *
- *     node label-pod.ts NAME         (Node.js 22.18 and newer; else: npx tsx label-pod.ts NAME)
+ *     npx tsx label-pod.ts NAME      (Node.js 24 and newer: node label-pod.ts NAME)
  *
  * Uses the current context and its namespace, as kubectl does.
  */

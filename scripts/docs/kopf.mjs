@@ -37,8 +37,7 @@ export const FEATURES = Object.entries(AREAS).flatMap(([area, count]) =>
 /** The features that may be put off, and until when. */
 const LATER = {
   admission: /^(AD\d\d|H27|H28|A06|M03)$/,
-  peering: /^PE\d\d$/,
-  commands: /^(CL\d\d|O01|O02)$/,
+  peering: /^(PE\d\d|CL05)$/,
 };
 
 /**
@@ -135,4 +134,38 @@ export function settingProblems(text, settings, kopf = KOPF_SETTINGS) {
     }
   }
   return problems;
+}
+
+/**
+ * What is wrong with the page's table of defaults: one row for each setting of Lotse, with the value that it has.
+ *
+ * @param {string} text the page
+ * @param {Readonly<Record<string, object>>} settings those of Lotse, by group, as they are when nobody says anything
+ * @returns {string[]}
+ */
+export function defaultProblems(text, settings) {
+  const rows = new Map(
+    [...text.matchAll(/^\| `settings\.(\w+\.\w+)` \| (.*?) \|/gm)].map(([, name, cell]) => [name, cell]),
+  );
+  const problems = [];
+  for (const [group, values] of Object.entries(settings)) {
+    for (const [key, value] of Object.entries(values)) {
+      const said = rows.get(`${group}.${key}`);
+      const wanted = value === undefined ? "–" : `\`${inOneLine(value)}\``;
+      rows.delete(`${group}.${key}`);
+      if (said === undefined)
+        problems.push(`settings.${group}.${key}: has no row → add one, with its default ${wanted}`);
+      else if (said !== wanted) problems.push(`settings.${group}.${key}: its default is not ${said} → write ${wanted}`);
+    }
+  }
+  for (const name of rows.keys()) problems.push(`settings.${name}: Lotse has no such setting → remove the row`);
+  return problems;
+}
+
+/** A value as somebody writes it: `{ initial: "1s", factor: 2 }`. */
+function inOneLine(value) {
+  if (Array.isArray(value)) return `[${value.map(inOneLine).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, member]) => `${key}: ${inOneLine(member)}`);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }

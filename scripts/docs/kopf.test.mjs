@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { Client } from "@lotse/client";
 import { Operator, PermanentError } from "lotse";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { root } from "../workspace.mjs";
 import { hasTest, testsIn } from "./checklist.mjs";
-import { FEATURES, problemsOf, settingProblems } from "./kopf.mjs";
+import { defaultProblems, FEATURES, problemsOf, settingProblems } from "./kopf.mjs";
 
 const PAGE = "docs/kopf.md";
 
@@ -27,6 +27,16 @@ describe(PAGE, () => {
     expect(problems, `${PAGE} is not true any more:\n${problems.join("\n")}\n`).toEqual([]);
   });
 
+  it("has every setting of Lotse, with the default that it has", async () => {
+    const problems = defaultProblems(page(), await settingsOfLotse());
+    expect(problems, `${PAGE} is not true any more:\n${problems.join("\n")}\n`).toEqual([]);
+  });
+
+  it("puts off nothing but admission and peering", () => {
+    const later = [...page().matchAll(/\| later: (\w+)/g)].map(([, what]) => what);
+    expect([...new Set(later)].sort()).toEqual(["admission", "peering"]);
+  });
+
   it("is about 222 features", () => {
     expect(FEATURES).toHaveLength(222);
     expect([FEATURES[0], FEATURES[37], FEATURES.at(-1)]).toEqual(["H01", "S01", "O02"]);
@@ -35,7 +45,9 @@ describe(PAGE, () => {
 
 /** The settings as a startup handler gets them; nothing is sent to anybody. */
 async function settingsOfLotse() {
-  const operator = new Operator({ name: "op" });
+  vi.stubEnv("POD_NAME", "");
+  onTestFinished(() => vi.unstubAllEnvs());
+  const operator = new Operator({ name: "shops" });
   let seen = {};
   operator.on.startup(({ settings }) => {
     seen = settings;
@@ -185,6 +197,31 @@ describe("the checker of the page", () => {
       ],
     ])("tells of %s", (_name, rows, expected) => {
       expect(problemsWith(...rows)).toEqual([expected]);
+    });
+  });
+
+  describe("of defaults", () => {
+    const settings = { queueing: { limit: 10, wait: { initial: "1s", steps: ["a"] }, first: undefined, none: {} } };
+    const right = [
+      "| `settings.queueing.limit` | `10` | how many |",
+      '| `settings.queueing.wait` | `{ initial: "1s", steps: ["a"] }` | how long |',
+      "| `settings.queueing.first` | – | who |",
+      "| `settings.queueing.none` | `{}` | nothing |",
+    ];
+    const problemsWith = (...rows) => defaultProblems(rows.join("\n"), settings);
+
+    it("has nothing to say about a table that is right", () => {
+      expect(problemsWith(...right)).toEqual([]);
+    });
+
+    it("tells of a row that is missing, wrong, or about nothing", () => {
+      expect(
+        problemsWith(right[0].replace("10", "9"), right[1], right[2], "| `settings.queueing.last` | `1` | x |"),
+      ).toEqual([
+        "settings.queueing.limit: its default is not `9` → write `10`",
+        "settings.queueing.none: has no row → add one, with its default `{}`",
+        "settings.queueing.last: Lotse has no such setting → remove the row",
+      ]);
     });
   });
 });

@@ -8,7 +8,7 @@ const operator = new Operator({ name: "trouble" });
 type Context = Parameters<Parameters<typeof operator.on.create<typeof Trouble>>[2]>[0];
 
 function misbehave(id: string, work: (context: Context) => unknown): void {
-  const options = { id, labels: { trouble: id }, retries: 2, timeout: "1m", backoff: "1s" };
+  const options = { id, labels: { trouble: id }, retries: 2, timeout: "1m", backoff: "1s" } as const;
   operator.on.create(Trouble, options, (context) => noted(id, context, () => work(context)));
 }
 

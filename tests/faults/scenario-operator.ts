@@ -5,7 +5,7 @@ import { Thing } from "./kinds.ts";
 import { failures, gate, noted, runOperator } from "./operator-process.ts";
 
 const operator = new Operator({ name: "faults" });
-const soon = { delay: "1s" };
+const soon = { delay: "1s" } as const;
 type Context = Parameters<Parameters<typeof operator.on.create<typeof Thing>>[2]>[0];
 
 operator.on(["create", "update"], Thing, { id: "audit" }, (context) =>

@@ -1,7 +1,7 @@
 /** Part of deploy.test.ts: everything that the exchange-rates operator is there for, done once, on whatever cluster. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Client, ConfigMap, CustomResourceDefinition, Event } from "lotse/client";
+import { type Client, ConfigMap, CustomResourceDefinition, type Duration, Event } from "lotse/client";
 import { ExchangeRate } from "../../examples/exchange-rates/operator.ts";
 
 /** A rate service that a test can hold back. */
@@ -14,7 +14,7 @@ export interface HeldRates {
 
 const RATES: Readonly<Record<string, number>> = { EUR: 0.92, JPY: 151.6, USD: 1 };
 const UNKNOWN = "XXX";
-const PATIENCE = "20s";
+const PATIENCE: Duration = "20s";
 /** So many write to one object at a time that nobody can write to it without meeting another. */
 const CROWD = 8;
 

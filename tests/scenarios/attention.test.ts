@@ -195,7 +195,7 @@ describeOn(clustersUnderTest(), "what people have to know", (cluster) => {
       expect(await load()).toBeGreaterThanOrEqual(3);
     });
     const { status } = await client.get(Lamp, "one");
-    expect((status as { conditions?: unknown }).conditions).toMatchObject([{ type: "Loaded", status: "True" }]);
+    expect(status?.conditions).toMatchObject([{ type: "Loaded", status: "True" }]);
   });
 
   it("an optional delete handler knows whether the object is gone already", async () => {

@@ -30,8 +30,7 @@ describeOn(clustersUnderTest(), "what goes wrong for an object", (cluster) => {
   /** `Ready=True Published`. */
   const conditions = async (name: string) => {
     const { status } = await client.get(Order, name);
-    const { conditions: all = [] } = status as { conditions?: { type: string; status: string; reason: string }[] };
-    return all.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`).sort();
+    return (status?.conditions ?? []).map(({ type, status: is, reason }) => `${type}=${is} ${reason}`).sort();
   };
   const said = (message: string) => logs.filter((line) => line.message === message);
   const question = (name: string) => ({ kind: "Order", namespace: stage.namespace, name });

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import { Operator, PermanentError, resource } from "lotse";
+import { type Aborted, Operator, PermanentError, resource } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
@@ -179,5 +179,107 @@ describeOn(clustersUnderTest(), "work beside an object", (cluster) => {
     await eventually(() => expect(seen).toEqual(["on", "on"]));
     await object.delete();
     await eventually(() => expect(seen).toEqual(["on", "on", "deletion"]));
+  });
+
+  it.each<{ why: string; end: (object: InstanceType<typeof Lamp>, clock: VirtualClock) => Promise<unknown> }>([
+    { why: "deletion", end: (object) => object.delete() },
+    { why: "mismatch", end: (object) => object.label({ lit: null }) },
+    { why: "timeout", end: (_, clock) => clock.advance(60_000) },
+    { why: "shutdown", end: async () => void stage.running[0]?.stop() },
+  ])("is told why it shall stop: $why", async ({ why, end }) => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    operator.daemon(Lamp, { labels: { lit: "yes" }, timeout: "1m" }, async function glow({ signal }) {
+      seen.push(String(signal.aborted));
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      seen.push((signal.reason as Aborted).why);
+    });
+    await start(operator, { clock });
+    const object = await client.create(Lamp.gen({ name: "one", labels: { lit: "yes" }, spec: {} }));
+    await eventually(() => expect(seen).toEqual(["false"]));
+    await end(object, clock);
+    await eventually(() => expect(seen).toEqual(["false", why]));
+  });
+
+  it("keeps the first reason to stop, whatever happens while it ends", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    let release: () => void = () => {};
+    operator.daemon(Lamp, { labels: { lit: "yes" }, grace: "1h" }, async function glow({ signal }) {
+      signal.addEventListener("abort", () => seen.push((signal.reason as Aborted).why));
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      seen.push(`ends: ${(signal.reason as Aborted).why}`);
+    });
+    const one = await start(operator, { clock });
+    const object = await client.create(Lamp.gen({ name: "one", labels: { lit: "yes" }, spec: {} }));
+    await eventually(() => expect(logs.map(({ message }) => message)).toContain("daemon begins"));
+    await object.label({ lit: null });
+    await eventually(() => expect(seen).toEqual(["mismatch"]));
+    await object.delete();
+    await quiet();
+    const stopped = one.stop();
+    release();
+    await stopped;
+    expect(seen).toEqual(["mismatch", "ends: mismatch"]);
+  });
+
+  it("never runs twice for an object: what matches again waits for what still ends", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "op" });
+    const releases: (() => void)[] = [];
+    let [running, most] = [0, 0];
+    operator.daemon(Lamp, { labels: { lit: "yes" }, grace: "1h" }, async function glow() {
+      most = Math.max(most, ++running);
+      // Takes its time to end, signal or not.
+      await new Promise<void>((resolve) => releases.push(resolve));
+      running--;
+    });
+    await start(operator, { clock });
+    const object = await client.create(Lamp.gen({ name: "one", labels: { lit: "yes" }, spec: {} }));
+    await eventually(() => expect(releases).toHaveLength(1));
+    for (const round of [1, 2]) {
+      await object.label({ lit: null });
+      await quiet();
+      await object.label({ lit: "yes" });
+      await quiet();
+      expect([releases.length, running]).toEqual([round, 1]);
+      releases[round - 1]?.();
+      await eventually(() => expect(releases).toHaveLength(round + 1));
+    }
+    expect(most).toBe(1);
+    for (const release of releases) release();
+  });
+
+  it("that was left behind may not write any more when the next one begins", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "op" });
+    const releases: (() => void)[] = [];
+    const outcomes: string[] = [];
+    operator.daemon(Lamp, { labels: { lit: "yes" }, grace: "20s" }, async function glow({ client: own, name }) {
+      const number = releases.length + 1;
+      await new Promise<void>((resolve) => releases.push(resolve));
+      const written = own.patch(Lamp, name, { spec: { watts: number } });
+      outcomes.push(
+        await written.then(
+          () => `${number} writes`,
+          () => `${number} is refused`,
+        ),
+      );
+    });
+    await start(operator, { clock });
+    const object = await client.create(Lamp.gen({ name: "one", labels: { lit: "yes" }, spec: {} }));
+    await eventually(() => expect(releases).toHaveLength(1));
+    await object.label({ lit: null });
+    await quiet();
+    await clock.advance(20_000);
+    await object.label({ lit: "yes" });
+    await eventually(() => expect(releases).toHaveLength(2));
+    for (const release of releases) release();
+    await eventually(() => expect(outcomes.sort()).toEqual(["1 is refused", "2 writes"]));
+    expect((await object.refresh()).spec.watts).toBe(2);
   });
 });

@@ -145,7 +145,7 @@ describeOn(clustersUnderTest(), "the kinds and namespaces of an operator", (clus
     await eventually(() => expect(seen).toEqual(["one harbours.example.com/v1"]));
     await client.patch(CustomResourceDefinition, "docks.harbours.example.com", {
       spec: { versions: [versioned("v1", false, true), versioned("v2", true, false)] },
-    } as KubeBody);
+    });
     // A server may go on with a stream of the old version for a while.
     await eventually(() => expect(wire.count("watch", "/apis/harbours.example.com/v2/")).toBe(1));
     await eventually(() => dock("two", "v2"));

@@ -1,15 +1,17 @@
 import { type Client, ConfigMap } from "@lotse/client";
+import { VirtualClock } from "@lotse/client/meta";
 import { Operator, resource } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { useStage } from "./stage.ts";
+import { type Call, Wire, type WireFault } from "./wire.ts";
 
 const Bell = resource({ group: "bells.example.com", version: "v1", kind: "Bell", spec: z.object({}) });
 
 describeOn(clustersUnderTest(), "Events that handlers post", (cluster) => {
   const stage = useStage(cluster, "events");
-  const { start, eventually } = stage;
+  const { start, eventually, inTime } = stage;
   let client: Client;
 
   beforeEach(() => {
@@ -49,5 +51,38 @@ describeOn(clustersUnderTest(), "Events that handlers post", (cluster) => {
         "Warning Deaf ConfigMap/left: nobody listens",
       ]),
     );
+  });
+
+  // What is forbidden is given up, and told once; everything else is tried until it is posted.
+  it.each<[what: string, fault: WireFault, end: { told: number; late: boolean }]>([
+    ["is forbidden", { type: "answer", status: 403 }, { told: 1, late: false }],
+    ["fails", { type: "answer", status: 500 }, { told: 0, late: true }],
+    ["breaks off", { type: "reset" }, { told: 0, late: true }],
+  ])("fail no handler when posting %s, and are posted again when that is over", async (_what, fault, end) => {
+    const clock = new VirtualClock();
+    const wire = await Wire.to(client);
+    const isPost = ({ verb, path }: Call) => verb === "write" && /\/events(\/|$)/.test(path);
+    wire.fault = (call) => (isPost(call) ? fault : undefined);
+    const operator = new Operator({ name: "op", events: "all" });
+    const calls: string[] = [];
+    operator.on(["create", "update"], Bell, { id: "ring" }, ({ info, patch, reason }) => {
+      calls.push(reason);
+      info("Rung", `for the ${reason}`);
+      patch.status[reason] = "done";
+    });
+    await start(operator, { client: wire.client, clock });
+    const bell = await client.create(new Bell({ metadata: { name: "one" }, spec: {} }));
+    const done = () => stage.logs.filter(({ message }) => message === "handler succeeded").length;
+    await eventually(() => expect(done()).toBe(1));
+    await eventually(async () => expect((await bell.refresh()).status).toMatchObject({ create: "done" }));
+    await eventually(() => expect(wire.calls.filter(isPost).length).toBeGreaterThan(0));
+    expect(await posted()).toEqual([]);
+    wire.fault = () => undefined;
+    await bell.annotate({ polished: "yes" });
+    await inTime(clock, async () => expect(await posted()).toContain("Normal Rung Bell/one: for the update"));
+    expect(calls).toEqual(["create", "update"]);
+    expect(stage.logs.filter(({ message }) => message === "handler failed")).toEqual([]);
+    const told = stage.logs.filter(({ level, message }) => level === "warn" && message.includes("Events"));
+    expect({ told: told.length, late: (await posted()).includes("Normal Rung Bell/one: for the create") }).toEqual(end);
   });
 });

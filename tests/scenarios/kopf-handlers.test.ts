@@ -290,6 +290,36 @@ describeOn(clustersUnderTest(), "handlers", (cluster) => {
     await eventually(() => expect(seen).toEqual(["create", "resume"]));
   });
 
+  it("of events see each event of the stream, those of own writes too, which no handler of changes is told", async () => {
+    const operator = new Operator({ name: "op" });
+    const events: string[] = [];
+    const changes: string[] = [];
+    let release: () => void = () => {};
+    operator.on.event(Ship, { id: "look" }, ({ type, event, spec, status }) => {
+      events.push(`${type} ${spec.size} ${status.count ?? "-"} ${event.object.spec.size}`);
+    });
+    operator.on(["create", "update"], Ship, { id: "count" }, async ({ reason, spec, patch }) => {
+      changes.push(`${reason} ${spec.size}`);
+      if (reason === "create") {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      patch.status.count = spec.size;
+    });
+    await start(operator);
+    const object = await ship("one", { size: 1 });
+    await eventually(() => expect(changes).toEqual(["create 1"]));
+    // Several while the handler is at work: the next handler of changes is told the sum of them, event handlers each.
+    await object.patch({ spec: { size: 2 } });
+    await object.patch({ spec: { size: 3 } });
+    release();
+    await eventually(async () => expect((await object.refresh()).status?.count).toBe(3));
+    await quiet();
+    expect(changes).toEqual(["create 1", "update 3"]);
+    expect(events).toEqual(["ADDED 1 - 1", "MODIFIED 2 - 2", "MODIFIED 3 - 3", "MODIFIED 3 1 3", "MODIFIED 3 3 3"]);
+  });
+
   it("never run side by side for one object, and do for several objects", async () => {
     const operator = new Operator({ name: "op" });
     const inFlight = new Map<string, number>();

@@ -5,6 +5,7 @@ import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { useStage } from "./stage.ts";
+import { Wire } from "./wire.ts";
 
 const Pier = resource({
   group: "piers.example.com",
@@ -75,6 +76,93 @@ describeOn(clustersUnderTest(), "patches", (cluster) => {
     await eventually(async () => expect((await client.get(ConfigMap, "one")).labels).toMatchObject({ filled: "yes" }));
     await quiet();
     expect(await patchesOf("configmaps")).toEqual(["one"]);
+  });
+
+  it("go to the object and to its status where the kind has it apart, each with its own part", async () => {
+    const wire = await Wire.to(client);
+    const operator = new Operator({ name: "op" });
+    operator.on.create(Pier, function build({ patch }) {
+      patch.metadata.labels.built = "yes";
+      patch.spec.length = 7;
+      patch.status.built = 1;
+    });
+    await start(operator, { client: wire.client });
+    await pier("one");
+    await eventually(async () => expect((await client.get(Pier, "one")).status).toMatchObject({ built: 1 }));
+    await quiet();
+    const sent = wire.calls.filter(({ verb, path }) => verb === "write" && path.includes("/piers/one"));
+    expect(sent.map(({ path }) => path.split("/piers/")[1])).toEqual(["one", "one/status"]);
+    expect(sent[0]?.body).toMatchObject({ metadata: { labels: { built: "yes" } }, spec: { length: 7 } });
+    expect(sent[0]?.body).not.toHaveProperty("status");
+    expect(sent[1]?.body).toMatchObject({ status: { built: 1 } });
+    expect(sent[1]?.body).not.toHaveProperty("spec");
+  });
+
+  it("go to the object alone, its status included, where the kind has a status that is not apart", async () => {
+    const wire = await Wire.to(client);
+    const crd = Pier.crd();
+    const names = { kind: "Jetty", listKind: "JettyList", plural: "jetties", singular: "jetty" };
+    const [version] = crd.spec?.versions ?? [];
+    const { subresources: _none, ...together } = version ?? {};
+    const definition = await client.create({
+      ...crd,
+      metadata: { name: "jetties.piers.example.com" },
+      spec: { ...crd.spec, names, versions: [together] },
+    } as KubeBody);
+    await definition.wait("condition=Established");
+    const operator = new Operator({ name: "op" });
+    operator.on.create("jetties.piers.example.com", { id: "build" }, ({ patch }) => {
+      patch.metadata.labels.built = "yes";
+      patch.spec.length = 7;
+      patch.status.built = 1;
+    });
+    await start(operator, { client: wire.client });
+    const metadata = { name: "one" };
+    await eventually(() => client.create({ apiVersion: "piers.example.com/v1", kind: "Jetty", metadata, spec: {} }));
+    await eventually(async () => {
+      const { body } = await client.get("jetties.piers.example.com", "one");
+      expect(body).toMatchObject({ metadata: { labels: { built: "yes" } }, spec: { length: 7 }, status: { built: 1 } });
+    });
+    await quiet();
+    const sent = wire.calls.filter(({ verb, path }) => verb === "write" && path.includes("/jetties/"));
+    expect(sent.map(({ path }) => path.split("/jetties/")[1])).toEqual(["one"]);
+  });
+
+  it("by a function that come too late are made anew at once, though no event tells of the newer state", async () => {
+    const wire = await Wire.to(client);
+    const operator = new Operator({ name: "op" });
+    let begun = false;
+    let release: () => void = () => {};
+    const bases: unknown[] = [];
+    operator.on.create(Pier, async function build({ patch }) {
+      begun = true;
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      patch.transform((body) => {
+        const { bollards = [] } = body.spec;
+        bases.push(bollards);
+        if (!bollards.includes("mine")) body.spec.bollards = [...bollards, "mine"];
+      });
+    });
+    await start(operator, { client: wire.client });
+    const object = await pier("one", { bollards: ["a"] });
+    await eventually(() => expect(begun).toBe(true));
+    wire.hold();
+    await object.patch({ spec: { bollards: ["a", "theirs"] } });
+    const before = wire.calls.length;
+    release();
+    await eventually(async () =>
+      expect((await client.get(Pier, "one")).spec.bollards).toEqual(["a", "theirs", "mine"]),
+    );
+    // Refused once, for it was made from what is no longer there; then read, made anew and sent again.
+    const about = wire.calls.slice(before).filter(({ path }) => path.includes("/piers/one"));
+    expect(about.map(({ verb }) => verb).slice(0, 3)).toEqual(["write", "get", "write"]);
+    expect(bases[0]).toEqual(["a"]);
+    expect(bases).toContainEqual(["a", "theirs"]);
+    wire.release();
+    await quiet();
+    expect((await client.get(Pier, "one")).spec.bollards).toEqual(["a", "theirs", "mine"]);
   });
 
   it("for an object that is gone are dropped without a word", async () => {

@@ -1,4 +1,4 @@
-import { type Client, ConfigMap } from "@lotse/client";
+import { type Client, ConfigMap, CustomResourceDefinition } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import { annotationStorage, kopf, moved, Operator, type RecordStorage, resource, TemporaryError } from "lotse";
 import { beforeEach, expect, it } from "vitest";
@@ -13,6 +13,9 @@ const Chart = resource({
   spec: z.object({ scale: z.number().optional(), title: z.string().optional() }),
   status: z.object({ drawn: z.number().optional() }),
 });
+
+/** A kind whose status takes anything, such as what Kopf leaves there. */
+const Sketch = resource({ group: "charts.example.com", version: "v1", kind: "Sketch", spec: z.object({}) });
 
 const NOTE = "notes.example.com/record";
 
@@ -190,6 +193,35 @@ describeOn(clustersUnderTest(), "what an operator remembers", (cluster) => {
     await object.annotate({ "other.example.com/publish": "{}" });
     await eventually(() => expect(seen).toHaveLength(2));
     expect(seen[1]).not.toContain("shop.example.com");
+  });
+
+  it("is taken from the status where an old Kopf has left it, goes on in annotations, and is cleaned up", async () => {
+    const definition = await client.create(new CustomResourceDefinition(Sketch.crd()));
+    await definition.wait("condition=Established");
+    const object = await client.create(new Sketch({ metadata: { name: "old" }, spec: {} }));
+    const progress = { draw: { started: "2026-01-01T00:00:00+00:00", purpose: "create", retries: 3 } };
+    await object.patchStatus({ kopf: { progress } });
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "op", persistence: kopf() });
+    const retries: number[] = [];
+    operator.on.create(Sketch, async function draw({ retry }) {
+      retries.push(retry);
+      if (retries.length === 1) throw new TemporaryError("no ink", { delay: "30s" });
+    });
+    await start(operator, { clock });
+    const key = "kopf.zalando.org/draw";
+    await eventually(async () => {
+      const { annotations } = await object.refresh();
+      expect(JSON.parse(annotations[key] ?? "{}")).toMatchObject({ retries: 4, message: "no ink" });
+    });
+    await clock.advance(30_000);
+    await eventually(async () => {
+      const { annotations, status } = await object.refresh();
+      expect(annotations).toHaveProperty(["kopf.zalando.org/last-handled-configuration"]);
+      expect(annotations).not.toHaveProperty([key]);
+      expect((status as { kopf?: { progress?: object } } | undefined)?.kopf?.progress ?? {}).toEqual({});
+    });
+    expect(retries).toEqual([3, 4]);
   });
 
   it("moves from one storage to another object by object, and nothing is handled again", async () => {

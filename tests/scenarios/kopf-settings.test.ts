@@ -64,7 +64,7 @@ describeOn(clustersUnderTest(), "settings", (cluster) => {
     expect(refused({ process: { graceful: "soon" } })).toThrow(/settings\.process\.graceful/);
     const late = new Operator({ name: "op" });
     late.on.startup(({ settings }) => {
-      settings.watching.inactivity = "never";
+      settings.watching.inactivity = "never" as "1s";
     });
     await expect(late.start({ client, log: () => {} }).stopped).rejects.toThrow(/settings\.watching\.inactivity/);
   });

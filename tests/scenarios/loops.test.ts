@@ -27,8 +27,7 @@ describeOn(clustersUnderTest(), "loops without an end are slowed down", (cluster
     client.create(new Lever({ metadata: { name }, spec: { position: "down", height: 0 } }));
   const hotLoop = async (name: string) => {
     const { status } = await client.get(Lever, name);
-    const { conditions = [] } = status as { conditions?: { type: string; status: string; reason: string }[] };
-    return conditions.find(({ type }) => type === "HotLoop");
+    return status?.conditions?.find(({ type }) => type === "HotLoop");
   };
   const warnings = () => logs.filter(({ level }) => level === "warn").map(({ message }) => message);
   const reasons = async () => (await client.list(Event).toArray()).map(({ body }) => body.reason);

@@ -372,7 +372,7 @@ describeOn(clustersUnderTest(), "an operator", (cluster) => {
     await start(operator);
     const object = await thing("one", { size: 1 });
     const ready = async () => {
-      const { status } = (await client.get(Thing, "one")) as { status?: { conditions?: Record<string, unknown>[] } };
+      const { status } = await client.get(Thing, "one");
       return status?.conditions?.find(({ type }) => type === "Ready");
     };
     await eventually(async () =>

@@ -58,8 +58,7 @@ describeOn(clustersUnderTest(), "functions for one object", (cluster) => {
   it("children show a handler's result, its conditions, its labels and what it transforms", async () => {
     const operator = new Operator({ name: "mixed" });
     operator.children(Shop, { id: "show", owns: [ConfigMap] }, ({ name, status, labels, spec }) => {
-      const { conditions = [] } = status as { conditions?: { type: string; reason: string }[] };
-      const sold = conditions.find(({ type }) => type === "Sold")?.reason;
+      const sold = status.conditions?.find(({ type }) => type === "Sold")?.reason;
       const price = (status as { price?: { id: string } }).price?.id;
       return ConfigMap.gen({
         name: `${name}-view`,

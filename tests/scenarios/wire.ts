@@ -24,6 +24,8 @@ export type WireFault =
 export interface Call {
   readonly verb: "list" | "watch" | "get" | "write";
   readonly path: string;
+  /** What is sent. */
+  readonly body?: unknown;
 }
 
 interface OpenWatch {
@@ -93,7 +95,7 @@ export class Wire {
   }
 
   async #request(request: RawRequest): Promise<RawResponse> {
-    const call = { verb: verbOf(request), path: request.path };
+    const call = { verb: verbOf(request), path: request.path, body: request.body };
     this.calls.push(call);
     const fault = this.fault(call);
     const identity = { method: request.method, path: request.path };

@@ -65,7 +65,7 @@ export {
   UnknownKindError,
 } from "./kinds/index.ts";
 // What every part needs
-export { type Clock, ConfigError, type Duration, KubeError } from "./meta/index.ts";
+export { type Clock, ConfigError, type Duration, KubeError, parseDuration } from "./meta/index.ts";
 // The client, objects, a class for every built-in kind, and the options of the verbs
 export * from "./objects/index.ts";
 // Inside of pods: commands, logs, ports, files

@@ -4,13 +4,14 @@
  * @packageDocumentation
  */
 
-export type { Duration } from "@lotse/client/meta";
+export { type Duration, parseDuration } from "@lotse/client/meta";
 // What handlers get
 export type {
   Adoptable,
   AdoptOptions,
   AttemptContext,
   ChangeContext,
+  Condition,
   ConditionState,
   Conditions,
   DaemonContext,
@@ -39,9 +40,13 @@ export {
   type BodyOf,
   type ChangeFilter,
   type ChangeOptions,
+  type CheckedChildren,
+  type CheckedObject,
   type ChildObject,
   type ChildOrder,
   type ChildrenOptions,
+  type CommonStatus,
+  child,
   type DaemonOptions,
   DeclarationError,
   type DeclareChange,
@@ -57,6 +62,7 @@ export {
   type Everything,
   type ExternalChild,
   everything,
+  externalChild,
   type FieldOptions,
   type Filters,
   type FixedSettings,
@@ -73,6 +79,7 @@ export {
   type LooseBody,
   type MapFilter,
   type Mapped,
+  type NewBody,
   none,
   not,
   type ObjectHandlerOptions,
@@ -109,7 +116,7 @@ export {
   type Watches,
   type WhenContext,
 } from "./declare/index.ts";
-export { type Column, type RecordedRequest, recorder } from "./generate/index.ts";
+export { type Column, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
 // Running
 export {
   isOperator,

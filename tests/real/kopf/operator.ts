@@ -1,5 +1,5 @@
 /** What operator.py is in Kopf, in Lotse: the same handlers under the same ids. */
-import { absent, kopf, type LooseBody, Operator, TemporaryError } from "lotse";
+import { absent, kopf, type LooseBody, Operator, parseDuration, TemporaryError } from "lotse";
 import { type Berth, type Call, notes } from "./berths.ts";
 
 /** An operator for the kind of `berth` that tells `journal` its calls. */
@@ -12,7 +12,7 @@ export function lotseOperator(berth: Berth, journal: (call: Call) => void): Oper
     journal({ id, name: seen.name, reason: seen.reason, retry: seen.retry ?? null, diff });
   const failAsNoted = (annotations: Readonly<Record<string, string>>, retry: number) => {
     if (retry < Number(annotations[notes.failures] ?? 0)) {
-      throw new TemporaryError("not yet", { delay: `${annotations[notes.delay]}s` });
+      throw new TemporaryError("not yet", { delay: parseDuration(`${annotations[notes.delay]}s`) });
     }
   };
   const plain = (diff: readonly { op: string; path: readonly string[]; old: unknown; new: unknown }[]) =>
@@ -39,7 +39,7 @@ export function lotseOperator(berth: Berth, journal: (call: Call) => void): Oper
       await step("sail", () => {
         note("parts/sail", { name, reason });
         if (annotations[notes.failsIn] === "lotse") {
-          throw new TemporaryError("not here", { delay: `${annotations[notes.delay]}s` });
+          throw new TemporaryError("not here", { delay: parseDuration(`${annotations[notes.delay]}s`) });
         }
       });
     },

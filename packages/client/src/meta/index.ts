@@ -1,6 +1,6 @@
 export { type Clock, sleep, systemClock } from "./clock.ts";
 export { type Diff, type DiffItem, diff } from "./diff.ts";
-export { type Duration, durationMs, formatDuration } from "./duration.ts";
+export { type Duration, durationMs, formatDuration, parseDuration } from "./duration.ts";
 export { deepClone, deepEqual, setKey } from "./equality.ts";
 export { ConfigError, KubeError, type KubeErrorOptions } from "./errors.ts";
 export {
@@ -11,7 +11,7 @@ export {
   matchesFields,
   parseFieldSelector,
 } from "./field-selectors.ts";
-export { isObject, type Json, type JsonObject } from "./json.ts";
+export { type DeepReadonly, isObject, type Json, type JsonObject } from "./json.ts";
 export {
   applyJsonPatch,
   createJsonPatch,

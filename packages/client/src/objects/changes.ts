@@ -5,6 +5,7 @@ import { AlreadyExistsError, ConflictError, NotFoundError } from "../transport/i
 import type { Client } from "./client.ts";
 import type { KubeObject } from "./object.ts";
 import type { UpdateOptions } from "./options.ts";
+import type { AnyObject } from "./view.ts";
 
 /** Changes a body in place, or returns another one. Called again after a conflict, with the newer body. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that changes its argument returns nothing
@@ -99,7 +100,7 @@ export async function createOrPatchObject<B extends ObjectBody>(
     const patch = createMergePatch(before, await changed(before, change)) as ObjectBody | undefined;
     if (patch === undefined || Object.keys(patch).length === 0) return;
     const { resourceVersion } = object.metadata;
-    await client.patch(object, { ...patch, metadata: { ...patch.metadata, resourceVersion } }, o);
+    await client.patch<AnyObject>(object, { ...patch, metadata: { ...patch.metadata, resourceVersion } }, o);
   };
   await throughConflicts(client.clock, o, attempt, async () => undefined);
 }

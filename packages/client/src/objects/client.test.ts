@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { allNamespaces } from "../kinds/index.ts";
-import { ConfigError, VirtualClock } from "../meta/index.ts";
+import { ConfigError, type Duration, VirtualClock } from "../meta/index.ts";
 import { ConflictError, NotFoundError } from "../transport/index.ts";
 import { ConfigMap, CustomResourceDefinition, Deployment, Namespace, Node, Pod, Service } from "./builtin/index.ts";
 import { Client } from "./client.ts";
@@ -296,7 +296,7 @@ describe("patch", () => {
 
   it("refuses a type that does not fit the patch", async () => {
     const { client } = await testClient(echo);
-    await expect(client.patch(Pod, "web", {}, { type: "json" })).rejects.toBeInstanceOf(ConfigError);
+    await expect(client.patch(Pod, "web", {}, { type: "json" as "merge" })).rejects.toBeInstanceOf(ConfigError);
   });
 });
 
@@ -446,7 +446,7 @@ describe("views", () => {
 });
 
 describe("every verb", () => {
-  const verbs: Record<string, (client: Client, o: { signal: AbortSignal; timeout: string }) => Promise<unknown>> = {
+  const verbs: Record<string, (client: Client, o: { signal: AbortSignal; timeout: Duration }) => Promise<unknown>> = {
     get: (client, o) => client.get(Pod, "web", o),
     find: (client, o) => client.find(Pod, { ...o, labelSelector: "app" }),
     list: (client, o) => client.list(Pod, o).toArray(),

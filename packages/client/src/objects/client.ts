@@ -1,6 +1,5 @@
 import { type Impersonation, impersonationHeaders } from "../config/index.ts";
 import type { KindDescription, KubeBody } from "../kinds/index.ts";
-import type { JsonPatchOperation } from "../meta/index.ts";
 import { ClientReads } from "./client-reads.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { writeMany } from "./create-many.ts";
@@ -16,8 +15,9 @@ import type {
   ReplaceOptions,
   ScaleOptions,
 } from "./options.ts";
+import type { PatchFor } from "./patches.ts";
 import { scaleObject } from "./scale.ts";
-import type { AnyObject, ClientCore, KindLike, View, ViewOptions } from "./view.ts";
+import type { AnyObject, ClientCore, KindLike, ObjectOf, View, ViewOptions, Written } from "./view.ts";
 import { applyObject, createObject, deleteObject, patchObject, replaceObject } from "./write.ts";
 
 /**
@@ -132,15 +132,21 @@ export class Client extends ClientReads {
     return writeMany("applied", input as AnyObject[], o, (object) => this.apply(object, o), this);
   }
 
-  /** A merge patch, or JSON patch operations when it is an array. */
-  patch<T extends AnyObject>(object: T, patch: object, o?: PatchOptions): Promise<T>;
-  patch<T extends AnyObject>(kind: KindClass<T>, name: string, patch: object, o?: PatchOptions): Promise<T>;
-  patch(
-    kind: KindDescription | string,
+  /**
+   * A merge patch, or JSON patch operations when it is an array. The patch is checked against the kind where that is a
+   * class.
+   */
+  patch<T extends AnyObject, const O extends PatchOptions = PatchOptions>(
+    object: T,
+    patch: PatchFor<T["body"], O>,
+    o?: O,
+  ): Promise<T>;
+  patch<K extends KindLike, const O extends PatchOptions = PatchOptions>(
+    kind: K,
     name: string,
-    patch: object | readonly JsonPatchOperation[],
-    o?: PatchOptions,
-  ): Promise<KubeObject>;
+    patch: PatchFor<Written<K>, O>,
+    o?: O,
+  ): Promise<ObjectOf<K>>;
   async patch(
     target: AnyObject | KindLike,
     second: string | object,

@@ -25,7 +25,6 @@ export type {
   DeleteOptions,
   GetOptions,
   ListOptions,
-  MergePatch,
   PatchOptions,
   PatchType,
   ReplaceOptions,
@@ -36,6 +35,7 @@ export type {
   WriteOptions,
 } from "./options.ts";
 export { type OwnerOptions, referenceTo } from "./owners.ts";
+export type { MergePatch, PatchFor, StrategicPatch } from "./patches.ts";
 export type { ServerVersion } from "./requests.ts";
 export { ScalableObject, type ScalePaths } from "./scale.ts";
 export type { Table, TableColumn, TableOptions, TableRow } from "./table.ts";

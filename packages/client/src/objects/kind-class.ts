@@ -26,9 +26,12 @@ export interface KindStatics {
   ): T;
 }
 
-/** A class of objects: what `client.get(Pod, …)` takes. */
-export interface KindClass<T extends KubeObject<ObjectBody> = KubeObject> extends KindStatics {
-  new (body: BodyFor<T>, client?: Client): T;
+/**
+ * A class of objects: what `client.get(Pod, …)` takes. `Input` is the body that makes one, where that is not the body that
+ * is read: a field that the server fills may be left out.
+ */
+export interface KindClass<T extends KubeObject<ObjectBody> = KubeObject, Input = BodyFor<T>> extends KindStatics {
+  new (body: Input, client?: Client): T;
   readonly description: KindDescription;
 }
 

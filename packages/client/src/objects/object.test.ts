@@ -75,6 +75,21 @@ describe("an object", () => {
     expect(inspect(new Widget({ metadata, status }))).toBe("Widget default/web (not ready)");
     expect(inspect(new Planet({ metadata: { name: "mars" } }))).toBe("Planet mars");
     expect(inspect(ConfigMap.gen({ generateName: "rate-" }))).toBe("ConfigMap rate-*");
+    expect(inspect(new KubeObject({}))).toBe("object (unnamed)");
+  });
+
+  it("is called by its kind, its namespace and its name in a sentence", async () => {
+    const { client } = await testClient(echo);
+    const pod = new Pod({ metadata: { name: "web", namespace: "shop" }, status: { phase: "Running" } });
+    expect(`${pod} is ready`).toBe("Pod shop/web is ready");
+    expect(String(pod)).toBe("Pod shop/web");
+    expect(pod.toString()).toBe("Pod shop/web");
+    expect(`${new Planet({ metadata: { name: "mars" } }, client)}`).toBe("Planet mars");
+    expect(`${Pod.ref("web", { client })}`).toBe(`Pod ${client.namespace}/web`);
+    expect(`${Pod.gen({ generateName: "web-", image: "nginx" })}`).toBe("Pod web-*");
+    expect(`${new KubeObject({ apiVersion: "v1", kind: "Node", metadata: { name: "n" } })}`).toBe("Node n");
+    expect(`${new KubeObject({})}`).toBe("object (unnamed)");
+    expect(JSON.parse(JSON.stringify(pod))).toEqual(pod.body);
   });
 
   it("gives a manifest of what its author wrote", () => {

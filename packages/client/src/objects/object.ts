@@ -13,7 +13,6 @@ import type {
   DeleteOptions,
   GetOptions,
   ListOptions,
-  MergePatch,
   PatchOptions,
   ReplaceOptions,
   SelectOptions,
@@ -22,6 +21,7 @@ import type {
   WriteOptions,
 } from "./options.ts";
 import { type OwnerOptions, withOwner } from "./owners.ts";
+import type { ForeignForm, ReadonlyMergePatch, StrategicPatch } from "./patches.ts";
 import { manifestOf, stateOf, yamlOf } from "./show.ts";
 import type { WaitCondition, WaitOptions } from "./wait.ts";
 import type { Watch } from "./watch.ts";
@@ -221,15 +221,16 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /** A merge patch, or JSON patch operations when it is an array. */
-  async patch(patch: MergePatch<B> | readonly JsonPatchOperation[], o?: PatchOptions): Promise<this> {
-    await (await this.connected()).patch(this, patch, o);
-    return this;
+  async patch(patch: StrategicPatch<B>, o: PatchOptions & { readonly type: "strategic" }): Promise<this>;
+  async patch(patch: object, o: PatchOptions & { readonly subresource: ForeignForm }): Promise<this>;
+  async patch(patch: ReadonlyMergePatch<B> | readonly JsonPatchOperation[], o?: PatchOptions): Promise<this>;
+  async patch(patch: object, o?: PatchOptions): Promise<this> {
+    return sendPatch(this, patch, o);
   }
 
   /** A merge patch for `status`, by way of the status subresource. */
-  async patchStatus(status: MergePatch<NonNullable<B["status"]>>, o?: PatchOptions): Promise<this> {
-    const patch = { status } as unknown as MergePatch<B>;
-    return this.patch(patch, { ...o, subresource: o?.subresource ?? "status" });
+  async patchStatus(status: ReadonlyMergePatch<NonNullable<B["status"]>>, o?: PatchOptions): Promise<this> {
+    return sendPatch(this, { status }, { ...o, subresource: o?.subresource ?? "status" });
   }
 
   /** Sets labels; `null` removes one, and one that is not there is fine. Also in kubectl's words. */
@@ -237,7 +238,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   async label(...words: readonly string[]): Promise<this>;
   async label(...given: readonly unknown[]): Promise<this> {
     const { marks: labels, o } = readMarks("label", given);
-    return this.patch({ metadata: { labels } } as unknown as MergePatch<B>, o);
+    return sendPatch(this, { metadata: { labels } }, o);
   }
 
   /** Removes labels. */
@@ -250,7 +251,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   async annotate(...words: readonly string[]): Promise<this>;
   async annotate(...given: readonly unknown[]): Promise<this> {
     const { marks: annotations, o } = readMarks("annotation", given);
-    return this.patch({ metadata: { annotations } } as unknown as MergePatch<B>, o);
+    return sendPatch(this, { metadata: { annotations } }, o);
   }
 
   /**
@@ -266,7 +267,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     const { ownerReferences } = body.metadata ?? {};
     // With the version: two writers that each add an owner must not lose one another's.
     const { resourceVersion } = this.metadata;
-    return this.patch({ metadata: { ownerReferences, resourceVersion } } as unknown as MergePatch<B>, o);
+    return sendPatch(this, { metadata: { ownerReferences, resourceVersion } }, o);
   }
 
   /** Makes this object an owner of `child`: the other end of `setOwner`. */
@@ -362,12 +363,18 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     return yamlOf(this.body as ObjectBody as KubeBody);
   }
 
+  /** What it is called in a sentence: `Pod default/web`, `Node worker-1`. Never throws. */
+  toString(): string {
+    const { name, generateName, namespace } = this.metadata;
+    const called = name ?? (generateName ? `${generateName}*` : "(unnamed)");
+    const place = namespace ?? (this.#given?.namespaced ? this.#client?.namespace : undefined);
+    return `${this.kindName} ${place ? `${place}/` : ""}${called}`;
+  }
+
   /** `Pod default/web (Running)` */
   [inspect.custom](): string {
-    const { name, generateName } = this.metadata;
-    const called = name ?? (generateName ? `${generateName}*` : "(unnamed)");
     const state = stateOf(this.body as ObjectBody as KubeBody);
-    return `${this.kindName} ${this.namespace ? `${this.namespace}/` : ""}${called}${state ? ` (${state})` : ""}`;
+    return `${this}${state ? ` (${state})` : ""}`;
   }
 
   get [Symbol.toStringTag](): string {
@@ -390,6 +397,16 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
     this.#client ??= await defaultClient();
     return this.#client;
   }
+}
+
+/** Sends a patch that is right by its making, whatever the kind. */
+export async function sendPatch<T extends KubeObject<ObjectBody>>(
+  object: T,
+  patch: object,
+  o?: PatchOptions,
+): Promise<T> {
+  await (await object.connected()).patch<KubeObject<ObjectBody>>(object, patch, o);
+  return object;
 }
 
 /** Loaded when needed: an object may be made and written down without any client. */

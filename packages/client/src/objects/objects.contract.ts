@@ -89,6 +89,46 @@ export function objectsContract(connect: () => Promise<Client>): void {
       await expect(client.create(ConfigMap.gen({ name: made.name }))).rejects.toBeInstanceOf(AlreadyExistsError);
     });
 
+    it("come from bodies, from names, and from objects of other libraries, and do the same", async () => {
+      const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "by-body" }, data: { from: "a body" } };
+      await client.create(new ConfigMap(body as ConfigMap["body"]));
+      const known = client.object(body);
+      expect(known).toBeInstanceOf(ConfigMap);
+      const named = ConfigMap.ref("by-body", { client });
+      expect(named.body).not.toHaveProperty("data");
+      for (const object of [known as ConfigMap, named]) {
+        expect(await object.exists()).toBe(true);
+        expect((await object.refresh()).body.data).toEqual({ from: "a body" });
+      }
+
+      // As libraries have them that are generated from the API's description: classes, every field there, dates as dates.
+      class V1ConfigMap {
+        apiVersion = "v1";
+        kind = "ConfigMap";
+        metadata: object;
+        data: Record<string, string>;
+        binaryData = undefined;
+        constructor(metadata: object, data: Record<string, string>) {
+          this.metadata = metadata;
+          this.data = data;
+        }
+      }
+      const meta = { name: "theirs", namespace: undefined, labels: undefined };
+      const theirs = new V1ConfigMap(meta, { from: "somebody else" });
+      const ours = await client.create(new ConfigMap(theirs as unknown as ConfigMap["body"]));
+      expect((await client.get(ConfigMap, "theirs")).body.data).toEqual({ from: "somebody else" });
+      expect(theirs).toEqual(new V1ConfigMap(meta, { from: "somebody else" }));
+      const { uid, creationTimestamp = "" } = ours.metadata;
+      const born = { ...meta, namespace: client.namespace, uid, creationTimestamp: new Date(creationTimestamp) };
+      const read = () => new ConfigMap(new V1ConfigMap(born, { from: "them" }) as unknown as ConfigMap["body"], client);
+      await read().label({ seen: "yes" });
+      await read().replace();
+      await read().apply({ force: true });
+      expect((await client.get(ConfigMap, "theirs")).body.data).toEqual({ from: "them" });
+      await read().delete();
+      expect(await read().exists()).toBe(false);
+    });
+
     it("are waited for when somebody else makes them", async () => {
       const early = client.get(ConfigMap, "late", { waitUpTo: "10s" });
       await map("late", { data: { came: "yes" } });

@@ -122,10 +122,3 @@ export interface DeleteOptions extends RequestOptions, NamespaceOption {
   /** Resolves only when the object is gone; a duration limits the patience. */
   readonly wait?: boolean | Duration | undefined;
 }
-
-/** A merge patch for `T`: any part of it, with `null` to remove a field. */
-export type MergePatch<T> = T extends readonly unknown[]
-  ? T
-  : T extends object
-    ? { [K in keyof T]?: MergePatch<T[K]> | null | undefined }
-    : T;

@@ -25,16 +25,13 @@ export function withOwner<B extends ObjectBody>(
   const ownerNamespace = owner.description.namespaced ? owner.namespace : undefined;
   if (ownerNamespace !== undefined) {
     if (!child.description.namespaced) {
-      throw new ConfigError(
-        `${titleOf(owner)} lives in a namespace and cannot own the cluster-wide ${titleOf(child)}`,
-        {
-          hint: "use a finalizer and delete the object yourself, or make the owner cluster-scoped",
-        },
-      );
+      throw new ConfigError(`${owner} lives in a namespace and cannot own the cluster-wide ${child}`, {
+        hint: "use a finalizer and delete the object yourself, or make the owner cluster-scoped",
+      });
     }
     const childNamespace = child.metadata.namespace ?? ownerNamespace;
     if (childNamespace !== ownerNamespace) {
-      throw new ConfigError(`${titleOf(owner)} cannot own ${titleOf(child)}: an owner must be in the same namespace`, {
+      throw new ConfigError(`${owner} cannot own ${child}: an owner must be in the same namespace`, {
         hint: "the garbage collector would delete the object; use labels and a finalizer instead",
       });
     }
@@ -43,7 +40,7 @@ export function withOwner<B extends ObjectBody>(
   const others = before.filter(({ uid }) => uid !== reference.uid);
   const rival = reference.controller ? others.find(({ controller }) => controller) : undefined;
   if (rival) {
-    throw new ConfigError(`${titleOf(child)} is controlled by ${rival.kind} ${rival.name} already`, {
+    throw new ConfigError(`${child} is controlled by ${rival.kind} ${rival.name} already`, {
       hint: "pass { controller: false } to become a second owner, or { append: false } to replace it",
     });
   }
@@ -60,7 +57,7 @@ export function withOwner<B extends ObjectBody>(
 /** The reference that names `owner`. */
 export function referenceTo(owner: KubeObject<ObjectBody>, o: OwnerOptions = {}): OwnerReference {
   if (owner.uid === undefined) {
-    throw new ConfigError(`${titleOf(owner)} has no uid yet and cannot own anything`, {
+    throw new ConfigError(`${owner} has no uid yet and cannot own anything`, {
       hint: "create it first, or read it from the server",
     });
   }
@@ -72,10 +69,4 @@ export function referenceTo(owner: KubeObject<ObjectBody>, o: OwnerOptions = {})
     controller: o.controller ?? true,
     blockOwnerDeletion: o.blockOwnerDeletion ?? true,
   };
-}
-
-function titleOf(object: KubeObject<ObjectBody>): string {
-  const { name, generateName } = object.metadata;
-  const namespace = object.metadata.namespace ? `${object.metadata.namespace}/` : "";
-  return `${object.description.kind} ${namespace}${name ?? `${generateName ?? ""}*`}`;
 }

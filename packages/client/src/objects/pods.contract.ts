@@ -1,6 +1,6 @@
 /** What the client promises of what happens inside of pods; for clusters that run them. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { Deployment, Namespace, Pod, Service } from "./builtin/index.ts";
+import { Deployment, Namespace, Node, Pod, Service } from "./builtin/index.ts";
 import type { Client } from "./client.ts";
 
 /**
@@ -58,6 +58,28 @@ export function podsContract(connect: () => Promise<Client>): void {
       await expect(Service.ref("absent", { client }).proxy.fetch("/", { port: 80 })).rejects.toThrow(
         'services "absent" not found',
       );
+    });
+
+    it("stay away from a node that is cordoned or tainted, and come when it is no longer", async () => {
+      const { spec } = await client.get(Pod, "web-1");
+      const node = await client.get(Node, spec.nodeName ?? "");
+      const hindrances = [
+        { begin: () => node.cordon(), end: () => node.uncordon() },
+        { begin: () => node.taint("dedicated", "gpu", "NoSchedule"), end: () => node.untaint("dedicated") },
+      ];
+      for (const [number, { begin, end }] of hindrances.entries()) {
+        await begin();
+        try {
+          const pod = await client.create(Pod.gen({ name: `late-${number}`, image: "a" }));
+          await pod.wait("condition=PodScheduled=False");
+          expect(pod.spec.nodeName).toBeUndefined();
+          await end();
+          await pod.waitReady();
+          expect(pod.spec.nodeName).toBe(node.name);
+        } finally {
+          await node.uncordon();
+        }
+      }
     });
 
     it("tell their logs, one by one and all together", async () => {

@@ -1,5 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { corev1, KubeBody } from "../kinds/index.ts";
+import type { DeepReadonly } from "../meta/index.ts";
 import type { LogEntry, WorkloadLogEntry } from "../pods/index.ts";
 import { ClusterRole, ConfigMap, CronJob, Deployment, Pod, Role } from "./builtin/index.ts";
 import type { Client } from "./client.ts";
@@ -72,6 +73,77 @@ describe("the types", () => {
     expectTypeOf(unknownField).toBeFunction();
     expectTypeOf(write).toBeFunction();
     expectTypeOf(removal).toBeFunction();
+  });
+});
+
+describe("the types of a patch", () => {
+  it("are those of the kind: a wrong field or value does not compile, and null removes", () => {
+    const right = (client: Client, web: Deployment, read: DeepReadonly<corev1.Container[]>) => [
+      client.patch(Deployment, "web", { spec: { replicas: 3, paused: null }, metadata: { labels: { tier: null } } }),
+      client.patch(Deployment, "web", { status: { replicas: 3 } }, { subresource: "status" }),
+      client.patch(web, { spec: { template: { spec: { containers: read } } } }),
+      web.patch({ spec: { replicas: 3 } }, { dryRun: true }),
+    ];
+    const wrong = async (client: Client, web: Deployment) => {
+      // @ts-expect-error: it has replicas
+      await client.patch(Deployment, "web", { spec: { replicaz: 3 } });
+      // @ts-expect-error: which are a number
+      await client.patch(Deployment, "web", { spec: { replicas: "3" } });
+      // @ts-expect-error: lists are replaced as a whole, and a container needs a name
+      await client.patch(Deployment, "web", { spec: { template: { spec: { containers: [{ image: "nginx" }] } } } });
+      // @ts-expect-error: it has replicas
+      await client.patch(web, { spec: { replicaz: 3 } });
+      // @ts-expect-error: it has replicas, with options too
+      await web.patch({ spec: { replicaz: 3 } }, { dryRun: true });
+      // @ts-expect-error: the status has replicas
+      await web.patchStatus({ replicaz: 3 });
+    };
+    expectTypeOf(right).toBeFunction();
+    expectTypeOf(wrong).toBeFunction();
+  });
+
+  it("are their own for JSON patches, strategic merge patches and foreign forms", () => {
+    const right = (client: Client, web: Deployment) => [
+      client.patch(Deployment, "web", [{ op: "replace", path: "/spec/replicas", value: 3 }]),
+      client.patch(Deployment, "web", [{ op: "remove", path: "/spec/paused" }], { type: "json" }),
+      web.patch(
+        { spec: { template: { spec: { containers: [{ name: "main", $patch: "delete" }] } } } },
+        { type: "strategic" },
+      ),
+      client.patch(Deployment, "web", { spec: { replicas: 3 } }, { subresource: "scale" }),
+    ];
+    const wrong = async (client: Client, web: Deployment) => {
+      // @ts-expect-error: there is no such operation
+      await client.patch(Deployment, "web", [{ op: "change", path: "/spec/replicas", value: 3 }]);
+      // @ts-expect-error: a JSON patch is a list of operations
+      await client.patch(Deployment, "web", { spec: { replicas: 3 } }, { type: "json" });
+      // @ts-expect-error: containers have an image
+      await client.patch(web, { spec: { template: { spec: { containers: [{ imag: "a" }] } } } }, { type: "strategic" });
+    };
+    expectTypeOf(right).toBeFunction();
+    expectTypeOf(wrong).toBeFunction();
+  });
+
+  it("are loose for kinds that are only named, and for any object", () => {
+    const right = (client: Client, some: KubeObject) => [
+      client.patch("widgets.example.com", "first", { spec: { whatever: 1 } }),
+      client.patch(some, { data: { a: "b" } }),
+      some.patch({ data: { a: "b" } }),
+    ];
+    expectTypeOf(right).returns.toExtend<Promise<KubeObject>[]>();
+  });
+
+  it("let the methods of an own class patch its objects", () => {
+    class Widget extends defineKind<WidgetBody>({ group: "example.com", version: "v1", kind: "Widget" }) {
+      grow() {
+        return this.patch({ spec: { size: this.spec.size + 1 } });
+      }
+      shrink() {
+        // @ts-expect-error: it has a size
+        return this.patch({ spec: { sise: 1 } });
+      }
+    }
+    expectTypeOf<Widget["grow"]>().returns.resolves.toEqualTypeOf<Widget>();
   });
 });
 

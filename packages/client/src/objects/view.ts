@@ -11,6 +11,12 @@ export type AnyObject = KubeObject<ObjectBody>;
 /** A kind as callers name it: a class, a description, or a text in any of kubectl's spellings. */
 export type KindLike = KindClass<AnyObject> | KindDescription | string;
 
+/** The objects of a kind: those of its class, or of any kind where it is only named. */
+export type ObjectOf<K> = K extends KindClass<infer T> ? T : KubeObject;
+
+/** What may be written of a kind: what its class takes, else anything. */
+export type Written<K> = K extends new (body: infer Body, ...rest: never[]) => AnyObject ? Body : KubeBody;
+
 /** What was done to an object. */
 export type WriteVerb = "create" | "patch" | "apply" | "replace" | "delete";
 

@@ -192,7 +192,7 @@ export function workloadsContract(connect: () => Promise<Client>): void {
       expect(await balanced.ready()).toBe(true);
     });
 
-    it("on a node keep their budgets while it is drained", async () => {
+    it("on a node are drained, but for those of DaemonSets, and those whom nobody brings back only by force", async () => {
       const node = await client.create(new Node({ metadata: { generateName: "node-" } }));
       const owner = await client.create(
         new ReplicaSet({
@@ -270,7 +270,7 @@ export function workloadsContract(connect: () => Promise<Client>): void {
       expect(await node.pods()).toEqual([]);
     });
 
-    it("keep away from a node by its taints", async () => {
+    it("meet taints on a node, of which each key and effect is there once", async () => {
       const node = await client.create(new Node({ metadata: { generateName: "tainted-" } }));
       const before = node.taints.length;
       await node.taint("dedicated", "gpu", "NoSchedule");
@@ -284,6 +284,17 @@ export function workloadsContract(connect: () => Promise<Client>): void {
       await node.untaint("dedicated");
       expect(node.taints).toHaveLength(before);
       await expect(node.untaint("dedicated")).rejects.toThrow("has no taint dedicated");
+    });
+
+    it("meet a node that is cordoned, which the server knows, until it is uncordoned", async () => {
+      const node = await client.create(new Node({ metadata: { generateName: "cordoned-" } }));
+      const asRead = async () => (await client.get(Node, node.name)).unschedulable;
+      expect([node.unschedulable, await asRead()]).toEqual([false, false]);
+      await node.cordon();
+      expect([node.unschedulable, await asRead()]).toEqual([true, true]);
+      await node.cordon();
+      await node.uncordon();
+      expect([node.unschedulable, await asRead()]).toEqual([false, false]);
     });
 
     it("that are jobs tell how they ended", async () => {

@@ -1,4 +1,5 @@
 import type { KubeBody } from "@lotse/client";
+import { parseDuration } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Declarations, type TimerHandler, type TimerOptions } from "../declare/index.ts";
 import { afterTimerRun, startTimer, type TimerOutcome, type TimerState, timerDueAt, toldAnew } from "./timers.ts";
@@ -39,7 +40,7 @@ describe("a timer", () => {
   });
 
   it("may ask the object how long to wait", () => {
-    const handler = timer({ initialDelay: ({ spec }) => (spec as { wait: string }).wait });
+    const handler = timer({ initialDelay: ({ spec }) => parseDuration((spec as { wait: string }).wait) });
     expect(timerDueAt(handler, start(handler, 1_000), 0)).toBe(8_000);
   });
 

@@ -45,6 +45,44 @@ export default operator;
 
 const GOOD = "z.object({ currency: z.string().max(3), note: z.string().optional() })";
 
+describe("schemas", { timeout: 60_000 }, () => {
+  it("tells what no API server checks, with the line and the field", async () => {
+    write(
+      "operator.js",
+      operator(
+        `z.object({
+    port: z.union([z.string(), z.number()]),
+    name: z.string().refine((name) => name !== "root"),
+    tags: z.array(z.object({ key: z.string().trim() })).optional(),
+  })`,
+      ),
+    );
+    const { code, out } = await check("operator.js", "--no-cluster", "-o", "json");
+    expect(code).toBe(0);
+    const { warnings, findings } = JSON.parse(out) as { warnings: number; findings: Record<string, string>[] };
+    expect(warnings).toBe(3);
+    const told = findings.map(({ level, check: of, place, message }) => [level, of, place, message]);
+    expect(told.map(([level, of, place]) => [level, of, place?.replace(/^.*operator.js/, "operator.js")])).toEqual([
+      ["warning", "definitions", "operator.js:4 Rate v1 spec.port"],
+      ["warning", "definitions", "operator.js:4 Rate v1 spec.name"],
+      ["warning", "definitions", "operator.js:4 Rate v1 spec.tags[].key"],
+    ]);
+    expect(told.map(([, , , message]) => message)).toEqual([
+      "it is string or number, which a CRD cannot say: anything is taken",
+      ".refine(…): the server cannot call a function",
+      expect.stringContaining("the value stays as it is stored"),
+    ]);
+  });
+
+  it("tells that a value cannot be changed on its way", async () => {
+    write("operator.js", operator("z.object({ size: z.string().transform(Number) })"));
+    const { code, out } = await check("operator.js", "--no-cluster");
+    expect(code).toBe(1);
+    expect(out).toMatch(/spec\.size of Rate has \.transform\(…\), which nobody would ever call.*operator\.js:4/);
+    expect(out).toContain("change it where it is used");
+  });
+});
+
 describe("types", { timeout: 60_000 }, () => {
   it("finds a field that does not exist, where it stands", async () => {
     // Typed by zod alone: to compile the framework's own sources along takes a while.

@@ -6,6 +6,7 @@ import { type Client, CustomResourceDefinition, InvalidError } from "@lotse/clie
 import { compareDefinitions, type DefinitionChange } from "../generate/index.ts";
 import { type Baseline, type Definition, definitionsOf, fromCluster, readBaseline } from "./check-against.ts";
 import { type CheckReport, type Finding, type FindingLevel, hasErrors, writeReport } from "./check-findings.ts";
+import { schemaFindings } from "./check-schemas.ts";
 import { judgeDefinition, judgeObjects, withScratchCluster } from "./check-scratch.ts";
 import { checkTypes } from "./check-types.ts";
 import { wantsColours } from "./colours.ts";
@@ -80,6 +81,7 @@ async function checkOperators(
   report: Report,
 ): Promise<void> {
   const definitions = definitionsOf(operators);
+  report.add(schemaFindings(operators));
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);
   const connection = await reach(options, io, report);
   try {

@@ -1,6 +1,7 @@
 /** The types of `operator.children`: what shall be there, in which order, and how to tell that it is. */
 import type { KubeBody, KubeObject } from "@lotse/client";
 import { declarationError } from "./errors.ts";
+import type { FieldPath } from "./field-path.ts";
 import type { ObjectHandlerOptions, ResourceInput, RetryOptions } from "./handler.ts";
 import type { ChildrenPlan, ReconcileContext, ReconcileOptions } from "./reconcile.ts";
 
@@ -127,8 +128,8 @@ export type DriftAnswer = "repair" | "keep";
  * operator.children(Site, { owns: [ConfigMap], deletion: "reverse" }, ({ name }) => ConfigMap.gen({ name }));
  * ```
  */
-export interface ChildrenOptions<B extends KubeBody>
-  extends ObjectHandlerOptions<B>,
+export interface ChildrenOptions<B extends KubeBody, F extends FieldPath = FieldPath>
+  extends ObjectHandlerOptions<B, F>,
     Omit<RetryOptions, "retries">,
     Pick<ReconcileOptions<B>, "concurrency" | "resync" | "priority" | "filter" | "rateLimit"> {
   /**

@@ -1,7 +1,7 @@
 import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
 import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
-import type { FieldPath } from "./filters.ts";
+import type { FieldPath, FieldValue } from "./field-path.ts";
 import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
@@ -65,6 +65,19 @@ export interface ConditionState {
   readonly reason: string;
   readonly message: string;
 }
+
+/** A condition as it is read from the status of an object. */
+// An alias and no interface, so that it may stand for an object of any fields.
+export type Condition = {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  /** When `status` last changed. */
+  readonly lastTransitionTime: string;
+  /** The generation that it speaks of. */
+  readonly observedGeneration?: number;
+};
 
 /**
  * Kubernetes conditions of an object.
@@ -147,23 +160,6 @@ export interface ChangeContext<B extends KubeBody, O = KubeObject<B>> extends Ob
   /** The object is gone already: an optional delete handler has only its last known state. */
   readonly gone: boolean;
 }
-
-/** What is at a path of a body, as far as the types know: `"spec.size"` of a Machine is a number. */
-export type FieldValue<B, F extends FieldPath> = F extends string
-  ? ValueAt<B, F>
-  : F extends readonly [infer Key extends string, ...infer Rest extends readonly string[]]
-    ? Rest extends readonly []
-      ? Member<B, Key>
-      : FieldValue<Member<B, Key>, Rest>
-    : unknown;
-
-type ValueAt<B, Path extends string> = string extends Path
-  ? unknown
-  : Path extends `${infer Key}.${infer Rest}`
-    ? ValueAt<Member<B, Key>, Rest>
-    : Member<B, Path>;
-
-type Member<B, Key extends string> = Key extends keyof NonNullable<B> ? NonNullable<B>[Key] : unknown;
 
 /** What handlers of changes get when they name a `field`: the change is reduced to it. */
 export interface FieldContext<B extends KubeBody, F extends FieldPath, O = KubeObject<B>>

@@ -64,7 +64,8 @@ describe("declaring", () => {
 
   it("reads durations when a handler is declared, not when it fails", () => {
     const { on } = collect();
-    expect(() => on.create(ConfigMap, { timeout: "5 minutes" }, function f() {})).toThrow(/not a duration/);
+    const timeout = "5 minutes" as "5m";
+    expect(() => on.create(ConfigMap, { timeout }, function f() {})).toThrow(/not a duration/);
   });
 
   it.each([

@@ -1,8 +1,10 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs, isDns1123Label } from "@lotse/client/meta";
-import { type ChildrenOptions, type DesiredChildren, planChildren } from "./children.ts";
+import type { CheckedChildren } from "./checked-children.ts";
+import { type ChildrenOptions, planChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
 import { declarationError } from "./errors.ts";
+import type { FieldPath } from "./field-path.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
   type ChangeHandler,
@@ -106,9 +108,9 @@ export class Declarations {
    * operator.timer(ExchangeRate, { interval: "1h" }, async function refresh({ spec, patch }) {});
    * ```
    */
-  timer<R extends ResourceInput>(
+  timer<R extends ResourceInput, const F extends FieldPath = never>(
     resource: R,
-    options: TimerOptions<BodyOf<R>>,
+    options: TimerOptions<BodyOf<R>, F>,
     handler: (context: TimerContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void {
     const fn = functionOf("timer", [handler]);
@@ -161,9 +163,9 @@ export class Declarations {
     resource: R,
     handler: (context: DaemonContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
-  daemon<R extends ResourceInput>(
+  daemon<R extends ResourceInput, const F extends FieldPath = never>(
     resource: R,
-    options: DaemonOptions<BodyOf<R>>,
+    options: DaemonOptions<BodyOf<R>, F>,
     handler: (context: DaemonContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
   daemon(resource: ResourceInput, ...rest: unknown[]): void {
@@ -195,9 +197,9 @@ export class Declarations {
     resource: R,
     fn: (context: FilterContext<BodyOf<R>>) => C,
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
-  index<R extends ResourceInput, C>(
+  index<R extends ResourceInput, C, const F extends FieldPath = never>(
     resource: R,
-    options: IndexOptions<BodyOf<R>>,
+    options: IndexOptions<BodyOf<R>, F>,
     fn: (context: FilterContext<BodyOf<R>>) => C,
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
   index(resource: ResourceInput, ...rest: unknown[]): IndexHandle<never, never> {
@@ -225,9 +227,9 @@ export class Declarations {
     resource: R,
     fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
-  reconcile<R extends ResourceInput>(
+  reconcile<R extends ResourceInput, const F extends FieldPath = never>(
     resource: R,
-    options: ReconcileOptions<BodyOf<R>, ObjectOf<R>>,
+    options: ReconcileOptions<BodyOf<R>, ObjectOf<R>, F>,
     fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
   reconcile(resource: ResourceInput, ...rest: unknown[]): void {
@@ -246,14 +248,14 @@ export class Declarations {
    * ]);
    * ```
    */
-  children<R extends ResourceInput>(
+  children<R extends ResourceInput, X>(
     resource: R,
-    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => DesiredChildren | Promise<DesiredChildren>,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => CheckedChildren<X>,
   ): void;
-  children<R extends ResourceInput>(
+  children<R extends ResourceInput, X, const F extends FieldPath = never>(
     resource: R,
-    options: ChildrenOptions<BodyOf<R>>,
-    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => DesiredChildren | Promise<DesiredChildren>,
+    options: ChildrenOptions<BodyOf<R>, F>,
+    fn: (context: ReconcileContext<BodyOf<R>, ObjectOf<R>>) => CheckedChildren<X>,
   ): void;
   children(resource: ResourceInput, ...rest: unknown[]): void {
     const options = optionsOf<ChildrenOptions<KubeBody>>("children", "children", rest);

@@ -4,6 +4,7 @@
  */
 import { deepEqual, diff, isObject } from "@lotse/client/meta";
 import type { Difference, Memo } from "./context.ts";
+import type { FieldPath, PathIn } from "./field-path.ts";
 import type { Reason } from "./handler.ts";
 import type { DeepReadonly } from "./readonly.ts";
 
@@ -22,9 +23,6 @@ export type ValueFilter<T = unknown> =
 
 /** Label or annotation keys and what their values have to be; all must match. */
 export type MapFilter = Readonly<Record<string, ValueFilter<string>>>;
-
-/** A path to a field: `"spec.size"`, or a list of keys where a key has dots in it. */
-export type FieldPath = string | readonly string[];
 
 /** What a `when` filter gets: one object. */
 export interface FilterContext<B> {
@@ -62,7 +60,7 @@ export interface FilterCause {
 type Part<B, Key extends string> = Key extends keyof B ? NonNullable<B[Key]> : Record<string, unknown>;
 
 /** Which objects a handler is for. */
-export interface Filters<B> {
+export interface Filters<B, F extends FieldPath = FieldPath> {
   /** Labels that the object must have. */
   readonly labels?: MapFilter;
   /** Annotations that the object must have. */
@@ -70,7 +68,7 @@ export interface Filters<B> {
   /** Any other question about the object. Must not have side effects. */
   readonly when?: (context: WhenContext<B>) => boolean;
   /** A field that the object must have; `old`, `new` and `diff` are reduced to it. */
-  readonly field?: FieldPath;
+  readonly field?: [F] extends [PathIn<B, F>] ? F : PathIn<B, F>;
   /** What the value of `field` has to be. */
   readonly value?: ValueFilter;
 }

@@ -10,7 +10,8 @@ import type {
   LoginContext,
   TimerContext,
 } from "./context.ts";
-import type { ChangeFilters, FieldPath, FilterContext, Filters } from "./filters.ts";
+import type { FieldPath, PathIn } from "./field-path.ts";
+import type { ChangeFilters, FilterContext, Filters } from "./filters.ts";
 import type { ReconcileHandler } from "./reconcile.ts";
 import type { SelectorInput } from "./selectors.ts";
 
@@ -21,7 +22,7 @@ export type Reason = "create" | "update" | "delete" | "resume";
 export type ErrorMode = "temporary" | "permanent" | "ignored";
 
 /** Options that every handler of objects has. */
-export interface ObjectHandlerOptions<B> extends Filters<B> {
+export interface ObjectHandlerOptions<B, F extends FieldPath = FieldPath> extends Filters<B, F> {
   /** Stable name of the handler; Lotse remembers its work on objects under it. Default: the function's name. */
   readonly id?: string;
   /** Handed to the handler as `param`: one function can serve several declarations. */
@@ -41,7 +42,10 @@ export interface RetryOptions {
 }
 
 /** Options of `on.create`, `on.update`, `on.delete`, `on.resume` and `on.field`. */
-export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions, ChangeFilters {
+export interface ChangeOptions<B, F extends FieldPath = FieldPath>
+  extends ObjectHandlerOptions<B, F>,
+    RetryOptions,
+    ChangeFilters {
   /** For `on.delete`: do not hold the object back with a finalizer; a deletion while the operator is down is missed. */
   readonly optional?: boolean;
   /** For `on.resume`: also for objects that are being deleted. */
@@ -60,16 +64,16 @@ export interface ChangeOptions<B> extends ObjectHandlerOptions<B>, RetryOptions,
 }
 
 /** Options of `on.field`. */
-export interface FieldOptions<B> extends ChangeOptions<B> {
+export interface FieldOptions<B, F extends FieldPath = FieldPath> extends ChangeOptions<B, F> {
   /** The field whose changes the handler is for. */
-  readonly field: FieldPath;
+  readonly field: [F] extends [PathIn<B, F>] ? F : PathIn<B, F>;
 }
 
 /** How long to wait before the first run for an object. */
 export type InitialDelay<B> = Duration | ((context: FilterContext<B>) => Duration);
 
 /** Options of `operator.daemon`. */
-export interface DaemonOptions<B> extends ObjectHandlerOptions<B>, RetryOptions {
+export interface DaemonOptions<B, F extends FieldPath = FieldPath> extends ObjectHandlerOptions<B, F>, RetryOptions {
   /** Wait before it begins; a function may look at the object. */
   readonly initialDelay?: InitialDelay<B>;
   /** How long it may take to end after its signal, before it is abandoned. Default: the operator's `graceful`. */
@@ -90,7 +94,10 @@ export interface ScheduleOptions {
 }
 
 /** Options of `operator.timer`. */
-export interface TimerOptions<B> extends ObjectHandlerOptions<B>, RetryOptions, Partial<ScheduleOptions> {
+export interface TimerOptions<B, F extends FieldPath = FieldPath>
+  extends ObjectHandlerOptions<B, F>,
+    RetryOptions,
+    Partial<ScheduleOptions> {
   /**
    * Time from the end of one run to the start of the next (from start to start with `sharp`). Without it the timer runs
    * once for each time that the object has been left alone for `idle`; without either, once for each object.
@@ -216,7 +223,7 @@ export interface DaemonHandler {
 }
 
 /** Options of `operator.index`. */
-export interface IndexOptions<B> extends ObjectHandlerOptions<B> {
+export interface IndexOptions<B, F extends FieldPath = FieldPath> extends ObjectHandlerOptions<B, F> {
   /**
    * What an error of the function means for the object: `"ignored"` (default) keeps what is in the index, `"temporary"`
    * takes it out until the object changes, `"permanent"` takes it out for good. {@link TemporaryError} and

@@ -1,4 +1,6 @@
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
+export type { CheckedChildren, CheckedObject } from "./checked-children.ts";
+export { child, externalChild } from "./child.ts";
 export type {
   ChildObject,
   ChildOrder,
@@ -17,6 +19,7 @@ export {
   type AdoptOptions,
   type AttemptContext,
   type ChangeContext,
+  type Condition,
   type ConditionState,
   type Conditions,
   type DaemonContext,
@@ -24,7 +27,6 @@ export {
   type EventContext,
   type FailureContext,
   type FieldContext,
-  type FieldValue,
   type LifecycleContext,
   type LivePatch,
   type LoginContext,
@@ -35,12 +37,12 @@ export {
 } from "./context.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
+export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
 export {
   absent,
   all,
   any,
   type ChangeFilters,
-  type FieldPath,
   type FilterCause,
   type FilterContext,
   type Filters,
@@ -114,8 +116,10 @@ export {
   type Watches,
 } from "./reconcile.ts";
 export {
+  type CommonStatus,
   isResourceClass,
   type JsonSchemaSource,
+  type NewBody,
   type ResourceBody,
   type ResourceClass,
   type ResourceDefinition,

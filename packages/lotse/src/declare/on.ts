@@ -8,7 +8,7 @@ import type {
   LifecycleContext,
   LoginContext,
 } from "./context.ts";
-import type { FieldPath } from "./filters.ts";
+import type { FieldPath } from "./field-path.ts";
 import type {
   ChangeOptions,
   FieldOptions,
@@ -30,31 +30,27 @@ export interface LooseBody extends KubeBody {
   status?: Record<string, unknown>;
 }
 
-/** Options of a handler for all of an object, or for one field of it. */
-type WholeOptions<B> = ChangeOptions<B> & { readonly field?: never };
-type PartOptions<B, F extends FieldPath> = ChangeOptions<B> & { readonly field: F };
+/** What a handler of changes gets: reduced to its field where it names one. */
+type ContextOf<R, F extends FieldPath> = [F] extends [never]
+  ? ChangeContext<BodyOf<R>, ObjectOf<R>>
+  : FieldContext<BodyOf<R>, F, ObjectOf<R>>;
 
 /** `(resource, handler)` or `(resource, options, handler)`. */
 export interface DeclareChange {
   <R extends ResourceInput>(resource: R, handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
-  <R extends ResourceInput>(
+  <R extends ResourceInput, const F extends FieldPath = never>(
     resource: R,
-    options: WholeOptions<BodyOf<R>>,
-    handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown,
-  ): void;
-  <R extends ResourceInput, const F extends FieldPath>(
-    resource: R,
-    options: PartOptions<BodyOf<R>, F>,
-    handler: (context: FieldContext<BodyOf<R>, F, ObjectOf<R>>) => unknown,
+    options: ChangeOptions<BodyOf<R>, F>,
+    handler: (context: ContextOf<R, F>) => unknown,
   ): void;
 }
 
 /** `(resource, handler)` or `(resource, options, handler)`. */
 export interface DeclareEvent {
   <R extends ResourceInput>(resource: R, handler: (context: EventContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
-  <R extends ResourceInput>(
+  <R extends ResourceInput, const F extends FieldPath = never>(
     resource: R,
-    options: ObjectHandlerOptions<BodyOf<R>>,
+    options: ObjectHandlerOptions<BodyOf<R>, F>,
     handler: (context: EventContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
 }
@@ -101,17 +97,11 @@ export interface On {
     resource: R,
     handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
-  <R extends ResourceInput>(
+  <R extends ResourceInput, const F extends FieldPath = never>(
     reasons: readonly Reason[],
     resource: R,
-    options: WholeOptions<BodyOf<R>>,
-    handler: (context: ChangeContext<BodyOf<R>, ObjectOf<R>>) => unknown,
-  ): void;
-  <R extends ResourceInput, const F extends FieldPath>(
-    reasons: readonly Reason[],
-    resource: R,
-    options: PartOptions<BodyOf<R>, F>,
-    handler: (context: FieldContext<BodyOf<R>, F, ObjectOf<R>>) => unknown,
+    options: ChangeOptions<BodyOf<R>, F>,
+    handler: (context: ContextOf<R, F>) => unknown,
   ): void;
   /** The object is new to the operator. Runs to its end once in the object's life. */
   readonly create: DeclareChange;
@@ -124,7 +114,7 @@ export interface On {
   /** A field of the object changes, appears or vanishes; `old`, `new` and `diff` are reduced to it. */
   readonly field: <R extends ResourceInput, const F extends FieldPath>(
     resource: R,
-    options: FieldOptions<BodyOf<R>> & { readonly field: F },
+    options: FieldOptions<BodyOf<R>, F>,
     handler: (context: FieldContext<BodyOf<R>, F, ObjectOf<R>>) => unknown,
   ) => void;
   /** Every event of the raw stream, in order; never tried again. */

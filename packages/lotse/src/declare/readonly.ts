@@ -1,18 +1,7 @@
-/** `T`, readonly all the way down. */
-export type DeepReadonly<T> = T extends (...args: never[]) => unknown
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly DeepReadonly<Item>[]
-    : T extends object
-      ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
-      : T;
+import type { MergePatch } from "@lotse/client";
+import type { DeepReadonly } from "@lotse/client/meta";
 
-/** A merge patch of `T`: every field may be left out, and `null` removes it. Lists are replaced as a whole. */
-export type MergePatch<T> = T extends readonly unknown[]
-  ? T
-  : T extends object
-    ? { [Key in keyof T]?: MergePatch<T[Key]> | null | undefined }
-    : T;
+export type { DeepReadonly, MergePatch };
 
 /**
  * Freezes `value` all the way down and returns it. Stops at what is frozen already, so handing the same body to many

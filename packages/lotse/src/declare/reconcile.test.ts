@@ -73,7 +73,7 @@ describe("the options of a reconciler", () => {
     { runs: 0, per: "1s" },
     { runs: 1.5, per: "1s" },
     { runs: 1, per: 0 },
-  ])("refuse a rate limit of %j", (rateLimit) => {
+  ] as const)("refuse a rate limit of %j", (rateLimit) => {
     expect(() => planReconciler({ rateLimit })).toThrow("the rate limit of a reconciler allows nothing");
   });
 });

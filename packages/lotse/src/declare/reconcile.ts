@@ -9,6 +9,7 @@ import {
 } from "@lotse/client/meta";
 import type { Drift, DriftAnswer } from "./children.ts";
 import type { AttemptContext, ObjectContext } from "./context.ts";
+import type { FieldPath } from "./field-path.ts";
 import type { Filters } from "./filters.ts";
 import type { ObjectHandlerOptions, ResourceInput, RetryOptions, RetryPlan } from "./handler.ts";
 import type { IndexHandle } from "./indexes.ts";
@@ -172,8 +173,8 @@ export interface RateLimit {
  * operator.reconcile(Machine, { owns: [Switch], concurrency: 4, resync: "1h" }, async ({ spec }) => {});
  * ```
  */
-export interface ReconcileOptions<B extends KubeBody, O = KubeObject<B>>
-  extends ObjectHandlerOptions<B>,
+export interface ReconcileOptions<B extends KubeBody, O = KubeObject<B>, F extends FieldPath = FieldPath>
+  extends ObjectHandlerOptions<B, F>,
     Omit<RetryOptions, "retries"> {
   /** Kinds whose objects belong to the reconciled one: a change of one wakes its owner. */
   readonly owns?: readonly ResourceInput[];

@@ -71,6 +71,51 @@ describe("a resource", () => {
     expect(() => resource({ group: "a.b", version: "v1", kind: "Rate", spec: {} as never })).toThrow(/JSON Schema/);
   });
 
+  it.each<[name: string, schema: z.ZodType, told: string]>([
+    [
+      ".transform",
+      z.object({ a: z.object({ size: z.string().transform(Number) }) }),
+      "spec.a.size of Rate has .transform(…)",
+    ],
+    [".transform of the whole", z.object({}).transform(() => 1), "spec of Rate has .transform(…)"],
+    [
+      "z.preprocess",
+      z.object({ tags: z.array(z.preprocess(String, z.string())) }),
+      "spec.tags[] of Rate has z.preprocess(…)",
+    ],
+    ["a codec", z.object({ on: z.stringbool().optional() }), "spec.on of Rate has a codec"],
+    [
+      "one in a record",
+      z.object({ m: z.record(z.string(), z.string().transform(Number)) }),
+      "spec.m.* of Rate has .transform",
+    ],
+    [
+      "one in a union",
+      z.object({ u: z.union([z.string().transform(Number), z.int()]) }),
+      "spec.u of Rate has .transform",
+    ],
+  ])("refuses %s, because nobody would ever call it, and says what to do", (_name, spec, told) => {
+    const declare = () => resource({ group: "a.b", version: "v1", kind: "Rate", spec });
+    expect(declare).toThrow(told);
+    expect(declare).toThrow(/resource\.test\.ts:\d+/);
+    expect(declare).toThrow(expect.objectContaining({ hint: expect.stringContaining("change it where it is used") }));
+    const inStatus = () => resource({ group: "a.b", version: "v1", kind: "Rate", spec: z.object({}), status: spec });
+    expect(inStatus).toThrow(told.replace("spec", "status"));
+  });
+
+  it("tells what its schemas say and no API server checks, and where it is declared", () => {
+    const Rate = resource({
+      group: "a.b",
+      version: "v1",
+      kind: "Rate",
+      spec: z.object({ currency: z.string().refine((text) => text !== "XXX"), amount: z.number().default(1) }),
+      status: z.object({ rate: z.union([z.number(), z.string()]).optional() }),
+    });
+    expect(Rate.gaps().map(({ path }) => path)).toEqual(["status.rate", "spec.currency"]);
+    expect(Rate.place).toMatch(/declare\/resource\.test\.ts:\d+$/);
+    expect(ExchangeRate.gaps()).toEqual([]);
+  });
+
   it("refuses a schema that JSON has no form for", () => {
     expect(() => resource({ group: "a.b", version: "v1", kind: "Rate", spec: z.object({ at: z.date() }) })).toThrow(
       /no JSON form/,

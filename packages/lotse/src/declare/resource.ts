@@ -1,23 +1,26 @@
 import {
   type CustomResourceDefinition,
   defineKind,
+  type GenMeta,
   type KindClass,
-  type KubeBody,
   type KubeObject,
+  type ObjectMeta,
 } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import { type Column, crdOf } from "../generate/index.ts";
-import { DeclarationError } from "./errors.ts";
+import { type Column, crdOf, lookIntoSchemas, type SchemaGap } from "../generate/index.ts";
+import type { Condition } from "./context.ts";
+import { DeclarationError, declarationError } from "./errors.ts";
+import { callerPlace } from "./place.ts";
 
 /**
  * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
  * Standard JSON Schema. Lotse imports none of them.
  */
-export interface JsonSchemaSource<Output = unknown> {
+export interface JsonSchemaSource<Output = unknown, Input = unknown> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: "openapi-3.0" }) => Record<string, unknown>;
     };
@@ -30,11 +33,56 @@ type OutputOf<S> = S extends { readonly "~standard": { readonly types?: infer T 
     : Record<string, unknown>
   : Record<string, unknown>;
 
-/** An object of a kind made by {@link resource}. */
-export interface ResourceBody<Spec, Status> extends KubeBody {
-  spec: Spec;
-  status?: Status;
+/** What one may write, where a field with a default may be left out. It has to take what was read as well. */
+type InputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly input: infer Input }
+    ? OutputOf<S> extends Input
+      ? Input
+      : OutputOf<S>
+    : Record<string, unknown>
+  : Record<string, unknown>;
+
+/**
+ * What Lotse keeps in the status of every kind made by {@link resource}, unless the schema has fields of these names.
+ *
+ * @example
+ * ```ts
+ * const ready = shop.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+ * ```
+ */
+export interface CommonStatus {
+  /** Written by `conditions.set(…)`, and by the framework for reconcilers and children. */
+  readonly conditions?: Condition[];
+  /** The generation that the status speaks of. */
+  observedGeneration?: number;
 }
+
+/** The status of a kind as its schema says, with what every kind has. */
+type WithCommon<Status> = string extends keyof Status
+  ? Status & CommonStatus
+  : Status & Omit<CommonStatus, keyof Status>;
+
+/** An object of a kind made by {@link resource}. */
+// An alias and no interface: it has exactly these fields, and may still stand for a body of any kind.
+export type ResourceBody<Spec, Status> = {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: Spec;
+  status?: WithCommon<Status>;
+};
+
+/**
+ * What makes an object of a kind: its spec as one writes it, and of the status, if any, the fields that are known.
+ *
+ * @example
+ * ```ts
+ * const body: ConstructorParameters<typeof Shop>[0] = { metadata: { name: "corner" }, spec: { name: "Corner" } };
+ * ```
+ */
+export type NewBody<Input, Status> = Omit<ResourceBody<Input, Status>, "status"> & {
+  status?: Partial<WithCommon<Status>>;
+};
 
 /** What {@link resource} is made of. */
 export interface ResourceDefinition<Spec, Status> {
@@ -62,10 +110,32 @@ export interface ResourceDefinition<Spec, Status> {
   readonly columns?: readonly Column[];
 }
 
-/** A class of custom objects: usable wherever a built-in class is. */
-export interface ResourceClass<Spec, Status> extends KindClass<KubeObject<ResourceBody<Spec, Status>>> {
+/**
+ * A class of custom objects: usable wherever a built-in class is.
+ *
+ * @example
+ * ```ts
+ * const shop = new Shop({ metadata: { name: "corner" }, spec: { size: 10 } });
+ * function rentOf(spec: typeof Shop.Spec, status: typeof Shop.Status): number { … }
+ * ```
+ */
+export interface ResourceClass<Spec, Status, Input = Spec>
+  extends KindClass<KubeObject<ResourceBody<Spec, Status>>, NewBody<Input, Status>> {
   /** The CustomResourceDefinition to install. */
   crd(): CustomResourceDefinition["body"];
+  /** What its schemas say and no API server checks; `lotse check` tells it. */
+  gaps(): readonly SchemaGap[];
+  /** Where it was declared: `operator.ts:12`. */
+  readonly place: string | undefined;
+  /** A type, for `typeof Shop.Spec`: the spec as it is read. There is no such value. */
+  readonly Spec: Spec;
+  /** A type, for `typeof Shop.Status`: the status as it is read. There is no such value. */
+  readonly Status: WithCommon<Status>;
+  /** An object from its name and its spec: `Shop.gen({ name: "corner", spec: { size: 10 } })`. Sends nothing. */
+  gen<T extends KubeObject<ResourceBody<Spec, Status>>>(
+    this: KindClass<T>,
+    o: GenMeta & Pick<NewBody<Input, Status>, "spec" | "status">,
+  ): T;
 }
 
 /**
@@ -85,7 +155,7 @@ export interface ResourceClass<Spec, Status> extends KindClass<KubeObject<Resour
 export function resource<
   Spec extends JsonSchemaSource,
   Status extends JsonSchemaSource = JsonSchemaSource<Record<string, unknown>>,
->(definition: ResourceDefinition<Spec, Status>): ResourceClass<OutputOf<Spec>, OutputOf<Status>> {
+>(definition: ResourceDefinition<Spec, Status>): ResourceClass<OutputOf<Spec>, OutputOf<Status>, InputOf<Spec>> {
   checkNames(definition);
   const base = defineKind<ResourceBody<OutputOf<Spec>, OutputOf<Status>>>({
     group: definition.group,
@@ -106,7 +176,22 @@ export function resource<
   };
   // Built once here as well, so that a schema that no CRD can carry fails where it is declared.
   crdOf(input);
-  return Object.assign(base, { crd: () => crdOf(input) }) as unknown as ResourceClass<OutputOf<Spec>, OutputOf<Status>>;
+  const { changes, gaps } = lookIntoSchemas([
+    { path: "spec", source: definition.spec, json: input.spec },
+    { path: "status", source: definition.status, json: input.status },
+  ]);
+  const [change] = changes;
+  if (change) {
+    throw declarationError(
+      `${change.path} of ${definition.kind} has ${change.by}, which nobody would ever call: the API server checks objects, and handlers get them as they are stored`,
+      "describe what is stored, and change it where it is used; .default(…) is filled in by the API server",
+    );
+  }
+  return Object.assign(base, {
+    crd: () => crdOf(input),
+    gaps: () => gaps,
+    place: callerPlace(),
+  }) as unknown as ResourceClass<OutputOf<Spec>, OutputOf<Status>, InputOf<Spec>>;
 }
 
 /** Whether `value` was made by {@link resource}. */

@@ -6,7 +6,7 @@ import { type Duration, durationMs } from "@lotse/client/meta";
 import type { LogLevel } from "../report/index.ts";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
 import { DeclarationError } from "./errors.ts";
-import type { FieldPath } from "./filters.ts";
+import type { FieldPath } from "./field-path.ts";
 import { LIFECYCLES, type Lifecycle } from "./lifecycle.ts";
 import type { RecordStorage } from "./storage.ts";
 

@@ -1,7 +1,7 @@
-import { Pod } from "@lotse/client";
-import { describe, expectTypeOf, it } from "vitest";
+import { type Client, Pod } from "@lotse/client";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { Difference } from "./context.ts";
+import type { Condition, Difference } from "./context.ts";
 import { Declarations } from "./declarations.ts";
 import type { IndexView } from "./indexes.ts";
 import { resource } from "./resource.ts";
@@ -12,6 +12,87 @@ const Machine = resource({
   kind: "Machine",
   spec: z.object({ size: z.number(), tags: z.array(z.string()).optional(), owner: z.object({ name: z.string() }) }),
   status: z.object({ phase: z.string().optional() }),
+});
+
+const shopSpec = z.object({
+  name: z.string(),
+  size: z.number().default(10),
+  shelves: z.array(z.object({ label: z.string(), boards: z.number().default(4) })).optional(),
+});
+
+const Shop = resource({
+  group: "shops.example.com",
+  version: "v1",
+  kind: "Shop",
+  spec: shopSpec,
+  status: z.object({ address: z.string().optional() }),
+});
+
+describe("the types of an object of an own kind", () => {
+  it("let fields with a default be left out where it is written, and have them where it is read", () => {
+    const shop = new Shop({ metadata: { name: "corner" }, spec: { name: "Corner", shelves: [{ label: "tea" }] } });
+    expectTypeOf(shop.spec.size).toEqualTypeOf<number>();
+    expectTypeOf(shop.spec.shelves).toEqualTypeOf<{ label: string; boards: number }[] | undefined>();
+    const made = Shop.gen({ name: "corner", spec: { name: "Corner" }, labels: { open: "yes" } });
+    expectTypeOf(made).toEqualTypeOf<InstanceType<typeof Shop>>();
+    expect(made.body).toMatchObject({ kind: "Shop", metadata: { name: "corner", labels: { open: "yes" } } });
+    const write = async (client: Client) => {
+      expectTypeOf((await client.create(new Shop({ spec: { name: "Corner" } }))).spec.size).toEqualTypeOf<number>();
+      expectTypeOf((await client.apply(made)).spec.size).toEqualTypeOf<number>();
+      expectTypeOf((await client.get(Shop, "corner")).spec.size).toEqualTypeOf<number>();
+      expectTypeOf((await Shop.get("corner")).spec.size).toEqualTypeOf<number>();
+      await client.patch(Shop, "corner", { spec: { shelves: [{ label: "tea" }] } });
+      // @ts-expect-error: shops have no colour
+      await client.patch(Shop, "corner", { spec: { colour: "red" } });
+      // @ts-expect-error: shops have no colour
+      await shop.patch({ spec: { colour: "red" } });
+      // @ts-expect-error: a name is needed
+      new Shop({ spec: {} });
+      // @ts-expect-error: shops have no colour
+      new Shop({ spec: { name: "Corner", colour: "red" } });
+      // @ts-expect-error: a shop needs a spec
+      Shop.gen({ name: "corner" });
+    };
+    expectTypeOf(write).toBeFunction();
+  });
+
+  it("have conditions and the observed generation in the status, also of a kind whose status takes anything", () => {
+    const Free = resource({ group: "shops.example.com", version: "v1", kind: "Free", spec: z.object({}) });
+    const Own = resource({
+      group: "shops.example.com",
+      version: "v1",
+      kind: "Own",
+      spec: z.object({}),
+      status: z.object({ conditions: z.array(z.string()).optional() }),
+    });
+    const read = (shop: InstanceType<typeof Shop>, free: InstanceType<typeof Free>, own: InstanceType<typeof Own>) => {
+      expectTypeOf(shop.status?.conditions).toEqualTypeOf<Condition[] | undefined>();
+      expectTypeOf(shop.status?.observedGeneration).toEqualTypeOf<number | undefined>();
+      expectTypeOf(free.status?.conditions).toEqualTypeOf<Condition[] | undefined>();
+      expectTypeOf(free.status?.anything).toBeUnknown();
+      expectTypeOf(own.status?.conditions).toEqualTypeOf<string[] | undefined>();
+    };
+    expectTypeOf(read).toBeFunction();
+    new Declarations().on.create(Shop, function opened({ status, patch, object }) {
+      expectTypeOf(status.conditions?.[0]?.status).toEqualTypeOf<"True" | "False" | "Unknown" | undefined>();
+      expectTypeOf(status.conditions?.[0]?.lastTransitionTime).toEqualTypeOf<string | undefined>();
+      expectTypeOf(object.status?.observedGeneration).toEqualTypeOf<number | undefined>();
+      patch.status.observedGeneration = 1;
+      const write = () => {
+        // @ts-expect-error: conditions are set by conditions.set(…), which keeps their times and those of others
+        patch.status.conditions = [];
+      };
+      write satisfies () => void;
+    });
+  });
+
+  it("are named by the kind", () => {
+    expectTypeOf<typeof Shop.Spec>().toEqualTypeOf<z.output<typeof shopSpec>>();
+    expectTypeOf<(typeof Shop.Status)["address"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<(typeof Shop.Status)["conditions"]>().toEqualTypeOf<Condition[] | undefined>();
+    const areaOf = (spec: typeof Shop.Spec): number => spec.size;
+    expectTypeOf(areaOf).toBeCallableWith({ name: "Corner", size: 1 });
+  });
 });
 
 describe("the types of a handler's context", () => {

@@ -1,5 +1,6 @@
 import type { CustomResourceDefinition, KindDescription } from "@lotse/client";
-import { type SchemaNode, toStructural } from "./structural.ts";
+import { pathsWithRules, type SchemaGap, type SchemaNode, toStructural } from "./structural.ts";
+import { lookIntoZod, type ZodFindings } from "./zod-schema.ts";
 
 /** A column of `kubectl get`. */
 export interface Column {
@@ -65,6 +66,26 @@ export function crdOf(input: CrdInput): CustomResourceDefinition["body"] {
         },
       ],
     },
+  };
+}
+
+/** One of the schemas of a kind: as its library has it, and as JSON Schema. */
+export interface SchemaPart {
+  readonly path: "spec" | "status";
+  readonly source: unknown;
+  readonly json: unknown;
+}
+
+/** What the schemas say and an API server does not do with their CRD. */
+export function lookIntoSchemas(parts: readonly SchemaPart[]): ZodFindings {
+  const gaps: SchemaGap[] = [];
+  const functions = parts.map(({ path, source, json }) => {
+    const structural = toStructural(json, path, gaps);
+    return lookIntoZod(source, path, new Set(pathsWithRules(structural, path)));
+  });
+  return {
+    changes: functions.flatMap(({ changes }) => changes),
+    gaps: [...gaps, ...functions.flatMap((one) => one.gaps)],
   };
 }
 

@@ -1,7 +1,7 @@
 export { type About, aboutOf } from "./about.ts";
 export { type AccessInput, accessManifests, ruleWithReason } from "./access.ts";
 export { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
-export { type Column, crdOf, RECORD_FIELD } from "./crd.ts";
+export { type Column, crdOf, lookIntoSchemas, RECORD_FIELD } from "./crd.ts";
 export { type DeploymentInput, deploymentManifest } from "./deployment.ts";
 export { bundleCommands, type DockerfileInput, dockerfile, ENTRY } from "./dockerfile.ts";
 export { type GrantInput, grantManifests } from "./grant.ts";
@@ -9,5 +9,6 @@ export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
 export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
 export { needOf, parseRecording, type RecordedRequest, recorder } from "./recording.ts";
+export { SchemaError, type SchemaGap } from "./structural.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";
 export { Commented, toYaml, toYamlStream } from "./yaml.ts";

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type SchemaNode, toStructural } from "./structural.ts";
+import { pathsWithRules, type SchemaGap, type SchemaNode, toStructural } from "./structural.ts";
 
 const PRESERVE = "x-kubernetes-preserve-unknown-fields";
 
-function structural(schema: z.ZodType): SchemaNode {
+function structural(schema: z.ZodType, gaps?: SchemaGap[]): SchemaNode {
   const source = schema as unknown as { "~standard": { jsonSchema: { input(o: { target: string }): unknown } } };
-  return toStructural(source["~standard"].jsonSchema.input({ target: "openapi-3.0" }));
+  return toStructural(source["~standard"].jsonSchema.input({ target: "openapi-3.0" }), "spec", gaps);
 }
+
+const gapsOf = (schema: z.ZodType): [path: string, what: string][] => {
+  const gaps: SchemaGap[] = [];
+  structural(schema, gaps);
+  return gaps.map(({ path, what }) => [path, what]);
+};
 
 /** The rules of a structural schema that libraries break; every node must keep them. */
 function violations(node: SchemaNode, path = "", inCheck = false): string[] {
@@ -101,5 +107,83 @@ describe("a structural schema", () => {
 
   it("refuses a pattern that Kubernetes cannot match, and says what to write instead", () => {
     expect(() => structural(z.object({ name: z.string().regex(/^(?!x)/) }))).toThrow(/spec\.name.*look-around/);
+  });
+
+  it.each<[what: string, schema: z.ZodType, path: string, told: RegExp]>([
+    [
+      "a text or a number",
+      z.object({ a: z.union([z.string(), z.number()]) }),
+      "spec.a",
+      /string or number.*anything is taken/,
+    ],
+    ["a text or a boolean in a list", z.array(z.union([z.string(), z.boolean()])), "spec[]", /string or boolean/],
+    ["an object or a text", z.union([z.object({}), z.string()]), "spec", /object or string/],
+    ["lists of several kinds", z.union([z.array(z.string()), z.array(z.int())]), "spec[]", /not checked/],
+    [
+      "bounds of a number that may be a text",
+      z.union([z.int().min(1), z.string()]),
+      "spec",
+      /a whole number or a text/,
+    ],
+    [
+      "a field that differs between branches",
+      z.union([z.object({ a: z.string() }), z.object({ a: z.int() })]),
+      "spec.a",
+      /something else in each branch/,
+    ],
+    [
+      "checks that differ between branches",
+      z.union([z.object({ a: z.string().max(3) }), z.object({ a: z.string() })]),
+      "spec.a",
+      /checks differ.*maxLength/,
+    ],
+    ["other fields of a type", z.object({ a: z.string() }).catchall(z.int()), "spec", /fields beside/],
+  ])("says that %s is not checked", (_what, schema, path, told) => {
+    expect(gapsOf(schema)).toEqual([[path, expect.stringMatching(told)]]);
+  });
+
+  it("says so of a schema that contains itself, and of words that a CRD does not have", () => {
+    const tree: z.ZodType = z.object({
+      get children() {
+        return z.array(tree).optional();
+      },
+    });
+    expect(gapsOf(tree)).toEqual([["spec.children[]", expect.stringContaining("a CRD cannot recurse")]]);
+    const gaps: SchemaGap[] = [];
+    toStructural({ type: "array", uniqueItems: true, items: { const: "a", type: "string" }, $id: "x" }, "spec", gaps);
+    expect(gaps).toMatchObject([{ path: "spec", what: 'a CRD has no "uniqueItems"' }]);
+  });
+
+  it("says nothing where all is checked", () => {
+    expect(
+      gapsOf(
+        z.object({
+          name: z.string().min(1).describe("who").optional(),
+          size: z.union([z.int(), z.string()]),
+          colour: z.union([z.string().regex(/^#/), z.string().regex(/^rgb/)]).nullable(),
+          drive: z.discriminatedUnion("by", [
+            z.object({ by: z.literal("coal"), tons: z.int().max(3) }),
+            z.object({ by: z.literal("wind"), tons: z.int().max(3) }),
+          ]),
+          rest: z.unknown(),
+        }),
+      ),
+    ).toEqual([]);
+  });
+
+  it("keeps a field's checks where every branch of a union has the same", () => {
+    const branch = (by: string) => z.object({ by: z.literal(by), tons: z.int().max(3) });
+    expect(structural(z.union([branch("a"), branch("b")])).properties).toMatchObject({
+      tons: { type: "integer", maximum: 3 },
+    });
+  });
+
+  it("knows the paths that have rules", () => {
+    const rules = { "x-kubernetes-validations": [{ rule: "true" }] };
+    const schema = z.object({
+      a: z.string().meta(rules),
+      b: z.array(z.object({ c: z.record(z.string(), z.int().meta(rules)) })),
+    });
+    expect(pathsWithRules(structural(schema), "spec")).toEqual(["spec.a", "spec.b[].c.*"]);
   });
 });

@@ -3,7 +3,7 @@ import { apiVersionOf, type batchv1, builtinDescription } from "../../kinds/inde
 import type { RequestOptions } from "../../transport/index.ts";
 import { type GenMeta, headerOf } from "../define-kind.ts";
 import { JobFailedError } from "../errors.ts";
-import type { CreateOptions, MergePatch, ScaleOptions, WriteOptions } from "../options.ts";
+import type { CreateOptions, ScaleOptions, WriteOptions } from "../options.ts";
 import { replicasOf, type ScalePaths } from "../scale.ts";
 import type { WaitOptions } from "../wait.ts";
 import { any } from "../wait-condition.ts";
@@ -170,11 +170,11 @@ export class CronJob extends SpecObject<batchv1.CronJob> {
 
   /** Starts no more jobs until `resume()`. */
   async suspend(o?: WriteOptions): Promise<this> {
-    return this.patch({ spec: { suspend: true } } as MergePatch<batchv1.CronJob>, o);
+    return this.patch({ spec: { suspend: true } }, o);
   }
 
   async resume(o?: WriteOptions): Promise<this> {
-    return this.patch({ spec: { suspend: false } } as MergePatch<batchv1.CronJob>, o);
+    return this.patch({ spec: { suspend: false } }, o);
   }
 }
 

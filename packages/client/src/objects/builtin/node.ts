@@ -1,6 +1,6 @@
 import { allNamespaces, builtinDescription, type corev1 } from "../../kinds/index.ts";
 import { apiErrorFrom, type RequestOptions } from "../../transport/index.ts";
-import type { MergePatch, WriteOptions } from "../options.ts";
+import type { WriteOptions } from "../options.ts";
 import { SpecObject } from "./base.ts";
 import type { DrainOptions } from "./drain.ts";
 import { Pod } from "./pod.ts";
@@ -32,12 +32,12 @@ export class Node extends SpecObject<corev1.Node> {
 
   /** Keeps new pods away. */
   async cordon(o?: WriteOptions): Promise<this> {
-    return this.patch({ spec: { unschedulable: true } } as MergePatch<corev1.Node>, o);
+    return this.patch({ spec: { unschedulable: true } }, o);
   }
 
   /** Lets pods come again. */
   async uncordon(o?: WriteOptions): Promise<this> {
-    return this.patch({ spec: { unschedulable: null } } as unknown as MergePatch<corev1.Node>, o);
+    return this.patch({ spec: { unschedulable: null } }, o);
   }
 
   /** Sets a taint; one of the same key and effect gets the new value. */

@@ -21,7 +21,7 @@ import * as pods from "../../pods/index.ts";
 import type { RequestOptions } from "../../transport/index.ts";
 import type { Client } from "../client.ts";
 import { type GenMeta, headerOf } from "../define-kind.ts";
-import type { MergePatch, WriteOptions } from "../options.ts";
+import type { WriteOptions } from "../options.ts";
 import { requestPart } from "../requests.ts";
 import type { WaitOptions } from "../wait.ts";
 import { SpecObject } from "./base.ts";
@@ -96,7 +96,7 @@ export class Pod extends SpecObject<corev1.Pod> {
     await this.refresh(o && requestPart(o));
     const tolerations = [...this.tolerations, toleration];
     const { resourceVersion } = this.metadata;
-    return this.patch({ metadata: { resourceVersion }, spec: { tolerations } } as MergePatch<corev1.Pod>, o);
+    return this.patch({ metadata: { resourceVersion }, spec: { tolerations } }, o);
   }
 
   /** Asks for the pod's removal; a TooManyRequestsError while a disruption budget does not allow it. */

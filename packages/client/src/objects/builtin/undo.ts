@@ -36,7 +36,7 @@ export async function undoByRevision(client: Client, object: StatefulSet | Daemo
   const list = client.list(ControllerRevision, { namespace: object.namespace });
   const revisions = (await ownedBy(object, list)).map((set) => ({ set, revision: set.body.revision }));
   const { set } = choose(object, revisions, toRevision);
-  await client.patch(object, (set.body as appsv1.ControllerRevision & { data: KubeBody }).data, {
+  await client.patch<AnyObject>(object, (set.body as appsv1.ControllerRevision & { data: KubeBody }).data, {
     ...write,
     type: "strategic",
   });

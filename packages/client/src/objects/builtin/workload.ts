@@ -3,7 +3,8 @@ import type { corev1, metav1, ObjectBody } from "../../kinds/index.ts";
 import { ConfigError } from "../../meta/index.ts";
 import type { RequestOptions } from "../../transport/index.ts";
 import { RolloutError } from "../errors.ts";
-import type { MergePatch, ScaleOptions, WriteOptions } from "../options.ts";
+import { sendPatch } from "../object.ts";
+import type { ScaleOptions, WriteOptions } from "../options.ts";
 import { replicasOf, type ScalePaths } from "../scale.ts";
 import type { WaitOptions } from "../wait.ts";
 import { Pod } from "./pod.ts";
@@ -72,7 +73,7 @@ export abstract class Workload<out B extends WorkloadBody> extends PodGroup<B> {
     const { clock } = await this.connected();
     const restartedAt = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
     const template = { metadata: { annotations: { [RESTARTED_AT]: restartedAt } } };
-    return this.patch({ spec: { template } } as unknown as MergePatch<B>, o);
+    return sendPatch(this, { spec: { template } }, o);
   }
 
   /**
@@ -86,7 +87,7 @@ export abstract class Workload<out B extends WorkloadBody> extends PodGroup<B> {
    */
   async setImage(images: Images, o?: WriteOptions): Promise<this> {
     if (this.body.spec === undefined) await this.refresh();
-    return this.patch(imagePatch(this.body.spec?.template, images) as MergePatch<B>, { ...o, type: "strategic" });
+    return sendPatch(this, imagePatch(this.body.spec?.template, images), { ...o, type: "strategic" });
   }
 }
 

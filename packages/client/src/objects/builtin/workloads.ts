@@ -2,7 +2,7 @@
 import { type appsv1, builtinDescription, type corev1 } from "../../kinds/index.ts";
 import { ConfigError } from "../../meta/index.ts";
 import { type GenMeta, headerOf } from "../define-kind.ts";
-import type { MergePatch, WriteOptions } from "../options.ts";
+import type { WriteOptions } from "../options.ts";
 import { type ContainerGen, takePodSpec } from "./containers.ts";
 import {
   daemonSetRollout,
@@ -65,12 +65,12 @@ export class Deployment extends ScalableWorkload<appsv1.Deployment> {
 
   /** Holds changes of the template back until `resume()`. */
   async pause(o?: WriteOptions): Promise<this> {
-    return this.patch({ spec: { paused: true } } as MergePatch<appsv1.Deployment>, o);
+    return this.patch({ spec: { paused: true } }, o);
   }
 
   /** Rolls out what was held back. */
   async resume(o?: WriteOptions): Promise<this> {
-    return this.patch({ spec: { paused: null } } as unknown as MergePatch<appsv1.Deployment>, o);
+    return this.patch({ spec: { paused: null } }, o);
   }
 
   /** Goes back to the template of an earlier revision. */
