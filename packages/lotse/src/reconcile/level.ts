@@ -3,7 +3,6 @@
  * anything of its object, and what it wants to change is part of the turn's one write.
  */
 import { type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
-import { formatDuration } from "@lotse/client/meta";
 import {
   Aborted,
   type ChangeContext,
@@ -20,23 +19,23 @@ import {
   type AttemptResult,
   type BackgroundTurn,
   type Contribution,
-  errorFields,
   isDeleting,
   type LevelWork,
-  messageOf,
   notesOf,
   noteWake,
   type ObjectMemory,
+  reportTrouble,
+  type Standing,
   timerContext,
 } from "../turn/index.ts";
 import { mappedKeys, ownersOf } from "./changes.ts";
 import { cleanUpChildren, hasChildren, type Keeping, keepChildren, letChildrenGo } from "./children/index.ts";
-import { reportRun } from "./conditions.ts";
 import { beginRun, endRun, nextRunAt, type RunEnd } from "./due.ts";
 import type { KindView } from "./kind-view.ts";
 import { ObjectReader } from "./reader.ts";
 import type { Change } from "./reads.ts";
 import { ReadSession } from "./session.ts";
+import { observe, standingAfter } from "./standing.ts";
 import type { World } from "./world.ts";
 
 /** How the reconcilers of a kind reach their surroundings. */
@@ -105,8 +104,14 @@ export class Level implements LevelWork {
     this.#readers.delete(memory.key);
   }
 
-  standings(): undefined {
-    return undefined;
+  standings(memory: ObjectMemory): readonly Standing[] | undefined {
+    const standings: Standing[] = [];
+    for (const { handler, applies, standing } of this.#readers.get(memory.key) ?? []) {
+      if (!handler.conditions || !applies) continue;
+      if (!standing) return undefined;
+      standings.push(standing);
+    }
+    return standings;
   }
 
   retry(memory: ObjectMemory): readonly string[] {
@@ -165,6 +170,7 @@ export class Level implements LevelWork {
     }
     const { filters, param } = handler;
     const fits = matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param });
+    reader.applies = fits;
     if (!fits && !(handler.children?.onMismatch === "delete" && this.holds(handler.id, body))) {
       reader.release();
       return undefined;
@@ -199,6 +205,7 @@ export class Level implements LevelWork {
     const { clock } = kind;
     reader.timing = beginRun(before, begunAt, handler.rateLimit);
     reader.saw = body;
+    reader.children = undefined;
     let session: ReadSession | undefined;
     let answer: unknown;
     const startedAt = clock.now() - (begunAt - (before.failingSince ?? begunAt));
@@ -251,7 +258,7 @@ export class Level implements LevelWork {
   }
 
   #report(turn: BackgroundTurn, reader: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
-    const { kind, body, runs, logger } = turn;
+    const { kind, memory, body, runs, logger } = turn;
     const { handler, timing } = reader;
     const now = kind.clock.monotonic();
     if (end.type === "aborted") return;
@@ -259,15 +266,14 @@ export class Level implements LevelWork {
       logger.debug("reconciled", { handler: handler.id });
       this.#tellLoop(turn, reader);
     } else {
-      const fields = { handler: handler.id, at: handler.place, ...errorFields(error, timing.failures === 1) };
-      if (end.type === "stuck") logger.error("reconciling failed for good, until something changes", fields);
-      else {
-        const retryIn = formatDuration(Math.max(0, (timing.dueAt ?? now) - now));
-        logger.warn("reconciling failed, will be tried again", { ...fields, retryIn });
-      }
-      kind.post(body, "Warning", "ReconcileFailed", `${handler.id} failed: ${messageOf(error)}`);
+      const retryInMs = end.type === "stuck" ? undefined : Math.max(0, (timing.dueAt ?? now) - now);
+      const effort = { attempts: timing.failures, sinceMs: now - (timing.failingSince ?? now) };
+      const trouble = { what: "reconciler", reason: "reconcile", handler, error, retryInMs, ...effort } as const;
+      reportTrouble(kind, memory, body, trouble, logger);
     }
-    if (handler.conditions && !handler.children) reportRun(runs, kind, body, end, messageOf(error));
+    if (!handler.conditions) return;
+    reader.standing = standingAfter(end, error, reader.children);
+    observe(runs, kind, body);
   }
 
   /** Once for each row of runs that it owes to itself. */

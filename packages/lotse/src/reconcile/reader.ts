@@ -1,7 +1,7 @@
 /** One reconciler of one object: what it has read, and whether something has happened since. */
 import type { KubeBody } from "@lotse/client";
 import type { ReconcileHandler } from "../declare/index.ts";
-import { type Contribution, isDeleting, noteWake, type ObjectMemory } from "../turn/index.ts";
+import { type Contribution, isDeleting, noteWake, type ObjectMemory, type Standing } from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
 import { NotesOfChildren } from "./children/index.ts";
 import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
@@ -16,6 +16,12 @@ export class ObjectReader implements Reader {
   readonly handler: ReconcileHandler;
   readonly memory: ObjectMemory;
   timing: Timing = NEW;
+  /** Whether the object is one that it is for. */
+  applies = true;
+  /** How it stands after its last run; undefined before the first. */
+  standing: Standing | undefined;
+  /** Of children: how they stand after the run under way, if it has got so far. */
+  children: Standing | undefined;
   /** Of children: what is remembered of each. */
   readonly notes = new NotesOfChildren();
   /** The state of the object that the last run looked at, or that the next one is due for. */
@@ -153,6 +159,7 @@ export class ObjectReader implements Reader {
     this.#points = NOTHING;
     this.#mirrored = undefined;
     this.saw = undefined;
+    this.standing = undefined;
   }
 }
 

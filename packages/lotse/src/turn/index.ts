@@ -36,7 +36,7 @@ export { messageOf, reportTrouble } from "./reports.ts";
 export { returnsValue } from "./results.ts";
 export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";
 export { errorFields, named, type Runs, tracedEnd } from "./runs.ts";
-export type { Standing } from "./standing.ts";
+export { isOwnReason, type Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";
 export {
   annotationStorage,

@@ -96,12 +96,28 @@ export interface Trouble {
 /** Whoever waits for longer than this may wait for something that never comes. */
 const LONG_WAIT_MS = 15 * 60_000;
 
+/** The line and the Event of a failure that is followed by another attempt, and of one for good. */
 const SENTENCES = {
-  handler: ["handler failed, will be tried again", "handler failed for good"],
-  step: ["step failed, will be tried again", "step failed for good"],
-  timer: ["timer failed, will be tried again", "timer failed for good"],
-  daemon: ["daemon failed, will be tried again", "daemon failed for good"],
-  reconciler: ["reconciling failed, will be tried again", "reconciling failed for good, until something changes"],
+  handler: [
+    ["handler failed, will be tried again", "HandlerRetrying"],
+    ["handler failed for good", "HandlerFailed"],
+  ],
+  step: [
+    ["step failed, will be tried again", "HandlerRetrying"],
+    ["step failed for good", "HandlerFailed"],
+  ],
+  timer: [
+    ["timer failed, will be tried again", "HandlerRetrying"],
+    ["timer failed for good", "HandlerFailed"],
+  ],
+  daemon: [
+    ["daemon failed, will be tried again", "HandlerRetrying"],
+    ["daemon failed for good", "HandlerFailed"],
+  ],
+  reconciler: [
+    ["reconciling failed, will be tried again", "ReconcileRetrying"],
+    ["reconciling failed for good, until something changes", "ReconcileFailed"],
+  ],
 } as const;
 
 /**
@@ -134,17 +150,18 @@ export function reportTrouble(
     return;
   }
   const [retried, final] = SENTENCES[what];
+  const [sentence, eventReason] = retryIn === undefined ? final : retried;
   const told = { ...about, ...errorFields(error, attempts === 1), error: message, attempt: attempts };
   if (retryIn === undefined) {
     if (kind.failures.length > 0) {
       memory.failures ??= [];
       memory.failures.push({ handler: handler.id, reason: trouble.reason, error, attempts });
     }
-    logger.error(final, told);
-    kind.post(body, "Warning", "HandlerFailed", `${who} failed for good: ${message}`);
+    logger.error(sentence, told);
+    kind.post(body, "Warning", eventReason, `${who} failed for good: ${message}`);
   } else {
-    logger.warn(retried, { ...told, retryIn });
-    kind.post(body, "Warning", "HandlerRetrying", `${who} failed, will be tried again: ${message}`);
+    logger.warn(sentence, { ...told, retryIn });
+    kind.post(body, "Warning", eventReason, `${who} failed, will be tried again: ${message}`);
   }
 }
 

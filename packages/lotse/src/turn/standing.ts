@@ -38,19 +38,21 @@ export interface StandingSurroundings {
   readonly generation: number | undefined;
 }
 
-/** Reasons under which the framework speaks: what stands under another one was said by somebody else. */
-const OWN_REASONS: ReadonlySet<string> = new Set([
+const UNFINISHED: ReadonlySet<string> = new Set([
   "HandlerFailed",
   "HandlerRetrying",
   "Waiting",
-  "Working",
-  "Failed",
-  "Failing",
-  "Progressing",
-  "Stalled",
+  "ReconcileFailed",
+  "ReconcileRetrying",
   "ChildFailed",
   "ChildrenNotReady",
 ]);
+const FINISHED: ReadonlySet<string> = new Set(["Reconciled", "ChildrenReady", "Recovered"]);
+
+/** Whether the framework speaks under this reason: what stands under another one was said by somebody else. */
+export function isOwnReason(reason: string): boolean {
+  return UNFINISHED.has(reason) || FINISHED.has(reason);
+}
 
 /** See the module comment. What stands already is not said again. */
 export function standingConditions(standings: readonly Standing[], around: StandingSurroundings): ConditionChanges {
@@ -67,7 +69,7 @@ export function standingConditions(standings: readonly Standing[], around: Stand
     const stands = conditionOfType(around.existing, type);
     if (standing) {
       if (!says(stands, true, wordsOf(standing))) set.push({ type, status: true, ...wordsOf(standing) });
-    } else if (stands && OWN_REASONS.has(stands.reason)) remove.push(type);
+    } else if (stands && isOwnReason(stands.reason)) remove.push(type);
   }
   const ready = readyFrom(standings, failed ?? fails, failed ?? busy, around);
   if (ready) set.push(ready);
@@ -80,13 +82,14 @@ function readyFrom(
   unfinished: Standing | undefined,
   around: StandingSurroundings,
 ): ConditionInput | undefined {
+  if (around.said?.remove.includes("Ready")) return undefined;
   const spoken = around.said?.set.find(({ type }) => type === "Ready");
   const stands = conditionOfType(around.existing, "Ready");
   if (!around.keepsReady || spoken) {
     // Somebody else's word: it only must not say more than is true.
     const isTrue = spoken ? spoken.status === true || spoken.status === "True" : stands?.status === "True";
     if (broken) return isTrue ? { type: "Ready", status: false, ...wordsOf(broken) } : undefined;
-    const taken = !spoken && stands?.status === "False" && OWN_REASONS.has(stands.reason);
+    const taken = !spoken && stands?.status === "False" && UNFINISHED.has(stands.reason);
     return taken && !unfinished ? { type: "Ready", status: true, reason: "Recovered", message: "" } : undefined;
   }
   const last = unfinished ?? standings.findLast(({ state }) => state === "done");

@@ -4,7 +4,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { type DesiredChildren, type ExternalChild, type Requeue, requeue } from "../../declare/index.ts";
-import { type BackgroundTurn, conditionsOf } from "../../turn/index.ts";
+import { type BackgroundTurn, conditionsOf, isOwnReason } from "../../turn/index.ts";
 import { readDesired } from "./desired.ts";
 import { type Existing, existingChildren } from "./existing.ts";
 import { deleteExternal } from "./external.ts";
@@ -81,6 +81,5 @@ async function externalThings({ context, handler }: Keeping, noted: readonly str
 function retractReport({ runs, body }: BackgroundTurn): void {
   const standing = conditionsOf(body) ?? [];
   for (const { type } of standing) if (type.startsWith("child.lotse.dev/")) runs.uncondition(type);
-  if (!standing.some(({ type, reason }) => type === "Ready" && reason.startsWith("Child"))) return;
-  for (const type of ["Ready", "Reconciling", "Stalled"]) runs.uncondition(type);
+  if (standing.some(({ type, reason }) => type === "Ready" && isOwnReason(reason))) runs.uncondition("Ready");
 }

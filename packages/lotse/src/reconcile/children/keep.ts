@@ -11,7 +11,7 @@ import {
   requeue,
   TemporaryError,
 } from "../../declare/index.ts";
-import type { BackgroundTurn } from "../../turn/index.ts";
+import { type BackgroundTurn, messageOf } from "../../turn/index.ts";
 import { type Desired, readDesired } from "./desired.ts";
 import { existingChildren } from "./existing.ts";
 import { keepExternal } from "./external.ts";
@@ -50,7 +50,7 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
       return put(await keepObject(keeping, byKey.get(one.key) as WantedObject));
     } catch (error) {
       errors.push(error);
-      return put(stateOf(one, "Failed", { ready: false, message: textOf(error) }));
+      return put(stateOf(one, "Failed", { ready: false, failed: isFinal(error), message: messageOf(error) }));
     }
   });
   for (const { item, for: keys } of waiting) {
@@ -64,7 +64,7 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
   await forgetExternals(keeping, note, desired, states);
   // What was read before the writes is known to have changed by them.
   session.refresh();
-  if (handler.conditions) reportChildren(turn, [...states.values()]);
+  if (handler.conditions) keeping.reader.children = reportChildren(turn, [...states.values()]);
   keeping.reader.notes.keep(new Set(states.keys()));
   if (errors.length > 0) throw problemOf(errors);
   const again = [...states.values()].flatMap(({ againMs }) => againMs ?? []);
@@ -158,15 +158,14 @@ async function deleteSurplus(
 
 /** What the server refuses as it is will be refused again; everything else may work the next time. */
 function problemOf(errors: readonly unknown[]): Error {
-  const text = [...new Set(errors.map(textOf))].join("; ");
-  const final = errors.every((error) => error instanceof PermanentError || error instanceof InvalidError);
-  if (final) return new PermanentError(text, { cause: errors[0] });
-  const first = errors.find((error) => !(error instanceof PermanentError || error instanceof InvalidError));
+  const text = [...new Set(errors.map(messageOf))].join("; ");
+  const first = errors.find((error) => !isFinal(error));
+  if (first === undefined) return new PermanentError(text, { cause: errors[0] });
   return errors.length === 1 && first instanceof Error ? first : new Error(text, { cause: first });
 }
 
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
+function isFinal(error: unknown): boolean {
+  return error instanceof PermanentError || error instanceof InvalidError;
 }
 
 /** The kinds that a declaration names, as `apiVersion/kind`; names are only known to the server. */

@@ -1,7 +1,6 @@
 /** What a parent says of its children. */
 import { hash } from "node:crypto";
-import { type BackgroundTurn, conditionsOf } from "../../turn/index.ts";
-import { observe, reportProgress } from "../conditions.ts";
+import { type BackgroundTurn, conditionsOf, type Standing } from "../../turn/index.ts";
 import type { ChildState } from "./objects.ts";
 
 const PREFIX = "child.lotse.dev/";
@@ -10,8 +9,8 @@ const MOST = 32;
 const LONGEST_NAME = 63;
 const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 
-/** A condition for each child, and `Ready` for the whole. */
-export function reportChildren({ runs, kind, body }: BackgroundTurn, states: readonly ChildState[]): void {
+/** A condition for each child; returns how they stand together. */
+export function reportChildren({ runs, body }: BackgroundTurn, states: readonly ChildState[]): Standing {
   const notReady = states.filter(({ ready }) => !ready);
   const told = states.length <= MOST ? states : notReady.slice(0, MOST);
   const standing = new Map(conditionsOf(body)?.map((one) => [one.type, one]));
@@ -30,21 +29,20 @@ export function reportChildren({ runs, kind, body }: BackgroundTurn, states: rea
     if (type.startsWith(PREFIX) && !types.includes(type)) runs.uncondition(type);
   }
   for (const [at, { ready, reason, message }] of told.entries()) say(types[at] ?? "", ready, reason, message);
-  const problem = notReady[0] && `${notReady[0].key}: ${notReady[0].message}`;
-  const more = notReady.length > 1 ? `, and ${notReady.length - 1} more` : "";
+  return together(states, notReady);
+}
+
+/** Whoever has failed for good is named first: nothing comes of waiting for the others. */
+function together(states: readonly ChildState[], notReady: readonly ChildState[]): Standing {
+  const count = `${states.length - notReady.length} of ${states.length} are ready`;
   const failed = notReady.find((state) => state.failed === true);
-  if (problem === undefined) say("Ready", true, "ChildrenReady", `${states.length} of ${states.length} are ready`);
-  else {
-    const reason = failed ? "ChildFailed" : "ChildrenNotReady";
-    const count = `${states.length - notReady.length} of ${states.length} are ready`;
-    say("Ready", false, reason, `${count}; ${problem}${more}`);
-  }
-  reportProgress(
-    runs,
-    problem && !failed ? `${problem}${more}` : undefined,
-    failed && `${failed.key}: ${failed.message}`,
-  );
-  observe(runs, kind, body);
+  const first = failed ?? notReady[0];
+  if (!first) return { id: "", state: "done", reason: "ChildrenReady", message: count };
+  const more = notReady.length > 1 ? `, and ${notReady.length - 1} more` : "";
+  const message = `${count}; ${first.key}: ${first.message}${more}`;
+  return failed
+    ? { id: "", state: "failed", reason: "ChildFailed", message }
+    : { id: "", state: "works", reason: "ChildrenNotReady", message };
 }
 
 /** The condition of a child: `child.lotse.dev/configmap.settings`. */
