@@ -167,12 +167,15 @@ export class Daemon {
   #call(own: Stop, draft: PatchDraft, conditions: ConditionsDraft, attempts: number): unknown {
     const kind = this.#kind;
     const body = this.#newest();
+    const { id } = this.#handler;
+    const client = () => handlerClient(kind, id, body, own.signal);
     const parts = {
       body,
       kind: kind.kind,
       kindClass: kind.kindClass,
       stop: own,
-      client: () => handlerClient(kind, this.#handler.id, body, own.signal),
+      client,
+      reads: () => kind.reads(id, client, body.metadata?.namespace),
       logger: () => this.#logger,
       memo: () => kind.memoOf(this.#memory),
       param: this.#handler.param,

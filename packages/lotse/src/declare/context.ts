@@ -5,6 +5,7 @@ import type { FieldPath, FieldValue } from "./field-path.ts";
 import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
 import type { DeepReadonly, MergePatch } from "./readonly.ts";
+import type { CachedReads } from "./reads.ts";
 import type { FixedSettings, Settings } from "./settings.ts";
 import type { Step } from "./steps.ts";
 
@@ -96,7 +97,7 @@ export interface Conditions {
 }
 
 /** What every handler of an object gets. */
-export interface ObjectContext<B extends KubeBody, O = KubeObject<B>> {
+export interface ObjectContext<B extends KubeBody, O = KubeObject<B>> extends CachedReads {
   /** The object with its verbs: `object.label({...})`, `object.delete()`, and those of its class: `object.exec([...])`. */
   readonly object: O;
   /** The object as the API server gave it. */

@@ -97,22 +97,27 @@ export type {
 } from "./on.ts";
 export { callerPlace } from "./place.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
+export type {
+  CachedGet,
+  CachedList,
+  CachedReads,
+  ListQuery,
+  ReadableKind,
+  TrackedGet,
+  TrackedList,
+  TrackedReads,
+} from "./reads.ts";
 export {
   type ChangeFilter,
   type ChildrenPlan,
   isRequeue,
-  type ListQuery,
   type Mapped,
   type RateLimit,
-  type ReadableKind,
   type ReconcileContext,
   type ReconcileHandler,
   type ReconcileOptions,
   type Requeue,
   requeue,
-  type TrackedGet,
-  type TrackedList,
-  type TrackedReads,
   type Watches,
 } from "./reconcile.ts";
 export {

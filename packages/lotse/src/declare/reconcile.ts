@@ -1,20 +1,13 @@
 /** The types of level-based work: what a reconciler is given, what it may say, and how it is declared. */
-import type { KindClass, KindDescription, KubeBody, KubeObject } from "@lotse/client";
-import {
-  ConfigError,
-  type Duration,
-  durationMs,
-  type FieldSelectorInput,
-  type LabelSelectorInput,
-} from "@lotse/client/meta";
+import type { KubeBody, KubeObject } from "@lotse/client";
+import { ConfigError, type Duration, durationMs } from "@lotse/client/meta";
 import type { Drift, DriftAnswer } from "./children.ts";
 import type { AttemptContext, ObjectContext } from "./context.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { Filters } from "./filters.ts";
 import type { ObjectHandlerOptions, ResourceInput, RetryOptions, RetryPlan } from "./handler.ts";
-import type { IndexHandle } from "./indexes.ts";
-import type { ObjectOf } from "./on.ts";
 import type { DeepReadonly } from "./readonly.ts";
+import type { TrackedReads } from "./reads.ts";
 
 const REQUEUE = Symbol.for("lotse.requeue");
 
@@ -45,63 +38,6 @@ export function isRequeue(value: unknown): value is Requeue {
 }
 
 /**
- * Which objects to list.
- *
- * @example
- * ```ts
- * await list(Pod, { labelSelector: { app: name }, fieldSelector: "status.phase=Running" });
- * await list(Switch, { ownedBy: object });
- * ```
- */
-export interface ListQuery {
-  /** Default: the namespace of the object that is reconciled; `"*"` for all that the operator serves. */
-  readonly namespace?: string | undefined;
-  readonly labelSelector?: LabelSelectorInput | undefined;
-  readonly fieldSelector?: FieldSelectorInput | undefined;
-  /** Only objects that have this one, or the one with this uid, among their owners. */
-  readonly ownedBy?: KubeObject | string | undefined;
-}
-
-/** A kind as reads take it. */
-export type ReadableKind = KindClass<KubeObject> | KindDescription | string;
-
-/** Reads one object; undefined when there is none. */
-export interface TrackedGet {
-  <R extends ReadableKind>(
-    kind: R,
-    name: string,
-    o?: { readonly namespace?: string | undefined },
-  ): Promise<ObjectOf<R> | undefined>;
-  /** The same from the server, past the store; not remembered. */
-  live<R extends ReadableKind>(
-    kind: R,
-    name: string,
-    o?: { readonly namespace?: string | undefined },
-  ): Promise<ObjectOf<R> | undefined>;
-}
-
-/** Reads the objects of a kind, or the values of an index under a key. */
-export interface TrackedList {
-  <R extends ReadableKind>(kind: R, query?: ListQuery): Promise<readonly ObjectOf<R>[]>;
-  <K, V>(index: IndexHandle<K, V>, key: K): Promise<readonly V[]>;
-}
-
-/**
- * Reads that are remembered: they are answered from the operator's own copy of the cluster, own writes included, and
- * when an answer would be another one the object is reconciled again.
- */
-export interface TrackedReads {
-  readonly get: TrackedGet;
-  readonly list: TrackedList;
-  /** Whether there is such an object; woken only when that changes. */
-  readonly exists: (
-    kind: ReadableKind,
-    name: string,
-    o?: { readonly namespace?: string | undefined },
-  ) => Promise<boolean>;
-}
-
-/**
  * What `operator.reconcile` functions get.
  *
  * @example
@@ -112,7 +48,7 @@ export interface TrackedReads {
  * ```
  */
 export interface ReconcileContext<B extends KubeBody, O = KubeObject<B>>
-  extends ObjectContext<B, O>,
+  extends Omit<ObjectContext<B, O>, keyof TrackedReads>,
     AttemptContext,
     TrackedReads {
   /** When this run began, by the operator's clock, which tests can move. */

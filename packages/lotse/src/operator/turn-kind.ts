@@ -10,6 +10,7 @@ import {
   type Memo,
 } from "../declare/index.ts";
 import type { KindFacts } from "../informers/index.ts";
+import { ReadSession } from "../reconcile/index.ts";
 import type { Journal, KindMeasures, Logger } from "../report/index.ts";
 import {
   type BackgroundWork,
@@ -17,6 +18,7 @@ import {
   fieldsOf,
   type LevelWork,
   type RecordStorage,
+  recordRead,
   type TurnKind,
 } from "../turn/index.ts";
 import type { ControllerShared } from "./controller.ts";
@@ -88,6 +90,15 @@ export function describeTurns(parts: TurnParts): TurnKind {
     newest,
     wrote,
     handlerWrote,
+    reads: (handler, client, namespace) =>
+      new ReadSession({
+        reader: undefined,
+        world: shared.world,
+        client,
+        indexes: shared.indexes.view,
+        namespace,
+        onRead: (read) => recordRead(record, handler, read, namespace),
+      }).reads,
     record,
     post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, facts) }),
     wake,

@@ -52,6 +52,8 @@ export interface LevelParts {
   /** The object shall get its turn. */
   readonly wake: (key: string) => void;
   readonly operator: string;
+  /** A reconciler reads a kind from the operator's own copy. */
+  readonly onRead: (handler: string, kind: KindDescription, namespace: string | undefined) => void;
   readonly metrics: Metrics;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -236,7 +238,15 @@ export class Level implements LevelWork {
 
   #session(reader: ObjectReader, context: Pick<ReconcileContext<KubeBody>, "client" | "indexes" | "namespace">) {
     const { indexes, namespace } = context;
-    return new ReadSession({ reader, world: this.#parts.world, client: () => context.client, indexes, namespace });
+    const { world, onRead } = this.#parts;
+    return new ReadSession({
+      reader,
+      world,
+      client: () => context.client,
+      indexes,
+      namespace,
+      onRead: (kind) => onRead(reader.handler.id, kind, namespace),
+    });
   }
 
   /** `shown`: the run was woken by its object, which is therefore there. */

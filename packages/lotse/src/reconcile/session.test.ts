@@ -33,6 +33,7 @@ function stage(live: Partial<Client> = {}) {
   const session = () => {
     reader.timing = { ...reader.timing, due: false };
     reader.session = new ReadSession({
+      onRead: () => {},
       reader,
       world,
       client: () => client,

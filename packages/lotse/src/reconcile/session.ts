@@ -1,6 +1,7 @@
 /**
  * The reads of one run. What is read is subscribed to before it is looked at, so that no change falls between the two;
- * when the run is over, what it did not read any more is forgotten.
+ * when the run is over, what it did not read any more is forgotten. Handlers that are no reconcilers read in the same
+ * way, and are not woken by it.
  */
 import {
   type Client,
@@ -26,7 +27,10 @@ import type { World } from "./world.ts";
 
 /** Of whom, with what, and where. */
 export interface SessionParts {
-  readonly reader: Reader;
+  /** Whoever is woken when what was read changes; undefined: nobody is. */
+  readonly reader: Reader | undefined;
+  /** Told of each kind that is read. */
+  readonly onRead: (kind: KindDescription) => void;
   readonly world: World;
   readonly client: () => Client;
   readonly indexes: Indexes;
@@ -111,18 +115,24 @@ export class ReadSession {
     this.#points.set(point, false);
   }
 
+  #subscribe(read: (reader: Reader) => ReadPoint): void {
+    const { reader } = this.#parts;
+    if (reader) this.note(read(reader));
+  }
+
   /** The kind that is meant, with all its objects. */
   async view(kind: ReadableKind): Promise<KindView> {
     const kindClass = typeof kind === "function" ? (kind as KindClass) : undefined;
     const description = typeof kind === "string" ? await this.#parts.client().resolve(kind) : descriptionOf(kind);
-    const { world } = this.#parts;
+    const { world, onRead } = this.#parts;
+    onRead(description);
     return world.known(description) ?? (await world.view(description, kindClass));
   }
 
   async #get(kind: ReadableKind, name: string, o: Somewhere): Promise<KubeObject | undefined> {
     const view = await this.view(kind);
     const key = this.#key(view, name, o);
-    this.note(view.reads.object(key, this.#parts.reader));
+    this.#subscribe((reader) => view.reads.object(key, reader));
     const body = view.lookup.get(key);
     return body && this.#wrap(kind, view, body);
   }
@@ -130,7 +140,7 @@ export class ReadSession {
   async #exists(kind: ReadableKind, name: string, o: Somewhere): Promise<boolean> {
     const view = await this.view(kind);
     const key = this.#key(view, name, o);
-    this.note(view.reads.existence(key, this.#parts.reader));
+    this.#subscribe((reader) => view.reads.existence(key, reader));
     return view.lookup.get(key) !== undefined;
   }
 
@@ -143,13 +153,13 @@ export class ReadSession {
       fieldSelector,
       owner: typeof ownedBy === "object" ? ownedBy.uid : ownedBy,
     });
-    this.note(view.reads.list(query, this.#parts.reader));
+    this.#subscribe((reader) => view.reads.list(query, reader));
     return view.lookup.list(query).map((body) => this.#wrap(kind, view, body));
   }
 
   async #indexed(index: IndexHandle<unknown, unknown>, key: unknown): Promise<readonly unknown[]> {
-    const { world, reader, indexes } = this.#parts;
-    this.note(world.indexReads(index.id).indexKey(indexKeyText(key), reader));
+    const { world, indexes } = this.#parts;
+    this.#subscribe((reader) => world.indexReads(index.id).indexKey(indexKeyText(key), reader));
     return indexes(index).get(key as never);
   }
 

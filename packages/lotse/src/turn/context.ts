@@ -4,6 +4,7 @@ import { type Clock, deepClone, diff, durationMs, sleep } from "@lotse/client/me
 import {
   type Adoptable,
   type AttemptContext,
+  type CachedReads,
   type ChangeContext,
   type DaemonContext,
   type DeepReadonly,
@@ -46,6 +47,8 @@ export interface ContextParts {
   readonly settings: FixedSettings;
   readonly conditions: () => ConditionsDraft;
   readonly clock: Clock;
+  /** Reads of the operator's own copy of the cluster. */
+  readonly reads: () => CachedReads;
   /** Posts a Kubernetes Event about an object. */
   readonly post: (about: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
 }
@@ -59,6 +62,7 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
   const metadata = frozen.metadata ?? NOTHING;
   let client: Client | undefined;
   return {
+    ...readsOf(parts),
     get object() {
       const own = deepClone(body);
       return parts.kindClass ? new parts.kindClass(own, this.client) : new KubeObject(own, this.client, kind);
@@ -97,6 +101,22 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
     info: (reason, message, about) => post(parts, "Normal", reason, message, about),
     warn: (reason, message, about) => post(parts, "Warning", reason, message, about),
     sleep: (duration) => sleep(parts.clock, durationMs(duration), parts.stop.signal),
+  };
+}
+
+/** Made when somebody reads: most handlers do not. */
+function readsOf({ reads: make }: ContextParts): CachedReads {
+  let made: CachedReads | undefined;
+  const reads = () => {
+    made ??= make();
+    return made;
+  };
+  const get = (...args: Parameters<CachedReads["get"]>) => reads().get(...args);
+  const live = (...args: Parameters<CachedReads["get"]["live"]>) => reads().get.live(...args);
+  return {
+    get: Object.assign(get, { live }) as CachedReads["get"],
+    list: ((...args: Parameters<CachedReads["list"]>) => reads().list(...args)) as CachedReads["list"],
+    exists: (...args) => reads().exists(...args),
   };
 }
 

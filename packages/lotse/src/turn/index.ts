@@ -24,6 +24,7 @@ export {
   handlerClient,
   type LevelWork,
   recordPatch,
+  recordRead,
   referenceTo,
   resultPatch,
   type TurnKind,

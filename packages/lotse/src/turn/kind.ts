@@ -10,6 +10,7 @@ import {
 import type { Clock, JsonObject } from "@lotse/client/meta";
 import type {
   Aborted,
+  CachedReads,
   ChangeHandler,
   Essence,
   EventHandler,
@@ -58,6 +59,8 @@ export interface TurnKind {
   readonly wrote: (body: KubeBody) => void;
   /** Lays the answer to a handler's write, of whatever kind, over the store, and wakes that object. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
+  /** What a handler can read without asking the server. */
+  readonly reads: (handler: string, client: () => Client, namespace: string | undefined) => CachedReads;
   /** Hears of every request of a handler. */
   readonly record: ((request: RecordedRequest) => void) | undefined;
   /** Posts a Kubernetes Event about an object; never fails. */
@@ -172,6 +175,18 @@ export function handlerClient(
     onWrite: (written, verb, description) => handlerWrote(written, description, { verb, writer }),
     ...(record && { onRequest: (request) => record({ handler, ...request }) }),
   });
+}
+
+/** A handler reads a kind from the operator's own copy: what the framework needs for that is part of what it does. */
+export function recordRead(
+  record: TurnKind["record"],
+  handler: string,
+  kind: KindDescription,
+  namespace: string | undefined,
+): void {
+  if (!record) return;
+  const path = pathOf(kind, kind.namespaced ? { namespace } : {});
+  for (const watch of [false, true]) record({ handler, method: "GET", path, watch, websocket: false });
 }
 
 /** What a handler put into its patch is written by the framework on its behalf: it is part of what the handler does. */

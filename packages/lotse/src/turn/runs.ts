@@ -1,5 +1,5 @@
 /** Runs the handlers of a turn, one after another, and gathers what they want to change. */
-import type { KubeBody } from "@lotse/client";
+import type { Client, KubeBody } from "@lotse/client";
 import { formatDuration, type JsonObject } from "@lotse/client/meta";
 import {
   type ChangeHandler,
@@ -266,10 +266,7 @@ export class Runs {
           kind,
           kindClass,
           stop,
-          client: () => {
-            const writer = this.#kind.level?.writerOf(this.#memory, handler.id);
-            return handlerClient(this.#kind, handler.id, body, stop.signal, writer);
-          },
+          client: () => this.#client(handler, body, stop),
           logger: () => this.#logger.with({ handler: handler.id }),
           memo: () => this.#kind.memoOf(this.#memory),
           param: handler.param,
@@ -281,6 +278,7 @@ export class Runs {
             return conditions;
           },
           clock,
+          reads: () => this.#kind.reads(handler.id, () => this.#client(handler, body, stop), body.metadata?.namespace),
           post: this.#kind.post,
         }),
       {
@@ -329,6 +327,11 @@ export class Runs {
     const part = { handler: id, type, changes, transforms: draft.transforms, conditions: claims };
     if (!isEmptyContribution(part)) this.by.push(part);
     return result;
+  }
+
+  #client(handler: { readonly id: string }, body: KubeBody, stop: Stop): Client {
+    const writer = this.#kind.level?.writerOf(this.#memory, handler.id);
+    return handlerClient(this.#kind, handler.id, body, stop.signal, writer);
   }
 
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */

@@ -1,0 +1,81 @@
+/** What can be read of the cluster without asking it: the operator's own copy. */
+import type { KindClass, KindDescription, KubeObject } from "@lotse/client";
+import type { FieldSelectorInput, LabelSelectorInput } from "@lotse/client/meta";
+import type { IndexHandle } from "./indexes.ts";
+import type { ObjectOf } from "./on.ts";
+
+/**
+ * Which objects to list.
+ *
+ * @example
+ * ```ts
+ * await list(Pod, { labelSelector: { app: name }, fieldSelector: "status.phase=Running" });
+ * await list(Switch, { ownedBy: object });
+ * ```
+ */
+export interface ListQuery {
+  /** Default: the namespace of the object; `"*"` for all that the operator serves. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: LabelSelectorInput | undefined;
+  readonly fieldSelector?: FieldSelectorInput | undefined;
+  /** Only objects that have this one, or the one with this uid, among their owners. */
+  readonly ownedBy?: KubeObject | string | undefined;
+}
+
+/** A kind as reads take it. */
+export type ReadableKind = KindClass<KubeObject> | KindDescription | string;
+
+/** Reads one object; undefined when there is none. */
+export interface CachedGet {
+  <R extends ReadableKind>(
+    kind: R,
+    name: string,
+    o?: { readonly namespace?: string | undefined },
+  ): Promise<ObjectOf<R> | undefined>;
+  /** The same from the server, past the store; a reconciler is not woken by it. */
+  live<R extends ReadableKind>(
+    kind: R,
+    name: string,
+    o?: { readonly namespace?: string | undefined },
+  ): Promise<ObjectOf<R> | undefined>;
+}
+
+/** Reads the objects of a kind, or the values of an index under a key. */
+export interface CachedList {
+  <R extends ReadableKind>(kind: R, query?: ListQuery): Promise<readonly ObjectOf<R>[]>;
+  <K, V>(index: IndexHandle<K, V>, key: K): Promise<readonly V[]>;
+}
+
+/**
+ * Reads that are answered from the operator's own copy of the cluster, own writes included, without a request. A kind is
+ * followed from the first time that somebody reads it: use the `client` for kinds with many objects of which few matter.
+ *
+ * @example
+ * ```ts
+ * operator.timer(Machine, { interval: "1m" }, async function count({ object, list, patch }) {
+ *   patch.status.switches = (await list(Switch, { ownedBy: object })).length;
+ * });
+ * ```
+ */
+export interface CachedReads {
+  readonly get: CachedGet;
+  readonly list: CachedList;
+  /** Whether there is such an object. */
+  readonly exists: (
+    kind: ReadableKind,
+    name: string,
+    o?: { readonly namespace?: string | undefined },
+  ) => Promise<boolean>;
+}
+
+/** {@link CachedGet} of a reconciler, which is woken when the object changes. */
+export type TrackedGet = CachedGet;
+
+/** {@link CachedList} of a reconciler, which is woken when the list would be another one. */
+export type TrackedList = CachedList;
+
+/**
+ * {@link CachedReads} of a reconciler: they are remembered, and when an answer would be another one the object is
+ * reconciled again. `exists` wakes only when that changes.
+ */
+export type TrackedReads = CachedReads;
