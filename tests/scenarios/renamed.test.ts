@@ -80,6 +80,35 @@ describeOn(clustersUnderTest(), "an operator that was renamed", (cluster) => {
     expect(seen.slice(2)).toEqual(["port scraps one"]);
   });
 
+  it("keeps the children that it made under its former name, and what is no longer wanted of them goes", async () => {
+    const fleet = (name: string, formerNames: readonly string[], data: Record<string, string>, extra: boolean) => {
+      const operator = new Operator({ name, formerNames });
+      operator.children(Ship, { deletion: "reverse" }, function papers({ name: ship }) {
+        return [
+          ConfigMap.gen({ name: `${ship}-log`, data }),
+          extra && ConfigMap.gen({ name: `${ship}-menu`, data: { soup: "yes" } }),
+        ];
+      });
+      return operator;
+    };
+    const first = await start(fleet("harbour", [], { from: "north", to: "south" }, true));
+    const ship = await client.create(new Ship({ metadata: { name: "one" }, spec: {} }));
+    await eventually(async () => expect(await client.get(ConfigMap, "one-menu")).toBeDefined());
+    const { uid } = await client.get(ConfigMap, "one-log");
+    await quiet();
+    await first.stop();
+    await start(fleet("port", ["harbour"], { from: "north" }, false));
+    await eventually(async () => expect((await client.get(ConfigMap, "one-log")).body.data).toEqual({ from: "north" }));
+    await eventually(() => expect(client.get(ConfigMap, "one-menu")).rejects.toBeInstanceOf(NotFoundError));
+    const log = await client.get(ConfigMap, "one-log");
+    expect(log.uid).toBe(uid);
+    expect(Object.keys(log.annotations)).toEqual(["port.lotse.dev/child"]);
+    await ship.delete();
+    await eventually(() => expect(client.get(Ship, "one")).rejects.toBeInstanceOf(NotFoundError));
+    await eventually(() => expect(client.get(ConfigMap, "one-log")).rejects.toBeInstanceOf(NotFoundError));
+    expect(logs.filter(({ level }) => level === "warn" || level === "error").map(({ message }) => message)).toEqual([]);
+  });
+
   it("says at its start whose marks it has found when it does not", async () => {
     await handled();
     await client.delete(Ship, "one");

@@ -200,12 +200,13 @@ export class Controller implements ObjectListener {
   }
 
   #makeLevel(handlers: readonly ReconcileHandler[]): Level {
-    const { world, operator, clock, metrics } = this.#shared;
+    const { world, operator, formerNames, clock, metrics } = this.#shared;
     return new Level({
       kind: this.kind,
       handlers,
       world,
       operator,
+      formerNames,
       metrics,
       onRead: (handler, kind, namespace) => recordRead(this.#shared.record, handler, kind, namespace),
       now: () => clock.monotonic(),

@@ -29,7 +29,14 @@ import {
   timerContext,
 } from "../turn/index.ts";
 import { mappedKeys, ownersOf } from "./changes.ts";
-import { cleanUpChildren, hasChildren, type Keeping, keepChildren, letChildrenGo } from "./children/index.ts";
+import {
+  cleanUpChildren,
+  hasChildren,
+  type Keeping,
+  keepChildren,
+  letChildrenGo,
+  type OperatorNames,
+} from "./children/index.ts";
 import { beginRun, endRun, nextRunAt, type RunEnd } from "./due.ts";
 import type { KindView } from "./kind-view.ts";
 import { ObjectReader } from "./reader.ts";
@@ -52,6 +59,8 @@ export interface LevelParts {
   /** The object shall get its turn. */
   readonly wake: (key: string) => void;
   readonly operator: string;
+  /** Names that it had before. */
+  readonly formerNames: readonly string[];
   /** A reconciler reads a kind from the operator's own copy. */
   readonly onRead: (handler: string, kind: KindDescription, namespace: string | undefined) => void;
   readonly metrics: Metrics;
@@ -136,9 +145,13 @@ export class Level implements LevelWork {
     return next;
   }
 
+  get #names(): OperatorNames {
+    return [this.#parts.operator, ...this.#parts.formerNames];
+  }
+
   /** Whether children of the declaration `id`, or notes of them, are still there for an object. */
   holds(id: string, body: KubeBody): boolean {
-    return hasChildren(this.#parts.operator, id, body, this.#owned.get(id) ?? []);
+    return hasChildren(this.#names, id, body, this.#owned.get(id) ?? []);
   }
 
   /** Runs `onDelete` of a reconciler: it reads like the reconciler itself, and is tried again when that changes. */
@@ -263,7 +276,7 @@ export class Level implements LevelWork {
       context.warn("HotLoop", what);
       this.#countLoop();
     };
-    const asked = { operator, handler, reader, memory, session, context };
+    const asked = { operator, names: this.#names, handler, reader, memory, session, context };
     return { ...asked, parentLives, parentWrote, tellFight, now };
   }
 

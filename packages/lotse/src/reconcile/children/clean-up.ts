@@ -29,20 +29,21 @@ export function cleanUpChildren(keeping: Keeping): Promise<Requeue | undefined> 
  * more.
  */
 export async function letChildrenGo(keeping: Keeping, turn: BackgroundTurn): Promise<Requeue | undefined> {
-  const { operator, handler } = keeping;
+  const { names, handler } = keeping;
   const { runs, body } = turn;
   const left = await deleteAll(keeping, true, "its parent no longer matches");
   if (left) return left;
-  if (body.metadata?.annotations?.[noteAnnotation(operator)] !== undefined) {
-    runs.change({ metadata: { annotations: { [noteAnnotation(operator)]: withoutNote(operator, body, handler.id) } } });
+  for (const name of names) {
+    if (body.metadata?.annotations?.[noteAnnotation(name)] === undefined) continue;
+    runs.change({ metadata: { annotations: { [noteAnnotation(name)]: withoutNote(name, body, handler.id) } } });
   }
   if (handler.conditions) retractReport(turn);
   return undefined;
 }
 
 async function deleteAll(keeping: Keeping, objectsToo: boolean, why: string): Promise<Requeue | undefined> {
-  const { context, operator, handler } = keeping;
-  const note = readNote(operator, context.body as KubeBody, handler.id);
+  const { context, names, handler } = keeping;
+  const note = readNote(names, context.body as KubeBody, handler.id);
   const things = await externalThings(keeping, note.external);
   const gone = new Set<string>();
   for (let left = Number.POSITIVE_INFINITY; ; ) {

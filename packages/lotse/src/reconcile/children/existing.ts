@@ -2,7 +2,7 @@
 import { type KindDescription, type KubeBody, KubeObject, UnknownKindError } from "@lotse/client";
 import type { KindView } from "../kind-view.ts";
 import { readQuery } from "../query.ts";
-import { ownMark, type ParentNote, readNote } from "./marks.ts";
+import { type OperatorNames, ownMark, type ParentNote, readNote } from "./marks.ts";
 import type { Keeping, WantedObject } from "./objects.ts";
 import type { Ordered } from "./order.ts";
 
@@ -18,7 +18,7 @@ export async function existingChildren(
   note: ParentNote,
   wanted: readonly WantedObject[],
 ): Promise<Existing[]> {
-  const { operator, handler, reader, session, context } = keeping;
+  const { names, handler, reader, session, context } = keeping;
   const views = new Set<KindView>(wanted.map(({ view }) => view));
   for (const kind of handler.owns) views.add(await session.view(kind as Parameters<typeof session.view>[0]));
   for (const text of note.kinds) {
@@ -29,20 +29,25 @@ export async function existingChildren(
     const query = readQuery({ namespace: view.kind.namespaced ? context.namespace : undefined, owner: context.uid });
     session.note(view.reads.list(query, reader));
     return view.lookup.list(query).flatMap((body) => {
-      const mark = ownMark(operator, handler.id, context.uid, body);
+      const mark = ownMark(names, handler.id, context.uid, body);
       return mark ? [{ key: mark.key, after: mark.after, kind: view.kind, body }] : [];
     });
   });
 }
 
 /** Whether something of a declaration is, or may be, still there for a parent: by its note, and in the kinds `views`. */
-export function hasChildren(operator: string, handler: string, parent: KubeBody, views: Iterable<KindView>): boolean {
-  const { kinds, external } = readNote(operator, parent, handler);
+export function hasChildren(
+  names: OperatorNames,
+  handler: string,
+  parent: KubeBody,
+  views: Iterable<KindView>,
+): boolean {
+  const { kinds, external } = readNote(names, parent, handler);
   if (kinds.length + external.length > 0) return true;
   const { uid = "", namespace } = parent.metadata ?? {};
   for (const { kind, lookup } of views) {
     const query = readQuery({ namespace: kind.namespaced ? namespace : undefined, owner: uid });
-    if (lookup.list(query).some((body) => ownMark(operator, handler, uid, body) !== undefined)) return true;
+    if (lookup.list(query).some((body) => ownMark(names, handler, uid, body) !== undefined)) return true;
   }
   return false;
 }

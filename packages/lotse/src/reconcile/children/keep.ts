@@ -81,12 +81,12 @@ async function remember(
   wanted: readonly WantedObject[],
   desired: readonly Desired[],
 ): Promise<ParentNote> {
-  const { operator, handler, context } = keeping;
+  const { names, handler, context } = keeping;
   const external = desired.filter(({ thing }) => thing.type === "external" && thing.external.wanted !== false);
   if (external.length > 0 && handler.children?.external !== true) {
     throw new PermanentError("external things need { external: true }: the parent has to be held until they are gone");
   }
-  const note = readNote(operator, context.body as KubeBody, handler.id);
+  const note = readNote(names, context.body as KubeBody, handler.id);
   const declared = new Set(declaredKinds(handler.owns));
   const kinds = new Set(note.kinds);
   for (const { manifest } of wanted) {
@@ -116,12 +116,13 @@ async function forgetExternals(
 }
 
 async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
-  const { operator, handler, context, reader } = keeping;
-  const annotation = withNote(operator, context.body as KubeBody, handler.id, note);
+  const { names, operator, handler, context, reader } = keeping;
+  const annotation = withNote(names, context.body as KubeBody, handler.id, note);
   const { name, resource, namespace } = context;
   const { resourceVersion } = reader.saw?.metadata ?? {};
   // With its version: what somebody else has changed meanwhile must not count as seen.
-  const metadata = { resourceVersion, annotations: { [noteAnnotation(operator)]: annotation } };
+  const former = Object.fromEntries(names.slice(1).map((name) => [noteAnnotation(name), null]));
+  const metadata = { resourceVersion, annotations: { ...former, [noteAnnotation(operator)]: annotation } };
   const where = namespace === undefined ? {} : { namespace };
   try {
     const base = reader.saw ?? (context.body as KubeBody);

@@ -45,8 +45,19 @@ export function writeMark({ by, of, key, after, digest }: ChildMark): string {
   return JSON.stringify({ by, of, key, ...(after.length > 0 && { after }), digest });
 }
 
+/** The names of an operator: the one that it has, and those that it had before. */
+export type OperatorNames = readonly [now: string, ...former: string[]];
+
 /** The mark of this operator on an object; undefined when there is none that can be read. */
-export function readMark(operator: string, body: KubeBody | undefined): ChildMark | undefined {
+export function readMark(names: OperatorNames, body: KubeBody | undefined): ChildMark | undefined {
+  for (const name of names) {
+    const mark = markUnder(name, body);
+    if (mark) return mark;
+  }
+  return undefined;
+}
+
+function markUnder(operator: string, body: KubeBody | undefined): ChildMark | undefined {
   const mark = parse(body?.metadata?.annotations?.[markAnnotation(operator)]);
   if (!mark) return undefined;
   const { by, of, key, digest, after } = mark;
@@ -55,14 +66,19 @@ export function readMark(operator: string, body: KubeBody | undefined): ChildMar
 }
 
 /** What a parent remembers for one declaration. */
-export function readNote(operator: string, parent: KubeBody, handler: string): ParentNote {
-  const note = parse(parent.metadata?.annotations?.[noteAnnotation(operator)])?.[handler];
-  return isObject(note) ? { kinds: texts(note.kinds), external: texts(note.external) } : NOTHING;
+export function readNote(names: OperatorNames, parent: KubeBody, handler: string): ParentNote {
+  for (const name of names) {
+    const note = parse(parent.metadata?.annotations?.[noteAnnotation(name)])?.[handler];
+    if (isObject(note)) return { kinds: texts(note.kinds), external: texts(note.external) };
+  }
+  return NOTHING;
 }
 
-/** The annotation with the note of one declaration changed; the notes of others stay. */
-export function withNote(operator: string, parent: KubeBody, handler: string, note: ParentNote): string {
-  const notes = parse(parent.metadata?.annotations?.[noteAnnotation(operator)]) ?? {};
+/** The annotation with the note of one declaration changed; the notes of others stay, under whichever name they are. */
+export function withNote(names: OperatorNames, parent: KubeBody, handler: string, note: ParentNote): string {
+  const { annotations = {} } = parent.metadata ?? {};
+  const notes: Record<string, unknown> = {};
+  for (const name of [...names].reverse()) Object.assign(notes, parse(annotations[noteAnnotation(name)]));
   const { kinds, external } = note;
   return JSON.stringify({ ...notes, [handler]: { kinds, ...(external.length > 0 && { external }) } });
 }
@@ -75,26 +91,25 @@ export function withoutNote(operator: string, parent: KubeBody, handler: string)
 
 /** The mark of an object that was applied by this declaration for this parent: mark and owner have to say so. */
 export function ownMark(
-  operator: string,
+  names: OperatorNames,
   handler: string,
   parent: string,
   body: KubeBody | undefined,
 ): ChildMark | undefined {
-  const mark = readMark(operator, body);
+  const mark = readMark(names, body);
   if (mark?.by !== handler || mark.of !== parent) return undefined;
   return body?.metadata?.ownerReferences?.some(({ uid }) => uid === parent) ? mark : undefined;
 }
 
 /** Whether an object was applied by this declaration for this parent. */
-export function isOurs(operator: string, handler: string, parent: string, body: KubeBody | undefined): boolean {
-  return ownMark(operator, handler, parent, body) !== undefined;
+export function isOurs(names: OperatorNames, handler: string, parent: string, body: KubeBody | undefined): boolean {
+  return ownMark(names, handler, parent, body) !== undefined;
 }
 
-/** Whether the server says that this manager applied the object. */
-export function isAppliedBy(manager: string, body: KubeBody): boolean {
-  return (
-    body.metadata?.managedFields?.some((entry) => entry.manager === manager && entry.operation === "Apply") === true
-  );
+/** Whether the server says that one of these managers applied the object. */
+export function isAppliedBy(managers: readonly string[], body: KubeBody): boolean {
+  const { managedFields = [] } = body.metadata ?? {};
+  return managedFields.some(({ manager = "", operation }) => managers.includes(manager) && operation === "Apply");
 }
 
 function parse(text: string | undefined): Record<string, unknown> | undefined {

@@ -10,15 +10,17 @@ import { partOf, shows } from "./compare.ts";
 import type { Desired } from "./desired.ts";
 import { answerDrift, noteRepair, repairPause } from "./drift.ts";
 import { driftIn } from "./managed.ts";
-import { isAppliedBy, isOurs, markAnnotation, readMark, writeMark } from "./marks.ts";
+import { isAppliedBy, isOurs, markAnnotation, type OperatorNames, readMark, writeMark } from "./marks.ts";
 import type { Ordered } from "./order.ts";
 import { type Readiness, readinessOf } from "./readiness.ts";
 import { asStored, sameIn } from "./stored.ts";
+import { takeOver } from "./take-over.ts";
 import { childText, tellChild } from "./tell.ts";
 
 /** One run of `operator.children` for one parent. */
 export interface Keeping {
   readonly operator: string;
+  readonly names: OperatorNames;
   readonly handler: ReconcileHandler;
   readonly reader: ObjectReader;
   readonly memory: ObjectMemory;
@@ -125,11 +127,11 @@ export async function keepObject(keeping: Keeping, wanted: WantedObject): Promis
 
 /** Why a child that is there cannot be worked on. */
 function hindrance(keeping: Keeping, wanted: WantedObject, live: KubeBody): ChildState | undefined {
-  const { operator, handler, reader, session, context } = keeping;
+  const { names, handler, reader, session, context } = keeping;
   const { view, at, kind } = wanted;
-  if (!isOurs(operator, handler.id, context.uid, live)) {
+  if (!isOurs(names, handler.id, context.uid, live)) {
     session.note(view.reads.object(at, reader));
-    return stateOf(wanted, "NameTaken", { ready: false, message: takenBy(operator, kind, live) });
+    return stateOf(wanted, "NameTaken", { ready: false, message: takenBy(names, kind, live) });
   }
   return isDeleting(live) ? stateOf(wanted, "Deleting", readinessOf(live)) : undefined;
 }
@@ -168,6 +170,7 @@ function accept({ reader }: Keeping, wanted: WantedObject, live: KubeBody): Chil
 /** Something else is wanted than what was applied last. */
 async function change(keeping: Keeping, wanted: WantedObject, live: KubeBody): Promise<ChildState> {
   const { context } = keeping;
+  await takeOver(keeping, wanted.kind, live);
   const written = await apply(context.client, wanted, live);
   const fields = diff(essenceOf(live), essenceOf(written)).map(({ path }) => path.join("."));
   tellChild(keeping, "changed", childText(wanted.kind, wanted.manifest, context.namespace), { fields });
@@ -229,8 +232,8 @@ function replaced(cause?: unknown): TemporaryError {
   return new TemporaryError("the child was replaced by another one meanwhile", { cause });
 }
 
-function takenBy(operator: string, { kind }: KindDescription, live: KubeBody): string {
-  const mark = readMark(operator, live);
+function takenBy(names: OperatorNames, { kind }: KindDescription, live: KubeBody): string {
+  const mark = readMark(names, live);
   if (mark) return `${kind} ${live.metadata?.name} belongs to another parent`;
   return `${kind} ${live.metadata?.name} is there already and was not made by this operator: rename the child, or delete that object`;
 }
@@ -256,12 +259,12 @@ export async function deleteObject(
   known: KubeBody,
   why: string,
 ): Promise<void> {
-  const { operator, handler, context } = keeping;
+  const { names, handler, context } = keeping;
   if (isDeleting(known)) return;
   const { name = "", namespace, uid } = known.metadata ?? {};
   const live = (await context.get.live(kind, name, { namespace }))?.body;
   if (!live || live.metadata?.uid !== uid || isDeleting(live)) return;
-  if (!isOurs(operator, handler.id, context.uid, live) || !isAppliedBy(operator, live)) {
+  if (!isOurs(names, handler.id, context.uid, live) || !isAppliedBy(names, live)) {
     context.logger.warn("a child that is no longer wanted is left alone, it is not proven to be ours", {
       child: `${kind.kind} ${name}`,
       hint: "somebody has taken its mark, its owner or its field manager away: delete it by hand",
