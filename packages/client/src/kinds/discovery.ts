@@ -3,6 +3,7 @@
  * since 1.26), in one for each group version elsewhere. A group whose own server is down must not hide the others: it
  * is listed in `failures`.
  */
+import { errorMessage } from "../meta/index.ts";
 import type { RawRequest, RawResponse } from "../transport/index.ts";
 import { apiVersionOf, type KindDescription } from "./description.ts";
 
@@ -146,7 +147,7 @@ async function discoverEach(ask: Ask, groupVersions: readonly GroupVersion[]): P
   answers.forEach((answer, index) => {
     const at = groupVersions[index] as GroupVersion;
     if (answer.status === "fulfilled") part.kinds.push(...fromLegacy(at, answer.value));
-    else part.failures.push({ apiVersion: apiVersionOf(at), message: messageOf(answer.reason) });
+    else part.failures.push({ apiVersion: apiVersionOf(at), message: errorMessage(answer.reason) });
   });
   return part;
 }
@@ -178,8 +179,4 @@ function fromLegacy(at: GroupVersion, resources: readonly LegacyResource[]): Kin
       verbs: resource.verbs ?? [],
       subresources: subresources.get(resource.name) ?? [],
     }));
-}
-
-function messageOf(reason: unknown): string {
-  return reason instanceof Error ? reason.message : String(reason);
 }

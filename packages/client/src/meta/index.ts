@@ -2,6 +2,7 @@ export { type Clock, sleep, systemClock } from "./clock.ts";
 export { type Diff, type DiffItem, diff } from "./diff.ts";
 export { type Duration, durationMs, formatDuration } from "./duration.ts";
 export { deepClone, deepEqual, setKey } from "./equality.ts";
+export { errorMessage } from "./error-message.ts";
 export { ConfigError, KubeError, type KubeErrorOptions } from "./errors.ts";
 export {
   type FieldRequirement,

@@ -1,6 +1,6 @@
 /** What a controller knows, in the words of those who ask: health for probes, explanations for people. */
 import { apiVersionOf, type KindDescription, type KubeBody, type StreamState } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, errorMessage } from "@lotse/client/meta";
 import type { QueuedState } from "../queue/index.ts";
 import type { Explanation, OpenHandler, StreamHealth } from "../report/index.ts";
 import { isDeleting, type ObjectMemory } from "../turn/index.ts";
@@ -18,7 +18,7 @@ export function streamHealth(kind: KindDescription, namespace: Scope, informer: 
   const { phase: reported = "listing", since = now, error } = informer.stream ?? {};
   // A closed stream is one that is being moved to another version of its kind: it lists again at once.
   const phase = reported === "closed" ? "listing" : reported;
-  const { message, hint } = (error ?? {}) as { message?: string; hint?: string };
+  const { hint } = (error ?? {}) as { hint?: string };
   const last = informer.lastEventAt;
   return {
     kind: kind.kind,
@@ -27,7 +27,7 @@ export function streamHealth(kind: KindDescription, namespace: Scope, informer: 
     forMs: now - since,
     ...(last !== undefined && { quietMs: now - last }),
     objects: informer.size,
-    ...(phase === "waiting" && { error: message, hint }),
+    ...(phase === "waiting" && { error: errorMessage(error), hint }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The streams of one kind: one informer for each scope, and all of them together as one copy of what is in the cluster. */
 import type { KindDescription, KubeBody, StreamState } from "@lotse/client";
+import { errorMessage } from "@lotse/client/meta";
 import { backoffMs } from "../declare/index.ts";
 import { Informer, type InformerListener } from "../informers/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
@@ -157,13 +158,11 @@ export class KindStreams implements InformerListener {
     }
     if (state.phase !== "waiting") return;
     this.#rejectTrouble(state.error);
-    const error = state.error as { message?: string; hint?: string } | undefined;
+    const error = errorMessage(state.error);
     // Said once, not at every try.
-    if (this.#trouble === (error?.message ?? "")) return;
-    this.#trouble = error?.message ?? "";
-    this.#logger.warn("the stream is interrupted, it will be opened again", {
-      error: error?.message,
-      hint: error?.hint,
-    });
+    if (this.#trouble === error) return;
+    this.#trouble = error;
+    const { hint } = (state.error ?? {}) as { hint?: string };
+    this.#logger.warn("the stream is interrupted, it will be opened again", { error, hint });
   }
 }

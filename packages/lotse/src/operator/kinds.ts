@@ -3,7 +3,7 @@
  * not allowed, is waited for; whoever wants to read it meanwhile hears why it cannot be read.
  */
 import type { Client, KindClass, KindDescription } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, errorMessage } from "@lotse/client/meta";
 import { isResourceClass, type ResourceDeclaration, TemporaryError } from "../declare/index.ts";
 import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
 import type { KindView, World } from "../reconcile/index.ts";
@@ -100,7 +100,7 @@ export class Kinds {
       onMissing(error);
       logger.warn("waiting for a kind that the cluster does not have", {
         kind: kindKey(kind),
-        error: error instanceof Error ? error.message : String(error),
+        error: errorMessage(error),
         hint: isResourceClass(kindClass)
           ? 'install its CRD, or start the operator with crds: "install"'
           : "install it, or check its name and your permissions",

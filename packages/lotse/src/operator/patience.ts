@@ -1,6 +1,6 @@
 /** Waits for a cluster that does not answer, or does not allow something yet, and says so. */
 import { InvalidError } from "@lotse/client";
-import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
+import { type Clock, errorMessage, formatDuration, sleep } from "@lotse/client/meta";
 import { backoffMs, DeclarationError, planBackoff } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 
@@ -24,8 +24,12 @@ export async function untilItWorks<T>(problem: string, work: () => Promise<T>, w
     } catch (error) {
       if (signal.aborted || error instanceof DeclarationError || error instanceof InvalidError) throw error;
       const delayMs = backoffMs(START_BACKOFF, attempts, random());
-      const { message, hint } = error as { message?: string; hint?: string };
-      logger.warn(`${problem}, will be tried again`, { error: message, hint, retryIn: formatDuration(delayMs) });
+      const { hint } = (error ?? {}) as { hint?: string };
+      logger.warn(`${problem}, will be tried again`, {
+        error: errorMessage(error),
+        hint,
+        retryIn: formatDuration(delayMs),
+      });
       await sleep(clock, delayMs, signal);
     }
   }

@@ -1,7 +1,7 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
 import { setMaxListeners } from "node:events";
 import { Client, type KindDescription, type KubeBody } from "@lotse/client";
-import { type Clock, systemClock } from "@lotse/client/meta";
+import { type Clock, errorMessage, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
   type Declarations,
@@ -127,7 +127,7 @@ export class Runner implements RunningOperator {
       },
       (error) => {
         this.#phase = "failed";
-        this.#error = error instanceof Error ? error.message : String(error);
+        this.#error = errorMessage(error);
         fail(error);
         throw error;
       },
