@@ -225,3 +225,29 @@ describe("log lines about an object", () => {
     }
   });
 });
+
+describe("what a handler throws", () => {
+  const thrown = {
+    cause: new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:1") }),
+    object: { code: 5 },
+  } as const;
+
+  it.each([
+    ["cause", "fetch failed: connect ECONNREFUSED 127.0.0.1:1"],
+    ["object", '{"code":5}'],
+  ] as const)("is told with its %s in the log, in the Event and by explain", async (what, words) => {
+    const failing = new Operator({ name: "failing" });
+    failing.on.create(Lamp, { errors: "permanent" }, async function fetchPrice() {
+      throw thrown[what];
+    });
+    await using harness = await startHarness(failing, { clock: new VirtualClock() });
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    const [line] = harness.logs.records.filter(({ message }) => message === "handler failed for good");
+    expect(line?.fields).toMatchObject({ handler: "fetchPrice", error: words });
+    const events = await harness.client.list("events").toArray();
+    expect(events.map(({ body }) => body.message)).toEqual([`fetchPrice failed for good: ${words}`]);
+    const explained = harness.operator.explain({ kind: "lamp", name: "desk" });
+    expect(explained?.turns.flatMap(({ ran }) => ran.map(({ message }) => message))).toContain(words);
+  });
+});

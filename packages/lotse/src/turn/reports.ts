@@ -1,6 +1,6 @@
 /** What a turn tells people: in the log, as Kubernetes Events, and as conditions. */
 import type { KubeBody } from "@lotse/client";
-import { formatDuration, isObject } from "@lotse/client/meta";
+import { errorMessage, formatDuration, isObject } from "@lotse/client/meta";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type Cycle, isDeleting, type Situation } from "./decide.ts";
@@ -46,7 +46,7 @@ export function reportSuperseded(memory: ObjectMemory, { body, record }: Situati
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
+  return errorMessage(error);
 }
 
 export function reportFailure(failure: Failure, cycle: Cycle, now: number, logger: Logger): void {

@@ -11,6 +11,7 @@ import {
   storeKey,
   UnknownKindError,
 } from "@lotse/client";
+import { errorMessage } from "@lotse/client/meta";
 import {
   type DesiredChildren,
   PermanentError,
@@ -68,7 +69,7 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
       return put(await keepObject(keeping, byKey.get(one.key) as WantedObject, keeping.reader.accepted));
     } catch (error) {
       errors.push(error);
-      return put(stateOf(one, "Failed", { ready: false, message: textOf(error) }));
+      return put(stateOf(one, "Failed", { ready: false, message: errorMessage(error) }));
     }
   });
   for (const { item, for: keys } of waiting) {
@@ -228,15 +229,11 @@ async function deleteSurplus(
 
 /** What the server refuses as it is will be refused again; everything else may work the next time. */
 function problemOf(errors: readonly unknown[]): Error {
-  const text = [...new Set(errors.map(textOf))].join("; ");
+  const text = [...new Set(errors.map(errorMessage))].join("; ");
   const final = errors.every((error) => error instanceof PermanentError || error instanceof InvalidError);
   if (final) return new PermanentError(text, { cause: errors[0] });
   const first = errors.find((error) => !(error instanceof PermanentError || error instanceof InvalidError));
   return errors.length === 1 && first instanceof Error ? first : new Error(text, { cause: first });
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
 }
 
 /** The kinds that a declaration names, as `apiVersion/kind`; names are only known to the server. */
