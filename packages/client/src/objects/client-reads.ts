@@ -14,6 +14,7 @@ import {
   linkSignals,
   type RawRequest,
   type RawResponse,
+  type Reachability,
   type RequestOptions,
   supportWarning,
   type WebSocketConnection,
@@ -67,6 +68,11 @@ export abstract class ClientReads {
   /** Time as this client sees it. */
   get clock(): Clock {
     return this.#session.core.clock;
+  }
+
+  /** Where those who wait for the server hear that it answers again; streams of this client listen there by themselves. */
+  get reachability(): Reachability {
+    return this.#session.core.reachability;
   }
 
   /** Reads one object, also by kubectl's `deployment/web`; a NotFoundError when there is none. */
