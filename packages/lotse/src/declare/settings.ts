@@ -39,8 +39,12 @@ export interface WatchingSettings {
   inactivity: Duration;
   /** For how long a server is asked to keep one stream open; half as long at the least. Default 10 min. */
   serverTimeout: Duration;
-  /** The wait before a stream that failed is opened again. Default 500 ms, growing to 30 s. */
-  reconnect: Backoff;
+  /**
+   * The wait before a stream that failed is opened again. Default: 0.8 s growing to 30 s, to 2 min while the list is
+   * forbidden, to 5 s while there is no such kind; and while the API server is away, one stream looks every 2.5 s whether
+   * it is back. Whatever is set here, streams are opened as soon as the server is seen to answer again.
+   */
+  reconnect: Backoff | undefined;
   /** How many objects are listed in one request. Default 500. */
   pageSize: number;
 }
@@ -144,7 +148,7 @@ export function settingsOf(
     watching: {
       inactivity: "90s",
       serverTimeout: "10m",
-      reconnect: { initial: "500ms", factor: 2, max: "30s", jitter: 0.5 },
+      reconnect: undefined,
       pageSize: 500,
       ...input.watching,
     },
@@ -168,7 +172,7 @@ export interface SettingsPlan {
   readonly killAfterMs: number;
   readonly inactivityMs: number;
   readonly serverTimeoutMs: number;
-  readonly reconnect: BackoffPlan;
+  readonly reconnect: BackoffPlan | undefined;
   readonly errorBackoff: BackoffPlan;
   readonly scanIntervalMs: number;
   readonly backoff: BackoffPlan;
@@ -208,7 +212,7 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
     killAfterMs: read("process.killAfter", process.killAfter),
     inactivityMs: read("watching.inactivity", watching.inactivity),
     serverTimeoutMs: read("watching.serverTimeout", watching.serverTimeout),
-    reconnect: readBackoff("watching.reconnect", watching.reconnect),
+    reconnect: watching.reconnect === undefined ? undefined : readBackoff("watching.reconnect", watching.reconnect),
     errorBackoff: readBackoff("queueing.errorBackoff", queueing.errorBackoff),
     scanIntervalMs: read("scanning.interval", scanning.interval),
     backoff: readBackoff("execution.backoff", execution.backoff),

@@ -1,8 +1,8 @@
 /** The streams of one kind: one informer for each scope, and all of them together as one copy of what is in the cluster. */
 import type { KindDescription, KubeBody, StreamState } from "@lotse/client";
 import { errorMessage } from "@lotse/client/meta";
-import { backoffMs } from "../declare/index.ts";
-import { Informer, type InformerListener } from "../informers/index.ts";
+import { type BackoffPlan, backoffMs } from "../declare/index.ts";
+import { Informer, type InformerListener, type InformerOptions } from "../informers/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
 import type { ControllerShared } from "./controller.ts";
 import { streamHealth } from "./inspect.ts";
@@ -17,6 +17,11 @@ interface OpenScope {
 
 /** What the streams tell of single objects. */
 export type ObjectListener = Pick<InformerListener, "changed" | "echoed" | "gone">;
+
+/** Without a setting streams have their own patience, which depends on what went wrong. */
+function reconnecting(plan: BackoffPlan | undefined): Pick<InformerOptions, "backoff"> {
+  return plan ? { backoff: (failures, chance) => backoffMs(plan, failures + 1, chance) } : {};
+}
 
 /** See the module comment. */
 export class KindStreams implements InformerListener {
@@ -86,7 +91,7 @@ export class KindStreams implements InformerListener {
       listener: this,
       inactivityMs: plan.inactivityMs,
       serverTimeoutMs: plan.serverTimeoutMs,
-      backoff: (failures, chance) => backoffMs(plan.reconnect, failures + 1, chance),
+      ...reconnecting(plan.reconnect),
       pageSize: settings.watching.pageSize,
     });
     this.#scopes.set(scope, this.#stream(informer));
