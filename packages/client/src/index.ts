@@ -57,6 +57,7 @@ export {
   type KindSketch,
   type KubeBody,
   type ManagedFieldsEntry,
+  mayBeHidden,
   type ObjectBody,
   type ObjectMeta,
   type OwnerReference,

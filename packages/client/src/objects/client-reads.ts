@@ -17,6 +17,7 @@ import {
   type Reachability,
   type RequestOptions,
   supportWarning,
+  untilAborted,
   type WebSocketConnection,
   type WebSocketRequest,
 } from "../transport/index.ts";
@@ -216,9 +217,23 @@ export abstract class ClientReads {
     return waitForMany<AnyObject>(this, { kind, selection, wrap }, conditions, patience);
   }
 
-  /** The kinds that the server has; asked once, and again with `refresh`. */
-  discover(o?: { readonly refresh?: boolean }): Promise<Discovery> {
-    return this.#session.core.registry.discover(o);
+  /**
+   * The kinds that the server has; asked once, and again with `refresh`. Parts of the API that do not answer are named in
+   * `failures`, and hide no others; it rejects only when nothing can be had at all.
+   *
+   * @example
+   * ```ts
+   * const { kinds, failures } = await client.discover();
+   * for (const { apiVersion, message } of failures) console.error(`${apiVersion} does not answer: ${message}`);
+   * ```
+   */
+  async discover(o: { readonly refresh?: boolean; readonly signal?: AbortSignal } = {}): Promise<Discovery> {
+    const { signal, unlink } = linkSignals([...this.#session.view.signals, o.signal]);
+    try {
+      return await untilAborted(this.#session.core.registry.discover({ refresh: o.refresh }), signal);
+    } finally {
+      unlink();
+    }
   }
 
   /**

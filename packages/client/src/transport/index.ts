@@ -41,4 +41,4 @@ export {
   type WebSocketRequest,
 } from "./request.ts";
 export { type ParsedVersion, parseServerVersion, supportWarning } from "./server-version.ts";
-export { linkSignals } from "./signals.ts";
+export { linkSignals, untilAborted } from "./signals.ts";
