@@ -1,11 +1,10 @@
 /** Runs the machine of machine.ts against a server: requests, lines, timers, and the sink. */
 import { apiVersionOf, type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
-import { type Clock, formatFieldSelector, formatLabelSelector, systemClock } from "../meta/index.ts";
+import { type Clock, formatFieldSelector, formatLabelSelector, Nap, systemClock } from "../meta/index.ts";
 import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
 import { EventParser } from "./event.ts";
 import { begin, type Delivery, type Input, next, type State, type Task } from "./machine.ts";
-import { Nap } from "./nap.ts";
 import { afterNewsMs, scoutMs } from "./patience.ts";
 
 const INACTIVITY_MS = 90_000;

@@ -1,6 +1,16 @@
-import type { Clock } from "../meta/index.ts";
+import type { Clock } from "./clock.ts";
 
-/** A sleep whose end can be moved forward while it lasts, never back. */
+/**
+ * A sleep whose end can be moved forward while it lasts, never back.
+ *
+ * @example
+ * ```ts
+ * const nap = new Nap(clock, signal);
+ * nap.endIn(30_000);
+ * bell.onRing(() => nap.endIn(0));
+ * await nap.over;
+ * ```
+ */
 export class Nap {
   /** Resolves at the end, or when the signal aborts. */
   readonly over: Promise<void>;
