@@ -27,6 +27,7 @@ export interface Call {
 }
 
 interface OpenWatch {
+  readonly path: string;
   readonly out: PassThrough;
   dead: boolean;
   readonly held: string[];
@@ -65,6 +66,11 @@ export class Wire {
   /** Requests of one verb whose path has `part` in it. */
   count(verb: Call["verb"], part: string): number {
     return this.calls.filter((call) => call.verb === verb && call.path.includes(part)).length;
+  }
+
+  /** The paths of the watches that are open now. */
+  get watching(): string[] {
+    return [...this.#watches].map(({ path }) => path);
   }
 
   /** Every watch that is open now stays open and says nothing any more. */
@@ -111,13 +117,13 @@ export class Wire {
       }
       default: {
         const response = await this.#target.raw(request);
-        return call.verb === "watch" ? withBody(response, this.#listen(response.body)) : response;
+        return call.verb === "watch" ? withBody(response, this.#listen(call.path, response.body)) : response;
       }
     }
   }
 
-  #listen(body: Readable): Readable {
-    const watch: OpenWatch = { out: new PassThrough(), dead: false, held: [] };
+  #listen(path: string, body: Readable): Readable {
+    const watch: OpenWatch = { path, out: new PassThrough(), dead: false, held: [] };
     const { out, held } = watch;
     this.#watches.add(watch);
     let rest = "";

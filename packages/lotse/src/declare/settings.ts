@@ -14,8 +14,13 @@ import type { RecordStorage } from "./storage.ts";
 export interface ProcessSettings {
   /** How long running handlers may take to end when the operator stops. Default 10 s. */
   graceful: Duration;
-  /** When stopping takes longer than this, the operator gives up on it: `stopped` rejects. Default 10 min. */
-  killAfter: Duration;
+  /**
+   * How long the whole stop may take: what handlers have done is written down, Events are posted and cleanup handlers run
+   * in what is left of it. A server that does not answer is given up three seconds before, and what could not be written
+   * is named in the log. When something else does not come to its end, `stopped` rejects. Default: `graceful` (or the
+   * longest grace of a daemon) and 5 s, which is less than the 30 s that Kubernetes gives a pod.
+   */
+  killAfter: Duration | undefined;
 }
 
 /** Kubernetes Events about objects. */
@@ -143,7 +148,7 @@ export function settingsOf(
   }
   const component = input.posting?.component ?? name;
   return {
-    process: { graceful: "10s", killAfter: "10m", ...input.process },
+    process: { graceful: "10s", killAfter: undefined, ...input.process },
     posting: { events: "warnings", logs: "none", component, instance: env.POD_NAME || component, ...input.posting },
     watching: {
       inactivity: "90s",
@@ -169,7 +174,8 @@ export function settingsOf(
 /** {@link Settings} with durations read and defaults that depend on others filled in. */
 export interface SettingsPlan {
   readonly gracefulMs: number;
-  readonly killAfterMs: number;
+  /** Undefined: as long as the longest grace, and five seconds. */
+  readonly killAfterMs: number | undefined;
   readonly inactivityMs: number;
   readonly serverTimeoutMs: number;
   readonly reconnect: BackoffPlan | undefined;
@@ -207,9 +213,10 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
     );
   }
   const gracefulMs = read("process.graceful", process.graceful);
+  const daemonGraceMs = background.grace === undefined ? gracefulMs : read("background.grace", background.grace);
   return {
     gracefulMs,
-    killAfterMs: read("process.killAfter", process.killAfter),
+    killAfterMs: process.killAfter === undefined ? undefined : read("process.killAfter", process.killAfter),
     inactivityMs: read("watching.inactivity", watching.inactivity),
     serverTimeoutMs: read("watching.serverTimeout", watching.serverTimeout),
     reconnect: watching.reconnect === undefined ? undefined : readBackoff("watching.reconnect", watching.reconnect),
@@ -217,7 +224,7 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
     scanIntervalMs: read("scanning.interval", scanning.interval),
     backoff: readBackoff("execution.backoff", execution.backoff),
     blockedMs: read("execution.blockedAfter", execution.blockedAfter),
-    daemonGraceMs: background.grace === undefined ? gracefulMs : read("background.grace", background.grace),
+    daemonGraceMs,
   };
 }
 

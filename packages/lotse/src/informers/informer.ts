@@ -8,6 +8,7 @@ import {
   type KubeBody,
   ObjectStore,
   openStream,
+  type StreamOptions,
   type StreamState,
   storeKey,
 } from "@lotse/client";
@@ -46,6 +47,8 @@ export interface InformerOptions {
   readonly inactivityMs?: number;
   readonly serverTimeoutMs?: number;
   readonly backoff?: (failures: number, random: number) => number;
+  /** Called when the stream begins to wait; see {@link StreamOptions}. */
+  readonly onWait?: StreamOptions["onWait"];
   readonly pageSize?: number;
 }
 

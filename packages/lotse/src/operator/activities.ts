@@ -71,8 +71,14 @@ export class Activities {
   /** Cleanup handlers, one after another; one that fails for good keeps nobody else from cleaning up. */
   async cleanup(client: Client, signal: AbortSignal): Promise<void> {
     for (const handler of this.#of("cleanup")) {
-      // Told in the log already.
-      await this.#run(handler, signal, client).catch(() => {});
+      await this.#run(handler, signal, client).catch((error: unknown) => {
+        // A failure for good has been told.
+        if (error instanceof LifecycleError) return;
+        this.#parts.logger.error("cleanup handler was given up, there is no time for another attempt", {
+          ...named(handler),
+          ...errorFields(error, false),
+        });
+      });
     }
   }
 

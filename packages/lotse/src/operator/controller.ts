@@ -2,7 +2,7 @@
  * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
-import { apiVersionOf, type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
+import { type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
@@ -30,16 +30,17 @@ import {
   type Logger,
   type Metrics,
   type ObjectQuestion,
-  type ObjectReference,
   type StreamHealth,
   type Traces,
   type Wake,
 } from "../report/index.ts";
 import {
   annotationStorage,
+  errorFields,
   type HandlerWrite,
   isDeleting,
   moved,
+  named,
   newMemory,
   noteWake,
   type ObjectMemory,
@@ -50,9 +51,11 @@ import {
   type TurnKind,
   takeTurn,
 } from "../turn/index.ts";
+import type { Unwritten } from "./ending.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 import { explainObject, isCalled } from "./inspect.ts";
 import { KindStreams, type ObjectListener } from "./kind-streams.ts";
+import { referenceOf, unwrittenOf, writePending } from "./last-writes.ts";
 import { means } from "./plan.ts";
 import type { Scope, Scopes } from "./scopes.ts";
 import { describeTurns, handlersOf } from "./turn-kind.ts";
@@ -85,11 +88,6 @@ export interface ControllerShared {
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
 function objectKey(body: KubeBody): string {
   return `${storeKey(body)}/${body.metadata?.uid ?? ""}`;
-}
-
-function referenceOf(kind: KindDescription, key: string): ObjectReference {
-  const [namespace = "", name = "", uid] = key.split("/");
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: namespace || undefined, name, uid };
 }
 
 /** What a handler does not say itself, the operator's settings say. */
@@ -130,7 +128,11 @@ export class Controller implements ObjectListener {
   readonly #works: boolean;
   readonly #indexes: readonly IndexHandler[];
 
-  constructor(shared: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
+  #begun = false;
+
+  constructor(operator: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
+    // What is counted of a kind goes with it.
+    const shared = { ...operator, metrics: operator.metrics.part() };
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
@@ -156,7 +158,7 @@ export class Controller implements ObjectListener {
       observer: this.#measures,
     });
     this.#measures.watch(this.#queue, concurrency, () => this.#memories.size);
-    shared.stopping.addEventListener("abort", () => this.#interrupt(), { once: true });
+    shared.stopping.addEventListener("abort", this.#interrupt, { once: true });
     this.#streams.begin();
   }
 
@@ -194,6 +196,13 @@ export class Controller implements ObjectListener {
       wake: (key) => {
         if (this.#memories.has(key)) this.#queue.add(key, this.#level?.isLow ? PRIORITY.resync : PRIORITY.live);
       },
+      onMapFailure: (handler, { description: { kind }, namespace, name }, error) =>
+        this.#logger.error("whom an object concerns could not be found out, nobody is woken by its change", {
+          ...named(handler),
+          concerning: `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`,
+          ...errorFields(error, true),
+          hint: "the function in `watches` must not throw, whatever the object looks like",
+        }),
     });
   }
 
@@ -213,10 +222,11 @@ export class Controller implements ObjectListener {
 
   /** Begins to work on objects. */
   begin(): void {
+    this.#begun = true;
     this.#queue.start();
   }
 
-  /** Resolves when the operator stops and all streams have ended; rejects when one fails for good. */
+  /** Resolves when the operator stops or the kind vanishes, and all streams have ended; rejects when one fails for good. */
   streams(): Promise<void> {
     return this.#streams.ended();
   }
@@ -228,7 +238,26 @@ export class Controller implements ObjectListener {
 
   /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
   async shut(scope: Scope): Promise<void> {
-    for (const body of await this.#streams.shut(scope)) await this.#leave(body);
+    // At once for all of them: the scope may be opened again while what runs for them comes to its end.
+    await Promise.all(this.#streams.shut(scope).map((body) => this.#leave(body)));
+  }
+
+  /** The kind is served: what waits for it tries at once. */
+  served(): void {
+    this.#streams.served();
+  }
+
+  /**
+   * The cluster serves the kind no longer: what is known of its objects is gone, and so is, when what runs for them has
+   * ended, all that was made for the kind.
+   */
+  async vanish(): Promise<void> {
+    for (const body of this.#streams.close()) this.gone(body, body);
+    if (this.#begun) await this.#queue.idle();
+    await this.close();
+    this.#level?.close();
+    this.#shared.stopping.removeEventListener("abort", this.#interrupt);
+    this.#shared.metrics.close();
   }
 
   async #leave(body: KubeBody): Promise<void> {
@@ -243,11 +272,24 @@ export class Controller implements ObjectListener {
     if (memory) await this.#background?.stop(memory, "mismatch", "the namespace is no longer served");
   }
 
-  /** Takes no new work and resolves when what runs is done, daemons included. */
+  /** Takes no new work and resolves when what runs is done and written down, daemons included. */
   async close(): Promise<void> {
     await this.#queue.close();
-    const stop = (memory: ObjectMemory) => this.#background?.stop(memory, "shutdown", "the operator stops");
-    await Promise.all([...this.#memories.values()].map(stop));
+    const end = async (memory: ObjectMemory) => {
+      await this.#background?.stop(memory, "shutdown", "the operator stops");
+      await writePending(this.#turnKind, memory, this.#newest(memory.key), this.#logger);
+    };
+    await Promise.all([...this.#memories.values()].map(end));
+  }
+
+  /** What handlers have done and the server does not know. */
+  unwritten(): Unwritten[] {
+    return unwrittenOf(this.kind, this.#memories.values(), this.#journal);
+  }
+
+  /** The server answers after it did not: writes that wait for their next try need not wait. */
+  hurry(): void {
+    for (const [key, { pending }] of this.#memories) if (pending) this.#queue.add(key, PRIORITY.retry);
   }
 
   /** Resolves when nothing runs and nothing is due now. */
@@ -359,9 +401,9 @@ export class Controller implements ObjectListener {
   }
 
   /** The operator stops: whatever runs is told. One listener for all objects, not one for each turn. */
-  #interrupt(): void {
+  readonly #interrupt = () => {
     for (const { running } of this.#memories.values()) running?.stop(new Aborted("shutdown", "the operator stops"));
-  }
+  };
 
   #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"], by: Wake["by"]): void {
     const memory = this.#memory(body);

@@ -31,6 +31,11 @@ export function streamHealth(kind: KindDescription, namespace: Scope, informer: 
   };
 }
 
+/** The same of a stream that only helps to know sooner what is found out anyway. */
+export function sideStreamHealth(kind: KindDescription, stream: Stream, now: number): StreamHealth {
+  return { ...streamHealth(kind, undefined, stream, now), optional: true };
+}
+
 /** Whether people mean this kind: by any of its names, with or without its group. */
 export function isCalled({ kind, plural, singular, shortNames, group }: KindDescription, asked: string): boolean {
   const wanted = asked.toLowerCase();
