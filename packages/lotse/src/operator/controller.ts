@@ -157,7 +157,12 @@ export class Controller implements ObjectListener {
       work: (key, waitedMs) => this.#work(key, waitedMs),
       observer: this.#measures,
     });
-    this.#measures.watch(this.#queue, concurrency, () => this.#memories.size);
+    this.#measures.watch(
+      this.#queue,
+      concurrency,
+      () => this.#memories.size,
+      () => this.health(),
+    );
     shared.stopping.addEventListener("abort", this.#interrupt, { once: true });
     this.#streams.begin();
   }

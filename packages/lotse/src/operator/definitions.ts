@@ -34,7 +34,7 @@ export class Definitions {
   /** Those that were deleted, until discovery says so too. */
   readonly #deleted = new Set<string>();
   #state: StreamState | undefined;
-  #lastEventAt: number | undefined;
+  #heardAt: number | undefined;
 
   constructor(options: DefinitionsOptions) {
     this.#options = options;
@@ -44,7 +44,7 @@ export class Definitions {
   async follow(): Promise<void> {
     const { client, clock, random, signal, onChange, onState } = this.#options;
     const heard = () => {
-      this.#lastEventAt = clock.monotonic();
+      this.#heardAt = clock.monotonic();
     };
     const put = (body: KubeBody) => {
       const [key, served] = read(body);
@@ -60,6 +60,7 @@ export class Definitions {
       change();
       onChange();
     };
+    heard();
     await openStream<KubeBody>(
       client,
       CustomResourceDefinition.description,
@@ -93,7 +94,7 @@ export class Definitions {
   }
 
   health(): StreamHealth {
-    const stream = { stream: this.#state, lastEventAt: this.#lastEventAt, size: this.#served.size };
+    const stream = { stream: this.#state, heardAt: this.#heardAt, size: this.#served.size };
     return sideStreamHealth(CustomResourceDefinition.description, stream, this.#options.clock.monotonic());
   }
 }

@@ -9,7 +9,7 @@ import type { Scope } from "./scopes.ts";
 /** What is asked of an informer. */
 interface Stream {
   readonly stream: StreamState | undefined;
-  readonly lastEventAt: number | undefined;
+  readonly heardAt: number | undefined;
   readonly size: number;
 }
 
@@ -19,13 +19,12 @@ export function streamHealth(kind: KindDescription, namespace: Scope, informer: 
   // A closed stream is one that is being moved to another version of its kind: it lists again at once.
   const phase = reported === "closed" ? "listing" : reported;
   const { hint } = (error ?? {}) as { hint?: string };
-  const last = informer.lastEventAt;
   return {
     kind: kind.kind,
     ...(namespace !== undefined && { namespace }),
     phase,
     forMs: now - since,
-    ...(last !== undefined && { quietMs: now - last }),
+    quietMs: now - (informer.heardAt ?? now),
     objects: informer.size,
     ...(phase === "waiting" && { error: errorMessage(error), hint }),
   };

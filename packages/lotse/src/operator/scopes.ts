@@ -74,7 +74,7 @@ export class Scopes {
     const enough = new AbortController();
     const { signal, letGo } = firstOfSignals([stop, enough.signal]);
     let state: StreamState | undefined;
-    let lastEventAt: number | undefined;
+    let heardAt: number | undefined;
     let forbidden = false;
     const update = () => {
       const { opened, closed } = namespaceChanges(this.#open, states.values(), filter);
@@ -90,7 +90,7 @@ export class Scopes {
       resolve();
     };
     const heard = () => {
-      lastEventAt = clock.monotonic();
+      heardAt = clock.monotonic();
     };
     const put = (body: KubeBody) => void states.set(body.metadata?.name ?? "", namespaceState(body));
     const onForbidden = () => {
@@ -103,6 +103,7 @@ export class Scopes {
       for (const name of filter.named) states.set(name, { name, released: false });
       update();
     };
+    heard();
     const done = openStream<KubeBody>(
       client,
       Namespace.description,
@@ -135,7 +136,7 @@ export class Scopes {
       signal,
     ).finally(letGo);
     const health = () => {
-      const stream = { stream: state, lastEventAt, size: states.size };
+      const stream = { stream: state, heardAt, size: states.size };
       return [sideStreamHealth(Namespace.description, stream, clock.monotonic())];
     };
     return { known, done, health };

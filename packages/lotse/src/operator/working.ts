@@ -4,7 +4,7 @@
  */
 import type { KindDescription } from "@lotse/client";
 import type { ResourceDeclaration } from "../declare/index.ts";
-import type { StreamHealth } from "../report/index.ts";
+import { measureStreams, type StreamHealth } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
 import type { Controller, ControllerShared } from "./controller.ts";
 import type { Kinds, StartedKind } from "./kinds.ts";
@@ -38,7 +38,7 @@ export class Working {
 
   constructor(parts: WorkingParts) {
     this.#parts = parts;
-    const { client, clock, random, logger, stopping, plan, scopes } = parts.shared;
+    const { client, clock, random, logger, metrics, stopping, plan, scopes } = parts.shared;
     this.#scanner = new KindScanner({
       client,
       declarations: parts.declarations,
@@ -49,6 +49,10 @@ export class Working {
       namespace: () => scopes.current[0],
       intervalMs: plan.scanIntervalMs,
     });
+    measureStreams(metrics, () => this.health().streams);
+    metrics.gauge("lotse_broken_api_versions", "Parts of the API that do not answer.", () => [
+      [{}, this.health().broken.length],
+    ]);
   }
 
   /** What is known of kinds and parts of the API, beside the streams of objects. */

@@ -8,8 +8,8 @@ export interface StreamHealth {
   readonly phase: "listing" | "watching" | "waiting";
   /** For how long it has been in this phase. */
   readonly forMs: number;
-  /** How long ago the last list, event or bookmark came; absent before the first. */
-  readonly quietMs?: number | undefined;
+  /** How long ago the last list, event or bookmark came; before the first: the stream was opened. */
+  readonly quietMs: number;
   readonly objects: number;
   /** What it waits for. */
   readonly error?: string | undefined;
