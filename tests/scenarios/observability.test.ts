@@ -251,3 +251,41 @@ describe("what a handler throws", () => {
     expect(explained?.turns.flatMap(({ ran }) => ran.map(({ message }) => message))).toContain(words);
   });
 });
+
+describe("the measures of streams", () => {
+  const gauge = (harness: Harness, series: string) => {
+    const line = harness.operator
+      .metrics()
+      .split("\n")
+      .find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  };
+  const age = (harness: Harness) =>
+    gauge(harness, 'lotse_stream_last_event_age_seconds{kind="Lamp",namespace=""}') ?? Number.NaN;
+  const phase = (harness: Harness, name: string) =>
+    gauge(harness, `lotse_stream_phase{kind="Lamp",namespace="",phase="${name}"}`);
+
+  it("tell how long ago each has brought something", async () => {
+    await using harness = await open();
+    expect(age(harness)).toBe(0);
+    await harness.advance("30s");
+    expect(age(harness)).toBeCloseTo(30, 1);
+    expect(harness.operator.health().streams).toMatchObject([{ kind: "Lamp", phase: "watching" }]);
+    expect(harness.operator.health().streams[0]?.quietMs).toBeCloseTo(30_000, -2);
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    expect(age(harness)).toBeLessThan(1);
+  });
+
+  it("tell which of them wait, and for what", async () => {
+    await using harness = await open();
+    await harness.settle();
+    expect([phase(harness, "watching"), phase(harness, "waiting")]).toEqual([1, 0]);
+    const match = { resource: "lamps.observe.example.com" };
+    harness.cluster.faults.add({ match, status: 403 });
+    harness.cluster.faults.add({ match: { ...match, count: 1 }, dropWatch: true });
+    await harness.advance("10s");
+    expect([phase(harness, "watching"), phase(harness, "waiting")]).toEqual([0, 1]);
+    expect(harness.operator.health().streams).toMatchObject([{ phase: "waiting", error: expect.any(String) }]);
+  });
+});
