@@ -227,7 +227,9 @@ export abstract class ClientReads {
    * for (const { apiVersion, message } of failures) console.error(`${apiVersion} does not answer: ${message}`);
    * ```
    */
-  async discover(o: { readonly refresh?: boolean; readonly signal?: AbortSignal } = {}): Promise<Discovery> {
+  async discover(
+    o: { readonly refresh?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Discovery> {
     const { signal, unlink } = linkSignals([...this.#session.view.signals, o.signal]);
     try {
       return await untilAborted(this.#session.core.registry.discover({ refresh: o.refresh }), signal);
