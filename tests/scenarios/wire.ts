@@ -2,6 +2,7 @@ import { PassThrough, type Readable } from "node:stream";
 import {
   apiErrorFrom,
   Client,
+  type Clock,
   ConnectionError,
   type KubeBody,
   type RawRequest,
@@ -56,9 +57,9 @@ export class Wire {
   }
 
   /** A wire to where `target` is connected, in its namespace. */
-  static async to(target: Client): Promise<Wire> {
+  static async to(target: Client, o: { readonly clock?: Clock } = {}): Promise<Wire> {
     const transport: Transport = { request: (request) => wire.#request(request), close: async () => {} };
-    const client = await Client.connect({ url: "http://wire.test", transport, namespace: target.namespace });
+    const client = await Client.connect({ url: "http://wire.test", transport, namespace: target.namespace, ...o });
     const wire = new Wire(target, client);
     return wire;
   }
