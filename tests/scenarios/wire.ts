@@ -16,6 +16,8 @@ export type WireFault =
   | { readonly type: "answer"; readonly status: number }
   /** The connection breaks; the server hears nothing of the request. */
   | { readonly type: "reset" }
+  /** The server takes the request and never says a word. */
+  | { readonly type: "hang" }
   /** A watch that opens, says nothing and ends. */
   | { readonly type: "end" }
   /** The server says something else. */
@@ -109,6 +111,11 @@ export class Wire {
         throw apiErrorFrom(fault.status, { message: `a fault of the test: ${fault.status}` }, identity);
       case "reset":
         throw new ConnectionError("a fault of the test: the connection broke", { request: identity, sent: false });
+      case "hang":
+        request.signal?.throwIfAborted();
+        return new Promise((_, reject) => {
+          request.signal?.addEventListener("abort", () => reject(request.signal?.reason), { once: true });
+        });
       case "end":
         return withBody({ status: 200, headers: {} }, new PassThrough().end());
       case "change": {
