@@ -8,6 +8,7 @@ import {
   NodeTracerProvider,
   type ReadableSpan,
   SimpleSpanProcessor,
+  type SpanProcessor,
 } from "@opentelemetry/sdk-trace-node";
 import { jsonSink, Operator, PermanentError, resource, TemporaryError } from "lotse";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -71,7 +72,16 @@ async function live(harness: Harness, ...lamps: InstanceType<typeof Lamp>[]): Pr
 
 describe("traces", () => {
   const exporter = new InMemorySpanExporter();
-  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  let broken = false;
+  const saboteur: SpanProcessor = {
+    onStart: () => {},
+    onEnd: ({ name }) => {
+      if (broken && name.startsWith("turn ")) throw new Error("the exporter is full");
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter), saboteur] });
   provider.register();
 
   beforeEach(() => exporter.reset());
@@ -159,6 +169,25 @@ describe("traces", () => {
     await harness.settle();
     expect(named("handler tag")[0]?.attributes["my.lamp"]).toBe("desk");
     expect(seen && trace.getSpan(seen)?.spanContext()).toEqual(named("handler tag")[0]?.spanContext());
+  });
+
+  it("that fail are told, and neither end the operator nor lose an object", async () => {
+    const quick = new Operator({ name: "quick" });
+    quick.on.create(Lamp, function light({ patch }) {
+      patch.status.lit = true;
+    });
+    await using harness = await startHarness(quick, { clock: new VirtualClock() });
+    broken = true;
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    broken = false;
+    const [line] = harness.logs.records.filter(({ level }) => level === "error");
+    expect(line).toMatchObject({ object: { name: "desk" }, fields: { error: "the exporter is full" } });
+    await harness.advance("2s");
+    await harness.client.patch(Lamp, "desk", { spec: { watts: 20 } });
+    await harness.settle();
+    expect((await harness.client.get(Lamp, "desk")).status?.lit).toBe(true);
+    expect(harness.operator.health().phase).toBe("ready");
   });
 });
 

@@ -90,7 +90,7 @@ export async function connectPatiently(
  * Whether it is only a matter of time. Where nobody listens at all, somebody at a terminal has more likely named the wrong
  * cluster, or forgotten to start it; in a pod there is only one.
  */
-function comesBySelf(error: unknown, source: Client["config"]["source"]): boolean {
+export function comesBySelf(error: unknown, source: Client["config"]["source"]): boolean {
   if (error instanceof TimeoutError) return true;
   if (!(error instanceof ConnectionError) || error.lasting) return false;
   return source === "in-cluster" || !isNobodyThere(error);

@@ -3,7 +3,7 @@
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
 import { type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, formatDuration } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
@@ -154,7 +154,7 @@ export class Controller implements ObjectListener {
       clock: shared.clock,
       concurrency,
       groupOf: (key) => key.slice(0, key.indexOf("/")),
-      work: (key, waitedMs) => this.#work(key, waitedMs),
+      work: (key, waitedMs) => this.#work(key, waitedMs).catch((error: unknown) => this.#onDefect(key, error)),
       observer: this.#measures,
     });
     this.#measures.watch(
@@ -396,6 +396,16 @@ export class Controller implements ObjectListener {
       noteWake(memory, { by: "again" });
       this.#queue.add(key, PRIORITY.live);
     } else if (end.type === "later") this.#queue.addAt(key, end.at);
+  }
+
+  /** A turn never fails; should something around it, such as a tracer of the project's, nobody else suffers for it. */
+  #onDefect(key: string, error: unknown): void {
+    const pauseMs = 1_000;
+    this.#logger.about(referenceOf(this.kind, key)).error("could not work on the object, will be tried again", {
+      ...errorFields(error, true),
+      retryIn: formatDuration(pauseMs),
+    });
+    this.#queue.addAt(key, this.#shared.clock.monotonic() + pauseMs);
   }
 
   #turn(key: string, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {

@@ -73,6 +73,9 @@ function listen(server: Server, address: EndpointsAddress): Promise<void> {
     server.once("error", reject);
     server.listen(where, () => {
       server.off("error", reject);
+      // A connection that could not be taken, for want of file descriptors, is tried again by whoever made it; an error
+      // that nobody hears would end the operator.
+      server.on("error", () => undefined);
       resolve();
     });
   });
