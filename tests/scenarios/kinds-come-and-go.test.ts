@@ -31,6 +31,15 @@ const definition = (plural: string): KubeBody => ({
   },
 });
 
+/** What the server may answer when it is asked for its kinds. */
+const FAULTS = [
+  ["403", { type: "answer", status: 403 }],
+  ["429", { type: "answer", status: 429 }],
+  ["503", { type: "answer", status: 503 }],
+  ["a reset", { type: "reset" }],
+  ["a page that is no list", { type: "change", json: () => ({ page: "down for maintenance" }) }],
+] as const;
+
 /** Real time, and how many timers wait. */
 function countingClock(): Clock & { readonly pending: number } {
   let pending = 0;
@@ -136,13 +145,7 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
     }
   }, 120_000);
 
-  it.each([
-    ["403", { type: "answer", status: 403 }],
-    ["429", { type: "answer", status: 429 }],
-    ["503", { type: "answer", status: 503 }],
-    ["a reset", { type: "reset" }],
-    ["a page that is no list", { type: "change", json: () => ({ page: "down for maintenance" }) }],
-  ] as const)("are found, and what is known is handled, although discovery ended with %s", async (_, fault) => {
+  it.each(FAULTS)("are found, and what is known is handled, although discovery ended with %s", async (_, fault) => {
     await install();
     const wire = await Wire.to(client);
     const operator = new Operator({ name: "op" });
@@ -163,5 +166,25 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
     expect(told("the kinds of the cluster cannot be found out, those that are known are handled")).toHaveLength(1);
     await remove();
     await remove(`strangers.${GROUP}`);
+  });
+
+  it.each(FAULTS)("are waited for at the start when discovery ends with %s, which is told once", async (_, fault) => {
+    await install();
+    const wire = await Wire.to(client);
+    const operator = new Operator({ name: "op" });
+    const seen: string[] = [];
+    operator.on.create(`guests.${GROUP}`, { id: "welcome" }, ({ name }) => void seen.push(name));
+    let tries = 0;
+    wire.fault = ({ path }) => {
+      if (path !== "/api" && path !== "/apis") return undefined;
+      return ++tries <= 4 ? fault : undefined;
+    };
+    await start(operator, { client: wire.client, crds: "wait" });
+    await guest("one");
+    await eventually(() => expect(seen).toEqual(["one"]));
+    expect(
+      told("the kinds of the cluster could not be found out, will be tried again").map(({ level }) => level),
+    ).toEqual(["warn", "debug"]);
+    await remove();
   });
 });

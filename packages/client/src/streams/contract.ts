@@ -44,8 +44,8 @@ export interface StreamOptions {
   readonly serverTimeoutMs?: number | undefined;
   /**
    * Milliseconds before the next try after so many earlier failures in a row, of which `error` is the last; `random` is in
-   * [0, 1). Default: 0.8 s growing to 30 s, to 2 min while the list is forbidden, to 5 s while there is no such kind; and
-   * while the server is away, one stream of the client looks every 2.5 s whether it is back.
+   * [0, 1). Default: 0.8 s growing to 30 s, to 1 min while the list is forbidden, to 10 s while there is no such kind;
+   * and while the server is away, one stream of the client looks every 2.5 s whether it is back (every 15 s in the end).
    */
   readonly backoff?: ((failures: number, random: number, error: unknown) => number) | undefined;
   /**

@@ -45,9 +45,9 @@ export interface WatchingSettings {
   /** For how long a server is asked to keep one stream open; half as long at the least. Default 10 min. */
   serverTimeout: Duration;
   /**
-   * The wait before a stream that failed is opened again. Default: 0.8 s growing to 30 s, to 2 min while the list is
-   * forbidden, to 5 s while there is no such kind; and while the API server is away, one stream looks every 2.5 s whether
-   * it is back. Whatever is set here, streams are opened as soon as the server is seen to answer again.
+   * The wait before a stream that failed is opened again. Default: 0.8 s growing to 30 s, to 1 min while the list is
+   * forbidden, to 10 s while there is no such kind; and while the API server is away, one stream looks every 2.5 s whether
+   * it is back (every 15 s in the end). Whatever is set here, streams are opened as soon as the server is seen to answer again.
    */
   reconnect: Backoff | undefined;
   /** How many objects are listed in one request. Default 500. */

@@ -66,7 +66,7 @@ describe("the streams of a kind", () => {
     await clock.advance(700_000);
     expect(messages()).toEqual(["the stream is interrupted, it will be opened again"]);
     api.fails = () => undefined;
-    await clock.advance(120_000);
+    await clock.advance(60_000);
     expect(messages().slice(1)).toEqual(["the stream is open again"]);
   });
 

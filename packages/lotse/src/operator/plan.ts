@@ -47,15 +47,8 @@ export function needsDiscovery(declarations: readonly ResourceDeclaration[]): bo
   return declarations.some(({ resource }) => parseSelector(resource).type !== "exact");
 }
 
-/**
- * See the module comment. `discovered` are the kinds of the cluster, in the server's order. A declaration that cannot be
- * planned for them is an error; with `onError` it is told there and left out, and the others are planned.
- */
-export function planKinds(
-  declarations: readonly ResourceDeclaration[],
-  discovered: readonly KindDescription[],
-  onError?: (resource: string, error: unknown) => void,
-): Plan {
+/** See the module comment. `discovered` are the kinds of the cluster, in the server's order. */
+export function planKinds(declarations: readonly ResourceDeclaration[], discovered: readonly KindDescription[]): Plan {
   const kinds = new Map<string, { kind: KindDescription; kindClass: KindClass | undefined; handlers: Handler[] }>();
   const problems: PlanProblem[] = [];
   const add = (kind: KindDescription, kindClass: KindClass | undefined, handlers: readonly Handler[]) => {
@@ -70,19 +63,14 @@ export function planKinds(
   };
   for (const { resource, handlers } of declarations) {
     const selector = parseSelector(resource);
-    try {
-      if (selector.type === "exact") {
-        const kindClass = typeof resource === "function" ? (resource as KindClass) : undefined;
-        add(kindClass?.description ?? (resource as KindDescription), kindClass, handlers);
-        continue;
-      }
-      const selection = selectKinds(selector, discovered, { verbs: verbsFor(handlers) });
-      for (const kind of selection.kinds) add(kind, undefined, handlers);
-      problems.push(...problemsOf(describeSelector(selector), selection));
-    } catch (error) {
-      if (!onError) throw error;
-      onError(describeSelector(selector), error);
+    if (selector.type === "exact") {
+      const kindClass = typeof resource === "function" ? (resource as KindClass) : undefined;
+      add(kindClass?.description ?? (resource as KindDescription), kindClass, handlers);
+      continue;
     }
+    const selection = selectKinds(selector, discovered, { verbs: verbsFor(handlers) });
+    for (const kind of selection.kinds) add(kind, undefined, handlers);
+    problems.push(...problemsOf(describeSelector(selector), selection));
   }
   return { kinds, problems };
 }

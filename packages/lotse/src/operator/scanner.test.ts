@@ -146,25 +146,8 @@ describe("kinds that are being found out", () => {
     expect(news).toEqual(["found racks.example.com"]);
     // And without a restart when it is allowed.
     api.fails = () => undefined;
-    await clock.advance(120_000);
-    expect(scanner.health().streams).toMatchObject([{ phase: "watching" }]);
-  });
-
-  it("are left out when a declaration does not fit them, and the others are found", async () => {
-    const clock = new VirtualClock();
-    const api = new TestApi(clock);
-    const { news, told } = await scanning(api, clock, ({ on }) => {
-      on.create("racks.example.com", function same() {});
-      on.update({ kind: "racks" }, function same() {});
-      on.create("bolts.example.com", function other() {});
-    });
-    api.kinds = [kindOf("racks"), kindOf("bolts")];
-    api.define("racks");
     await clock.advance(60_000);
-    expect(news).toEqual(["found racks.example.com", "found bolts.example.com"]);
-    const [line, ...more] = told("a declaration does not fit the kinds of the cluster, it is left out");
-    expect(line?.fields.error).toMatch(/"same" is used twice for racks/);
-    expect(more).toEqual([]);
+    expect(scanner.health().streams).toMatchObject([{ phase: "watching" }]);
   });
 
   it("are an error at the start when a declaration does not fit them", async () => {

@@ -2,7 +2,8 @@
  * Finds the kinds that an operator handles, now and as they come and go.
  *
  * What must stay true:
- * - No answer of the server ends anything: what cannot be found out now is told once and asked again, for ever.
+ * - No answer of the server ends anything: what cannot be found out now is told once and asked again, for ever. Only a
+ *   declaration that does not fit the kinds that there are is an error that nothing heals.
  * - A kind is given up only when two say that it is gone: discovery, and the kind's own path. A part of the API that does
  *   not answer hides its kinds, it does not take them away.
  * - What changes while kinds are being looked up is looked up again at once.
@@ -19,9 +20,8 @@ import {
   type StreamState,
 } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, sleep } from "@lotse/client/meta";
-import type { ResourceDeclaration } from "../declare/index.ts";
+import { DeclarationError, type ResourceDeclaration } from "../declare/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
-import { errorFields } from "../turn/index.ts";
 import { Bell } from "./bell.ts";
 import { Definitions } from "./definitions.ts";
 import { patienceMs, Trouble } from "./patience.ts";
@@ -96,14 +96,14 @@ export class KindScanner {
     this.#bell = new Bell(options.clock, options.signal);
   }
 
-  /** All kinds that are there at the start. A declaration that cannot be planned for them is an error. */
+  /** All kinds that are there at the start. */
   async first(): Promise<KindPlan[]> {
     const { plans } = await this.#look();
     for (const [key, { kind }] of plans) this.#known.set(key, kind);
     return [...plans.values()];
   }
 
-  /** Looks again whenever the cluster's kinds may have changed, until the signal aborts. Never rejects for the server. */
+  /** Looks again whenever the cluster's kinds may have changed, until the signal aborts; rejects for no answer of the server. */
   async follow(listener: KindListener): Promise<void> {
     if (!this.#needed) return;
     const { client, clock, random, signal } = this.#options;
@@ -138,13 +138,15 @@ export class KindScanner {
       // From here on: what rings now may be about something that this look does not see.
       this.#bell.answer();
       try {
-        const look = await this.#look(true);
+        const look = await this.#look();
         failures = 0;
         if (this.#trouble.ends()) this.#options.logger.info("the kinds of the cluster can be found out again");
         await this.#compare(look, listener);
         lagging = definitions.lags(look.keys) ? lagging + 1 : 0;
       } catch (error) {
         if (signal.aborted) return;
+        // No answer of the server: what the operator declares does not fit the kinds that there are now.
+        if (error instanceof DeclarationError) throw error;
         failures++;
         const delayMs = patienceMs(failures, error, random());
         this.#tellTrouble(error, delayMs);
@@ -153,30 +155,13 @@ export class KindScanner {
     }
   }
 
-  /** What the cluster has, and what of it is to be handled. With `patient`, a declaration that fails is told and left out. */
-  async #look(patient = false): Promise<Look> {
-    const { client, declarations, signal, logger } = this.#options;
+  /** What the cluster has, and what of it is to be handled. */
+  async #look(): Promise<Look> {
+    const { client, declarations, signal } = this.#options;
     const discovery = this.#needed ? await client.discover({ refresh: true, signal }) : NOTHING;
-    const failed: string[] = [];
-    const { kinds: plans, problems } = planKinds(
-      declarations,
-      discovery.kinds,
-      patient
-        ? (resource, error) => {
-            const key = `${resource} ${errorMessage(error)}`;
-            failed.push(key);
-            if (this.#told.has(key)) return;
-            const { hint } = (error ?? {}) as { hint?: string };
-            logger.error("a declaration does not fit the kinds of the cluster, it is left out", {
-              kind: resource,
-              ...errorFields(error, true),
-              hint,
-            });
-          }
-        : undefined,
-    );
+    const { kinds: plans, problems } = planKinds(declarations, discovery.kinds);
     for (const problem of problems) this.#tell(problem);
-    this.#told = new Set([...problems.map(nameOf), ...failed]);
+    this.#told = new Set(problems.map(nameOf));
     this.#missing = problems.filter(({ problem }) => problem === "missing").map(({ resource }) => resource);
     this.#tellBroken(discovery.failures);
     return { discovery, keys: new Set(discovery.kinds.map(kindKey)), plans };
