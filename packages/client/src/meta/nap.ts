@@ -33,6 +33,11 @@ export class Nap {
     else signal.addEventListener("abort", this.#wake, { once: true });
   }
 
+  /** It ends now. */
+  end(): void {
+    this.#wake();
+  }
+
   /** It ends after `ms`, unless it ends before. */
   endIn(ms: number): void {
     const endsAt = this.#clock.monotonic() + Math.max(0, ms);

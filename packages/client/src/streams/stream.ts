@@ -110,15 +110,21 @@ class Stream<B extends ObjectBody> {
       early = true;
       nap.endIn(afterNewsMs(this.#clock.monotonic() - begunAt, this.#early, this.#random(), error));
     };
-    const news = isOutOfReach(error) ? this.#client.reachability?.wait(once(onNews)) : undefined;
-    const scouts = news?.scout === true && this.#o.backoff === undefined;
-    const patience = scouts ? scoutMs(ms, begunAt - this.#downSince, this.#random(), error) : ms;
-    this.#report({ phase: "waiting", error, retryAt: begunAt + patience });
-    const forget = this.#o.onWait?.(error, () => nap.endIn(0));
-    nap.endIn(patience);
-    await nap.over;
-    forget?.();
-    news?.leave(this.#signal.aborted ? "gone" : "tries");
+    // Whoever has its own idea of how long to wait does not look more often for the sake of others.
+    const scouts = this.#o.backoff === undefined;
+    const news = isOutOfReach(error) ? this.#client.reachability?.wait(once(onNews), { scouts }) : undefined;
+    const patience = news?.scout ? scoutMs(ms, begunAt - this.#downSince, this.#random(), error) : ms;
+    let forget: (() => void) | undefined;
+    try {
+      this.#report({ phase: "waiting", error, retryAt: begunAt + patience });
+      forget = this.#o.onWait?.(error, () => nap.end());
+      nap.endIn(patience);
+      await nap.over;
+    } finally {
+      nap.end();
+      forget?.();
+      news?.leave(this.#signal.aborted ? "gone" : "tries");
+    }
     if (early) this.#early++;
     return this.#settled({ is: "due" });
   }

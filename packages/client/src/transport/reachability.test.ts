@@ -73,6 +73,12 @@ describe("a server", () => {
     again.leave("gone");
     expect(woken).toEqual(["second"]);
   });
+
+  it("has no scout among those who do not want to be", () => {
+    const reachability = new ServerReachability(new VirtualClock());
+    expect(reachability.wait(() => {}, { scouts: false }).scout).toBe(false);
+    expect(reachability.wait(() => {}).scout).toBe(true);
+  });
 });
 
 describe("a transport that tells", () => {

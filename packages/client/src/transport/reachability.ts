@@ -21,8 +21,8 @@ export interface ServerWait {
 
 /** Where those who wait for the server hear that it answers; `Client` has it. */
 export interface Reachability {
-  /** `wake` is called at each answer of the server, until the wait is left. */
-  wait(wake: () => void): ServerWait;
+  /** `wake` is called at each answer of the server, until the wait is left; `scouts`: whether it can be the scout. */
+  wait(wake: () => void, o?: { readonly scouts?: boolean }): ServerWait;
   /** Calls back when the server answers after it did not, for so many milliseconds; the returned function ends that. */
   onBack(listener: (downMs: number) => void): () => void;
 }
@@ -54,8 +54,9 @@ export class ServerReachability implements Reachability {
     this.#clock = clock;
   }
 
-  wait(wake: () => void): ServerWait {
-    const waiting: Waiting = { wake, scout: this.#scout === undefined, leave: (why) => this.#leave(waiting, why) };
+  wait(wake: () => void, { scouts = true }: { readonly scouts?: boolean } = {}): ServerWait {
+    const scout = scouts && this.#scout === undefined;
+    const waiting: Waiting = { wake, scout, leave: (why) => this.#leave(waiting, why) };
     this.#waiting.add(waiting);
     if (waiting.scout) this.#scout = waiting;
     return waiting;

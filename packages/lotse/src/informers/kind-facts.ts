@@ -60,7 +60,7 @@ export async function awaitKindFacts(
       if (text !== told) onMissing(error);
       told = text;
       const nap = new Nap(clock, signal);
-      const forget = onWait?.(() => nap.endIn(0));
+      const forget = onWait?.(() => nap.end());
       pauseMs = Math.min(pauseMs, isOutOfReach(error) ? MOST_MS.server : MOST_MS.kind);
       nap.endIn(pauseMs);
       await nap.over;

@@ -14,7 +14,7 @@ export class Bell {
 
   ring(): void {
     this.#rung = true;
-    this.#nap?.endIn(0);
+    this.#nap?.end();
   }
 
   /** Resolves when it rings or has rung since the last `answer`, after `ms` at the latest, or when the signal aborts. */

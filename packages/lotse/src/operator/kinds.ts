@@ -95,6 +95,8 @@ export class Kinds {
     const follow = async () => {
       await this.#ending.get(key);
       const facts = await this.facts(plan, shared.client, over.signal, fail);
+      // Given up in the same moment.
+      if (over.signal.aborted) return;
       const controller = new Controller(shared, plan.handlers, facts);
       if (entry) entry.controller = controller;
       controller.trouble.catch(fail);

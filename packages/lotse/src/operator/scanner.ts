@@ -50,7 +50,7 @@ export interface KindScannerOptions {
 export interface KindListener {
   /** A kind is there that was not, or it is served in another version. */
   found(plan: KindPlan): void;
-  /** A kind is there, as it was: whoever waits for it need not. */
+  /** A kind is there, whoever may want it: nobody need wait for it. */
   there(key: string): void;
   /** A kind is gone that was found. */
   vanished(kind: KindDescription): void;
@@ -178,8 +178,9 @@ export class KindScanner {
       if (this.#known.get(key)?.version !== plan.kind.version) {
         this.#known.set(key, plan.kind);
         listener.found(plan);
-      } else if (keys.has(key)) listener.there(key);
+      }
     }
+    for (const key of keys) listener.there(key);
   }
 
   /** Asks the kind's own path: where one API server of several is behind, discovery lacks kinds that are there. */
