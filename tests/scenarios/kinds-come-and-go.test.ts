@@ -143,7 +143,7 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
       await eventually(() => expect(clock.pending).toBeLessThanOrEqual(timers));
       expect(measures()).toBe(0);
     }
-  }, 120_000);
+  }, 300_000);
 
   it.each(FAULTS)("are found, and what is known is handled, although discovery ended with %s", async (_, fault) => {
     await install();
