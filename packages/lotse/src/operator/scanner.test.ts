@@ -71,6 +71,35 @@ describe("kinds that are being found out", () => {
     },
   );
 
+  it("are kept, and nobody is said to be missing, while the list of groups cannot be had", async () => {
+    const clock = new VirtualClock();
+    const api = new TestApi(clock);
+    api.kinds = [kindOf("racks")];
+    const { first, news, told, scanner } = await scanning(api, clock, ({ on }) => {
+      on.create("racks.example.com", function own() {});
+      on.create("bolts.example.com", function other() {});
+    });
+    expect(first).toEqual(["racks.example.com"]);
+    expect(scanner.health().missing).toEqual(["bolts.example.com"]);
+    api.fails = (request) => (request.path === "/apis" ? FAULTS["a server error"](request) : undefined);
+    api.define("bolts");
+    await clock.advance(120_000);
+    expect([news, scanner.health().missing]).toEqual([[], ["bolts.example.com"]]);
+    expect(told("waiting for a kind that the cluster does not have")).toHaveLength(1);
+    expect(scanner.health()).toMatchObject({ error: "away", broken: [] });
+    api.kinds = [kindOf("racks"), kindOf("bolts")];
+    api.fails = () => undefined;
+    await clock.advance(3_000);
+    expect(news).toEqual(["found bolts.example.com"]);
+  });
+
+  it("are waited for at the start while the list of groups cannot be had", async () => {
+    const clock = new VirtualClock();
+    const api = new TestApi(clock);
+    api.fails = (request) => (request.path === "/apis" ? FAULTS["a server error"](request) : undefined);
+    await expect(scanning(api, clock)).rejects.toThrow("away");
+  });
+
   it("are asked for with growing pauses while the answer is no", async () => {
     const clock = new VirtualClock();
     const api = new TestApi(clock);

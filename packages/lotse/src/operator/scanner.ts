@@ -71,6 +71,8 @@ interface Look {
   readonly discovery: Discovery;
   readonly keys: ReadonlySet<string>;
   readonly plans: ReadonlyMap<string, KindPlan>;
+  /** The core group, or the list of all others, could not be had: there may be anything beside what was found. */
+  readonly halved: DiscoveryFailure | undefined;
 }
 
 const NOTHING: Discovery = { kinds: [], apiVersions: [], failures: [] };
@@ -98,7 +100,8 @@ export class KindScanner {
 
   /** All kinds that are there at the start. */
   async first(): Promise<KindPlan[]> {
-    const { plans } = await this.#look();
+    const { plans, halved } = await this.#look();
+    if (halved) throw halved.error;
     for (const [key, { kind }] of plans) this.#known.set(key, kind);
     return [...plans.values()];
   }
@@ -139,9 +142,10 @@ export class KindScanner {
       this.#bell.answer();
       try {
         const look = await this.#look();
+        await this.#compare(look, listener);
+        if (look.halved) throw look.halved.error;
         failures = 0;
         if (this.#trouble.ends()) this.#options.logger.info("the kinds of the cluster can be found out again");
-        await this.#compare(look, listener);
         lagging = definitions.lags(look.keys) ? lagging + 1 : 0;
       } catch (error) {
         if (signal.aborted) return;
@@ -160,11 +164,15 @@ export class KindScanner {
     const { client, declarations, signal } = this.#options;
     const discovery = this.#needed ? await client.discover({ refresh: true, signal }) : NOTHING;
     const { kinds: plans, problems } = planKinds(declarations, discovery.kinds);
-    for (const problem of problems) this.#tell(problem);
-    this.#told = new Set(problems.map(nameOf));
-    this.#missing = problems.filter(({ problem }) => problem === "missing").map(({ resource }) => resource);
-    this.#tellBroken(discovery.failures);
-    return { discovery, keys: new Set(discovery.kinds.map(kindKey)), plans };
+    // A group version that does not answer is listed all the same; a list that was not had lists nothing.
+    const halved = discovery.failures.find(({ apiVersion }) => !discovery.apiVersions.includes(apiVersion));
+    if (!halved) {
+      for (const problem of problems) this.#tell(problem);
+      this.#told = new Set(problems.map(nameOf));
+      this.#missing = problems.filter(({ problem }) => problem === "missing").map(({ resource }) => resource);
+    }
+    this.#tellBroken(discovery.failures.filter((failure) => failure !== halved));
+    return { discovery, keys: new Set(discovery.kinds.map(kindKey)), plans, halved };
   }
 
   async #compare({ discovery, keys, plans }: Look, listener: KindListener): Promise<void> {
