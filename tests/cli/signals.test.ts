@@ -1,7 +1,9 @@
 /** How commands end when somebody asks them to: by Ctrl-C, by Ctrl-C again, by a SIGTERM as the kubelet sends it. */
 import path from "node:path";
+import { type Client, ConfigMap } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { type Fault, FaultProxy } from "../faults/proxy.ts";
 import { type Ending, Project, type Running } from "./project.ts";
 
 const operator = (cleanup: string) => `
@@ -66,5 +68,110 @@ describe("an operator that does not come to its end", () => {
     running.child.kill(signal);
     await running.says("tidying up");
     expect(await insist(running, signal)).toBe(code);
+  });
+});
+
+/** Two seconds for handlers: the process has to end within seven, whatever the server does. */
+const PATIENT = `
+import { Operator } from "lotse";
+import { ConfigMap } from "lotse/client";
+const operator = new Operator({ name: "patient", graceful: "2s", events: "all" });
+operator.on.create(ConfigMap, { labels: { mine: "yes" } }, async function build({ logger }) { logger.info("built"); });
+operator.on.cleanup(async function tidy({ logger }) { logger.info("tidying up"); });
+export default operator;
+`;
+
+describe("an operator whose API server", () => {
+  let plain: Cluster;
+  let client: Client;
+
+  beforeAll(async () => {
+    project.write("patient.ts", PATIENT);
+    plain = await Cluster.start({ kubelet: false, tls: false });
+    client = await plain.connect();
+  }, 120_000);
+
+  afterAll(async () => {
+    await client.close();
+    await plain.stop();
+  });
+
+  /** The operator, with somebody between it and its cluster. */
+  async function through(rule?: FaultProxy["rule"]): Promise<{ proxy: FaultProxy; begin: () => Running }> {
+    const proxy = await FaultProxy.open(plain.url);
+    onTestFinished(() => proxy.close());
+    if (rule) proxy.rule = rule;
+    const [one] = plain.kubeconfig.clusters ?? [];
+    const clusters = [{ name: one?.name, cluster: { ...one?.cluster, server: proxy.url } }];
+    const name = `proxy-${new URL(proxy.url).port}.yaml`;
+    project.write(name, JSON.stringify({ ...plain.kubeconfig, clusters }));
+    return { proxy, begin: () => project.begin(["run", "patient.ts", "--kubeconfig", name]) };
+  }
+
+  /** How long the process took to end after SIGTERM, and how it did. */
+  async function terminate({ child, ended }: Running): Promise<{ code: Ending; ms: number }> {
+    const begun = performance.now();
+    child.kill("SIGTERM");
+    return { code: await ended, ms: performance.now() - begun };
+  }
+
+  /** A busy machine takes longer for everything; what hangs for good takes for ever. */
+  const LIMIT_MS = 7_000 + 8_000;
+
+  it("hangs ends in time, with 0, and says what it could not write down", async () => {
+    const { proxy, begin } = await through();
+    const running = begin();
+    await running.says("the operator is ready");
+    proxy.rule = ({ verb }) => (verb === "watch" ? undefined : { type: "mute" });
+    const one = await client.create(ConfigMap.gen({ name: "one", labels: { mine: "yes" } }));
+    onTestFinished(() => one.delete());
+    await running.says("built");
+    const { code, ms } = await terminate(running);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(LIMIT_MS);
+    const lines = running.err().split("\n");
+    const lost = lines.filter((line) => line.includes("could not be written down before the end"));
+    expect(lost).toHaveLength(1);
+    expect(lost[0]).toContain("ConfigMap default/one (build)");
+    expect(running.err()).toContain("tidying up");
+    expect(running.err()).not.toMatch(/ERROR|Error:/);
+  });
+
+  it.each<[string, Fault]>([
+    ["is out of reach", { type: "reset" }],
+    ["hangs while nothing is to be written", { type: "mute" }],
+  ])("%s ends at once", async (_, fault) => {
+    const { proxy, begin } = await through();
+    const running = begin();
+    await running.says("the operator is ready");
+    proxy.rule = () => fault;
+    proxy.cutWatches();
+    const { code, ms } = await terminate(running);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(LIMIT_MS);
+    expect(running.err()).not.toMatch(/ERROR|Error:/);
+  });
+
+  it.each<[string, Fault]>([
+    ["resets connections", { type: "reset" }],
+    ["answers 503", { type: "answer", status: 503 }],
+  ])("%s at the start is waited for, and named", async (_, fault) => {
+    let away = true;
+    const { begin, proxy } = await through(() => (away ? fault : undefined));
+    const running = begin();
+    await running.says(/waits for it|will be tried again|will be opened again/);
+    expect(running.err()).toContain(proxy.url);
+    away = false;
+    await running.says("the operator is ready");
+    expect(await terminate(running)).toMatchObject({ code: 0 });
+  });
+
+  it("never answers at the start can be stopped", async () => {
+    const { proxy, begin } = await through(() => ({ type: "mute" }));
+    const running = begin();
+    for (; proxy.requests.length === 0; ) await new Promise((resolve) => setTimeout(resolve, 10));
+    const { code, ms } = await terminate(running);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(LIMIT_MS);
   });
 });

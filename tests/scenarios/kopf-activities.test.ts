@@ -1,6 +1,6 @@
 import { type Client, ConfigMap, type Login } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import { type Memo, Operator, PermanentError } from "lotse";
+import { type LogRecord, type Memo, Operator, PermanentError } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { useStage } from "./stage.ts";
@@ -161,5 +161,25 @@ describeOn(clustersUnderTest(), "an operator's own handlers", (cluster) => {
     const one = operator.start({ client, log: () => {} });
     await expect(one.stopped).rejects.toThrow("no database");
     expect(seen).toEqual([]);
+  });
+
+  it("are named with their place and the cause when they fail, in the error and in the log", async () => {
+    const operator = new Operator({ name: "op" });
+    operator.on.startup({ errors: "permanent" }, async function connectDatabase() {
+      throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:1") });
+    });
+    const lines: LogRecord[] = [];
+    const one = operator.start({ client, log: (line) => void lines.push(line) });
+    const why = "fetch failed: connect ECONNREFUSED 127.0.0.1:1";
+    await expect(one.stopped).rejects.toThrow(
+      /^the startup handler connectDatabase \(\S*kopf-activities\.test\.ts:\d+\) failed for good: fetch failed: connect/,
+    );
+    const [line] = lines.filter(({ message }) => message === "startup handler failed for good");
+    expect(line?.fields).toMatchObject({
+      handler: "connectDatabase",
+      at: expect.stringMatching(/kopf-activities\.test\.ts:\d+$/),
+      error: why,
+      stack: expect.stringContaining("TypeError"),
+    });
   });
 });

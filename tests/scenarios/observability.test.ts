@@ -8,6 +8,7 @@ import {
   NodeTracerProvider,
   type ReadableSpan,
   SimpleSpanProcessor,
+  type SpanProcessor,
 } from "@opentelemetry/sdk-trace-node";
 import { jsonSink, Operator, PermanentError, resource, TemporaryError } from "lotse";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -71,7 +72,16 @@ async function live(harness: Harness, ...lamps: InstanceType<typeof Lamp>[]): Pr
 
 describe("traces", () => {
   const exporter = new InMemorySpanExporter();
-  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  let broken = false;
+  const saboteur: SpanProcessor = {
+    onStart: () => {},
+    onEnd: ({ name }) => {
+      if (broken && name.startsWith("turn ")) throw new Error("the exporter is full");
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  };
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter), saboteur] });
   provider.register();
 
   beforeEach(() => exporter.reset());
@@ -160,6 +170,25 @@ describe("traces", () => {
     expect(named("handler tag")[0]?.attributes["my.lamp"]).toBe("desk");
     expect(seen && trace.getSpan(seen)?.spanContext()).toEqual(named("handler tag")[0]?.spanContext());
   });
+
+  it("that fail are told, and neither end the operator nor lose an object", async () => {
+    const quick = new Operator({ name: "quick" });
+    quick.on.create(Lamp, function light({ patch }) {
+      patch.status.lit = true;
+    });
+    await using harness = await startHarness(quick, { clock: new VirtualClock() });
+    broken = true;
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    broken = false;
+    const [line] = harness.logs.records.filter(({ level }) => level === "error");
+    expect(line).toMatchObject({ object: { name: "desk" }, fields: { error: "the exporter is full" } });
+    await harness.advance("2s");
+    await harness.client.patch(Lamp, "desk", { spec: { watts: 20 } });
+    await harness.settle();
+    expect((await harness.client.get(Lamp, "desk")).status?.lit).toBe(true);
+    expect(harness.operator.health().phase).toBe("ready");
+  });
 });
 
 describe("the measures of requests", () => {
@@ -223,5 +252,69 @@ describe("log lines about an object", () => {
         },
       });
     }
+  });
+});
+
+describe("what a handler throws", () => {
+  const thrown = {
+    cause: new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:1") }),
+    object: { code: 5 },
+  } as const;
+
+  it.each([
+    ["cause", "fetch failed: connect ECONNREFUSED 127.0.0.1:1"],
+    ["object", '{"code":5}'],
+  ] as const)("is told with its %s in the log, in the Event and by explain", async (what, words) => {
+    const failing = new Operator({ name: "failing" });
+    failing.on.create(Lamp, { errors: "permanent" }, async function fetchPrice() {
+      throw thrown[what];
+    });
+    await using harness = await startHarness(failing, { clock: new VirtualClock() });
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    const [line] = harness.logs.records.filter(({ message }) => message === "handler failed for good");
+    expect(line?.fields).toMatchObject({ handler: "fetchPrice", error: words });
+    const events = await harness.client.list("events").toArray();
+    expect(events.map(({ body }) => body.message)).toEqual([`fetchPrice failed for good: ${words}`]);
+    const explained = harness.operator.explain({ kind: "lamp", name: "desk" });
+    expect(explained?.turns.flatMap(({ ran }) => ran.map(({ message }) => message))).toContain(words);
+  });
+});
+
+describe("the measures of streams", () => {
+  const gauge = (harness: Harness, series: string) => {
+    const line = harness.operator
+      .metrics()
+      .split("\n")
+      .find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  };
+  const age = (harness: Harness) =>
+    gauge(harness, 'lotse_stream_last_event_age_seconds{kind="Lamp",namespace=""}') ?? Number.NaN;
+  const phase = (harness: Harness, name: string) =>
+    gauge(harness, `lotse_stream_phase{kind="Lamp",namespace="",phase="${name}"}`);
+
+  it("tell how long ago each has brought something", async () => {
+    await using harness = await open();
+    expect(age(harness)).toBe(0);
+    await harness.advance("30s");
+    expect(age(harness)).toBeCloseTo(30, 1);
+    expect(harness.operator.health().streams).toMatchObject([{ kind: "Lamp", phase: "watching" }]);
+    expect(harness.operator.health().streams[0]?.quietMs).toBeCloseTo(30_000, -2);
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    expect(age(harness)).toBeLessThan(1);
+  });
+
+  it("tell which of them wait, and for what", async () => {
+    await using harness = await open();
+    await harness.settle();
+    expect([phase(harness, "watching"), phase(harness, "waiting")]).toEqual([1, 0]);
+    const match = { resource: "lamps.observe.example.com" };
+    harness.cluster.faults.add({ match, status: 403 });
+    harness.cluster.faults.add({ match: { ...match, count: 1 }, dropWatch: true });
+    await harness.advance("10s");
+    expect([phase(harness, "watching"), phase(harness, "waiting")]).toEqual([0, 1]);
+    expect(harness.operator.health().streams).toMatchObject([{ phase: "waiting", error: expect.any(String) }]);
   });
 });

@@ -2,6 +2,7 @@ import { PassThrough, type Readable } from "node:stream";
 import {
   apiErrorFrom,
   Client,
+  type Clock,
   ConnectionError,
   type KubeBody,
   type RawRequest,
@@ -15,6 +16,8 @@ export type WireFault =
   | { readonly type: "answer"; readonly status: number }
   /** The connection breaks; the server hears nothing of the request. */
   | { readonly type: "reset" }
+  /** The server takes the request and never says a word. */
+  | { readonly type: "hang" }
   /** A watch that opens, says nothing and ends. */
   | { readonly type: "end" }
   /** The server says something else. */
@@ -29,6 +32,7 @@ export interface Call {
 }
 
 interface OpenWatch {
+  readonly path: string;
   readonly out: PassThrough;
   dead: boolean;
   readonly held: string[];
@@ -57,9 +61,9 @@ export class Wire {
   }
 
   /** A wire to where `target` is connected, in its namespace. */
-  static async to(target: Client): Promise<Wire> {
+  static async to(target: Client, o: { readonly clock?: Clock } = {}): Promise<Wire> {
     const transport: Transport = { request: (request) => wire.#request(request), close: async () => {} };
-    const client = await Client.connect({ url: "http://wire.test", transport, namespace: target.namespace });
+    const client = await Client.connect({ url: "http://wire.test", transport, namespace: target.namespace, ...o });
     const wire = new Wire(target, client);
     return wire;
   }
@@ -67,6 +71,11 @@ export class Wire {
   /** Requests of one verb whose path has `part` in it. */
   count(verb: Call["verb"], part: string): number {
     return this.calls.filter((call) => call.verb === verb && call.path.includes(part)).length;
+  }
+
+  /** The paths of the watches that are open now. */
+  get watching(): string[] {
+    return [...this.#watches].map(({ path }) => path);
   }
 
   /** Every watch that is open now stays open and says nothing any more. */
@@ -104,6 +113,11 @@ export class Wire {
         throw apiErrorFrom(fault.status, { message: `a fault of the test: ${fault.status}` }, identity);
       case "reset":
         throw new ConnectionError("a fault of the test: the connection broke", { request: identity, sent: false });
+      case "hang":
+        request.signal?.throwIfAborted();
+        return new Promise((_, reject) => {
+          request.signal?.addEventListener("abort", () => reject(request.signal?.reason), { once: true });
+        });
       case "end":
         return withBody({ status: 200, headers: {} }, new PassThrough().end());
       case "change": {
@@ -113,13 +127,13 @@ export class Wire {
       }
       default: {
         const response = await this.#target.raw(request);
-        return call.verb === "watch" ? withBody(response, this.#listen(response.body)) : response;
+        return call.verb === "watch" ? withBody(response, this.#listen(call.path, response.body)) : response;
       }
     }
   }
 
-  #listen(body: Readable): Readable {
-    const watch: OpenWatch = { out: new PassThrough(), dead: false, held: [] };
+  #listen(path: string, body: Readable): Readable {
+    const watch: OpenWatch = { path, out: new PassThrough(), dead: false, held: [] };
     const { out, held } = watch;
     this.#watches.add(watch);
     let rest = "";

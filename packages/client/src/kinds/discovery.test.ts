@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import { apiErrorFrom, type RawRequest, type RawResponse } from "../transport/index.ts";
 import { apiVersionOf } from "./description.ts";
-import { discoverKinds } from "./discovery.ts";
+import { discoverKinds, mayBeHidden } from "./discovery.ts";
 import { UnknownKindError } from "./names.ts";
 import { KindRegistry } from "./registry.ts";
 
@@ -112,8 +112,41 @@ describe("discoverKinds", () => {
       "autoscaling/v1 Scaler",
     ]);
     expect(kinds[0]).toMatchObject({ singular: "pod", subresources: ["status"], shortNames: ["po"], namespaced: true });
-    expect(failures).toEqual([{ apiVersion: "broken.io/v1", message: "no endpoints" }]);
+    expect(failures).toMatchObject([{ apiVersion: "broken.io/v1", message: "no endpoints" }]);
     expect(apiVersions).toEqual(["v1", "autoscaling/v2", "autoscaling/v1", "broken.io/v1"]);
+  });
+
+  it.each([
+    ["the list of groups", "/apis", "*", ["Pod", "Node"]],
+    ["the core group", "/api", "v1", ["Deployment"]],
+  ])("keeps what is known when %s cannot be had, and names what is missing", async (_, path, apiVersion, known) => {
+    const { [path as "/api"]: _gone, ...table } = aggregated;
+    const { kinds, failures } = await discoverKinds(serving(table).ask);
+    expect(kinds.map(({ kind }) => kind)).toEqual(known);
+    expect(failures.filter(({ message }) => message === "no endpoints")).toEqual([
+      { apiVersion, message: "no endpoints", error: expect.objectContaining({ status: 503 }) },
+    ]);
+  });
+
+  it("rejects when nothing can be had at all", async () => {
+    await expect(discoverKinds(serving({}).ask)).rejects.toThrow("no endpoints");
+  });
+
+  it.each([{}, [], null, "ok", { error: "down for maintenance" }])(
+    "does not take %j for a server without kinds",
+    async (page) => {
+      await expect(discoverKinds(serving({ "/api": page, "/apis": page }).ask)).rejects.toThrow("lists no kinds");
+      const { failures } = await discoverKinds(serving({ ...legacy, "/apis/autoscaling/v1": page }).ask);
+      expect(failures.map(({ apiVersion }) => apiVersion)).toContain("autoscaling/v1");
+    },
+  );
+
+  it("knows in which groups there may be more than was found", async () => {
+    const discovery = await discoverKinds(serving(aggregated).ask);
+    expect(["", "apps", "broken.io"].map((group) => mayBeHidden(discovery, group))).toEqual([false, false, true]);
+    const { "/apis": _gone, ...core } = aggregated;
+    const poor = await discoverKinds(serving(core).ask);
+    expect(["", "apps", "broken.io"].map((group) => mayBeHidden(poor, group))).toEqual([false, true, true]);
   });
 });
 
@@ -177,6 +210,16 @@ describe("KindRegistry", () => {
     });
     const far = await registry.resolve("certificates").catch((error) => error);
     expect(far.hint).toContain("broken.io/v1");
+  });
+
+  it("says what went wrong when the list of groups is missing, and asks again the next time", async () => {
+    const { "/apis": apis, ...core } = aggregated;
+    const server = serving({ ...core });
+    const registry = new KindRegistry(server.ask, new VirtualClock());
+    expect(await registry.resolve("po")).toMatchObject({ kind: "Pod" });
+    await expect(registry.resolve("deployments")).rejects.toThrow("no endpoints");
+    server.table["/apis"] = apis;
+    expect(await registry.resolve("deployments")).toMatchObject({ group: "apps" });
   });
 
   it("forgets a discovery that failed", async () => {

@@ -3,13 +3,17 @@
  * since 1.26), in one for each group version elsewhere. A group whose own server is down must not hide the others: it
  * is listed in `failures`.
  */
-import type { RawRequest, RawResponse } from "../transport/index.ts";
-import { apiVersionOf, type KindDescription } from "./description.ts";
+import { errorMessage } from "../meta/index.ts";
+import { type RawRequest, type RawResponse, UnexpectedAnswerError } from "../transport/index.ts";
+import { apiVersionOf, type KindDescription, parseApiVersion } from "./description.ts";
 
-/** A group version that could not be asked. */
+/** A part of the API that could not be asked. */
 export interface DiscoveryFailure {
+  /** The group version; `*` where the list of groups could not be had, so that any group may be missing. */
   readonly apiVersion: string;
   readonly message: string;
+  /** What was thrown, where something was. */
+  readonly error?: unknown;
 }
 
 /** All kinds of a server: core first, groups in the server's order, versions by the server's preference. */
@@ -80,21 +84,63 @@ interface Part {
   readonly failures: DiscoveryFailure[];
 }
 
-/** Asks the server for its kinds. Rejects only when neither the core group nor the list of groups can be had. */
+/** The two lists that everything begins with, and what is unknown without them. */
+const ROOTS = { "/api": "v1", "/apis": "*" } as const;
+
+/**
+ * Asks the server for its kinds. Rejects only when neither the core group nor the list of groups can be had; whatever
+ * else fails is in `failures`, and what is known without it is there.
+ */
 export async function discoverKinds(ask: Ask): Promise<Discovery> {
-  const [core, groups] = await Promise.all([discoverRoot(ask, "/api"), discoverRoot(ask, "/apis")]);
+  const paths = Object.keys(ROOTS) as (keyof typeof ROOTS)[];
+  const answers = await Promise.allSettled(paths.map((path) => discoverRoot(ask, path)));
+  const parts = answers.map((answer, index): Part => {
+    if (answer.status === "fulfilled") return answer.value;
+    if (answers.every(({ status }) => status === "rejected")) throw answer.reason;
+    const apiVersion = ROOTS[paths[index] as keyof typeof ROOTS];
+    return { kinds: [], apiVersions: [], failures: [failureOf(apiVersion, answer.reason)] };
+  });
   return {
-    kinds: [...core.kinds, ...groups.kinds],
-    apiVersions: [...core.apiVersions, ...groups.apiVersions],
-    failures: [...core.failures, ...groups.failures],
+    kinds: parts.flatMap(({ kinds }) => kinds),
+    apiVersions: parts.flatMap(({ apiVersions }) => apiVersions),
+    failures: parts.flatMap(({ failures }) => failures),
   };
+}
+
+/** Whether a kind that was not found may be there all the same, in a part of the API that did not answer. */
+export function mayBeHidden({ failures }: Discovery, group: string): boolean {
+  return failures.some(({ apiVersion }) =>
+    apiVersion === "*" ? group !== "" : parseApiVersion(apiVersion).group === group,
+  );
+}
+
+function failureOf(apiVersion: string, error: unknown): DiscoveryFailure {
+  return { apiVersion, message: errorMessage(error), error };
 }
 
 async function discoverRoot(ask: Ask, path: "/api" | "/apis"): Promise<Part> {
   const response = await ask({ method: "GET", path, headers: { accept: AGGREGATED } });
   const answer = await response.json<AggregatedGroups | LegacyVersions | LegacyGroups>();
-  if (answer.kind === "APIGroupDiscoveryList") return readAggregated(answer);
-  return discoverEach(ask, groupVersionsOf(answer));
+  switch (answer?.kind) {
+    case "APIGroupDiscoveryList":
+      return readAggregated(answer);
+    case "APIVersions":
+    case "APIGroupList":
+      return discoverEach(ask, groupVersionsOf(answer));
+    default:
+      // Taken for an empty list it would say that all kinds are gone.
+      throw strangeAnswer(path, answer);
+  }
+}
+
+function strangeAnswer(path: string, answer: unknown): UnexpectedAnswerError {
+  const text = JSON.stringify(answer) ?? "nothing";
+  const said = text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return new UnexpectedAnswerError(`GET ${path}: the server answered with something that lists no kinds: ${said}`, {
+    request: { method: "GET", path },
+    status: 200,
+    hint: "is there a proxy in between that answers in the server's place?",
+  });
 }
 
 function readAggregated(answer: AggregatedGroups): Part {
@@ -146,7 +192,7 @@ async function discoverEach(ask: Ask, groupVersions: readonly GroupVersion[]): P
   answers.forEach((answer, index) => {
     const at = groupVersions[index] as GroupVersion;
     if (answer.status === "fulfilled") part.kinds.push(...fromLegacy(at, answer.value));
-    else part.failures.push({ apiVersion: apiVersionOf(at), message: messageOf(answer.reason) });
+    else part.failures.push(failureOf(apiVersionOf(at), answer.reason));
   });
   return part;
 }
@@ -154,7 +200,9 @@ async function discoverEach(ask: Ask, groupVersions: readonly GroupVersion[]): P
 async function askResources(ask: Ask, at: GroupVersion): Promise<LegacyResource[]> {
   const path = at.group === "" ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
   const response = await ask({ method: "GET", path });
-  return (await response.json<{ resources?: LegacyResource[] }>()).resources ?? [];
+  const answer = await response.json<{ resources?: LegacyResource[] | null }>();
+  if (answer?.resources === undefined) throw strangeAnswer(path, answer);
+  return answer.resources ?? [];
 }
 
 function fromLegacy(at: GroupVersion, resources: readonly LegacyResource[]): KindDescription[] {
@@ -178,8 +226,4 @@ function fromLegacy(at: GroupVersion, resources: readonly LegacyResource[]): Kin
       verbs: resource.verbs ?? [],
       subresources: subresources.get(resource.name) ?? [],
     }));
-}
-
-function messageOf(reason: unknown): string {
-  return reason instanceof Error ? reason.message : String(reason);
 }

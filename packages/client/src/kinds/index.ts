@@ -13,6 +13,7 @@ export {
   type Discovery,
   type DiscoveryFailure,
   discoverKinds,
+  mayBeHidden,
 } from "./discovery.ts";
 export { findKinds, findManifestKind, nearestNames, UnknownKindError } from "./names.ts";
 export { KindRegistry } from "./registry.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../meta/index.ts";
 import type { KindDescription } from "./description.ts";
-import { type Discovery, discoverKinds } from "./discovery.ts";
+import { type Discovery, type DiscoveryFailure, discoverKinds } from "./discovery.ts";
 import { findKinds, findManifestKind, nearestNames, UnknownKindError } from "./names.ts";
 
 /** A name that was not found is asked for again at most so often: a typing error must not cost a discovery each time. */
@@ -21,14 +21,18 @@ export class KindRegistry {
     this.#clock = clock;
   }
 
-  /** The server's kinds; concurrent callers share one discovery, and a failed one is forgotten. */
+  /**
+   * The server's kinds; concurrent callers share one discovery. One that failed is forgotten, and so is one without the
+   * list of groups: it is good for those who asked, and too poor to be kept.
+   */
   discover(o: { refresh?: boolean | undefined } = {}): Promise<Discovery> {
     if (this.#known === undefined || o.refresh) {
       const asked = discoverKinds(this.#ask);
       this.#known = asked;
-      asked.catch(() => {
+      const forget = () => {
         if (this.#known === asked) this.#known = undefined;
-      });
+      };
+      asked.then((discovery) => rootFailure(discovery) && forget(), forget);
     }
     return this.#known;
   }
@@ -56,6 +60,9 @@ export class KindRegistry {
       this.#missedAt.delete(name);
       return found;
     }
+    // Nobody knows whether there is such a kind: what kept the server from telling is the answer.
+    const unknown = rootFailure(discovery);
+    if (unknown) throw unknown.error;
     if (asked) this.#missedAt.set(name, this.#clock.monotonic());
     const broken = discovery.failures.map(({ apiVersion }) => apiVersion).join(", ");
     throw new UnknownKindError(name, nearestNames(discovery.kinds, name), {
@@ -67,4 +74,9 @@ export class KindRegistry {
     const missedAt = this.#missedAt.get(name);
     return missedAt === undefined || this.#clock.monotonic() - missedAt >= ASK_AGAIN_MS;
   }
+}
+
+/** The core group, or the list of all others, could not be had. */
+function rootFailure({ failures, apiVersions }: Discovery): DiscoveryFailure | undefined {
+  return failures.find(({ apiVersion }) => !apiVersions.includes(apiVersion));
 }

@@ -2,6 +2,7 @@ export { type Clock, sleep, systemClock } from "./clock.ts";
 export { type Diff, type DiffItem, diff } from "./diff.ts";
 export { type Duration, durationMs, formatDuration, parseDuration } from "./duration.ts";
 export { deepClone, deepEqual, setKey } from "./equality.ts";
+export { errorMessage } from "./error-message.ts";
 export { ConfigError, KubeError, type KubeErrorOptions } from "./errors.ts";
 export {
   type FieldRequirement,
@@ -35,6 +36,7 @@ export {
   qualifiedNameErrors,
 } from "./labels.ts";
 export { applyMergePatch, createMergePatch } from "./merge-patch.ts";
+export { Nap } from "./nap.ts";
 export { compareQuantities, parseQuantity, type Quantity, QuantityError } from "./quantity.ts";
 export { isTimeZone, parseSchedule, type Schedule, ScheduleError } from "./schedule.ts";
 export {

@@ -14,8 +14,10 @@ import {
   linkSignals,
   type RawRequest,
   type RawResponse,
+  type Reachability,
   type RequestOptions,
   supportWarning,
+  untilAborted,
   type WebSocketConnection,
   type WebSocketRequest,
 } from "../transport/index.ts";
@@ -67,6 +69,11 @@ export abstract class ClientReads {
   /** Time as this client sees it. */
   get clock(): Clock {
     return this.#session.core.clock;
+  }
+
+  /** Where those who wait for the server hear that it answers again; streams of this client listen there by themselves. */
+  get reachability(): Reachability {
+    return this.#session.core.reachability;
   }
 
   /** Reads one object, also by kubectl's `deployment/web`; a NotFoundError when there is none. */
@@ -210,9 +217,25 @@ export abstract class ClientReads {
     return waitForMany<AnyObject>(this, { kind, selection, wrap }, conditions, patience);
   }
 
-  /** The kinds that the server has; asked once, and again with `refresh`. */
-  discover(o?: { readonly refresh?: boolean }): Promise<Discovery> {
-    return this.#session.core.registry.discover(o);
+  /**
+   * The kinds that the server has; asked once, and again with `refresh`. Parts of the API that do not answer are named in
+   * `failures`, and hide no others; it rejects only when nothing can be had at all.
+   *
+   * @example
+   * ```ts
+   * const { kinds, failures } = await client.discover();
+   * for (const { apiVersion, message } of failures) console.error(`${apiVersion} does not answer: ${message}`);
+   * ```
+   */
+  async discover(
+    o: { readonly refresh?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Discovery> {
+    const { signal, unlink } = linkSignals([...this.#session.view.signals, o.signal]);
+    try {
+      return await untilAborted(this.#session.core.registry.discover({ refresh: o.refresh }), signal);
+    } finally {
+      unlink();
+    }
   }
 
   /**

@@ -546,6 +546,22 @@ describe("the small verbs", () => {
     await client.discover({ refresh: true });
     expect(transport.requests).toHaveLength(4);
   });
+
+  it("stop waiting for a discovery that hangs when they are told to, and leave it to others who wait", async () => {
+    let answer = (_: Reply) => {};
+    const hanging = new Promise<Reply>((resolve) => {
+      answer = resolve;
+    });
+    const { client } = await testClient(({ path }) => (path === "/api" ? { body: core } : hanging));
+    const stop = new AbortController();
+    const [told, patient] = [client.discover({ signal: stop.signal }), client.discover()];
+    const view = client.with({ signal: stop.signal }).discover();
+    stop.abort(new Error("enough"));
+    await expect(told).rejects.toThrow("enough");
+    await expect(view).rejects.toThrow("enough");
+    answer({ body: none });
+    expect((await patient).apiVersions).toEqual(["v1"]);
+  });
 });
 
 describe("the default client", () => {

@@ -1,7 +1,7 @@
 import { type AccessOptions, openAccess, printWarningsOnce, tellOnce } from "../config/index.ts";
 import { KindRegistry } from "../kinds/index.ts";
 import { type Duration, durationMs, systemClock } from "../meta/index.ts";
-import { HttpTransport, type Transport } from "../transport/index.ts";
+import { HttpTransport, ServerReachability, type Transport, tellingReachability } from "../transport/index.ts";
 import type { KindClass } from "./kind-class.ts";
 import type { AnyObject, ClientCore } from "./view.ts";
 
@@ -28,7 +28,8 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
   const random = o.random ?? Math.random;
   const onWarning = o.onWarning ?? printWarningsOnce();
   const { credentials, headers, ...access } = await openAccess({ ...o, onWarning });
-  const transport =
+  const reachability = new ServerReachability(clock);
+  const carrier =
     o.transport ??
     new HttpTransport(
       { ...access, credentials, headers },
@@ -40,8 +41,9 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
         onWarning,
       },
     );
+  const transport = tellingReachability(carrier, reachability);
   const registry = new KindRegistry((request) => transport.request(request), clock);
   const warnOnce = tellOnce(onWarning);
-  const core = { access, credentials, headers, transport, registry, clock, random, warnOnce };
+  const core = { access, credentials, headers, transport, reachability, registry, clock, random, warnOnce };
   return { core, fieldManager: o.fieldManager ?? "lotse-client" };
 }

@@ -1,4 +1,5 @@
 import type { ObjectBody } from "../kinds/index.ts";
+import { errorMessage } from "../meta/index.ts";
 import type { Client } from "./client.ts";
 import type { KubeObject } from "./object.ts";
 import type { CreateManyOptions } from "./options.ts";
@@ -34,7 +35,7 @@ export async function writeMany<T extends KubeObject<ObjectBody>>(
   await run(needed, (object) => client.wait(object as AnyObject, "condition=Established", { signal: o.signal }));
   await run(rest, write);
   if (failures.length > 0) {
-    const reason = failures[0] instanceof Error ? failures[0].message : String(failures[0]);
+    const reason = errorMessage(failures[0]);
     throw new AggregateError(failures, `${failures.length} of ${objects.length} objects were not ${done}: ${reason}`);
   }
   return [...objects];

@@ -1,7 +1,7 @@
 import type { Access, Credentials } from "../config/index.ts";
 import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
 import type { Clock, Duration } from "../meta/index.ts";
-import type { RequestAttempt, RequestHeaders, Transport } from "../transport/index.ts";
+import type { Reachability, RequestAttempt, RequestHeaders, Transport } from "../transport/index.ts";
 import type { KindClass } from "./kind-class.ts";
 import type { KubeObject } from "./object.ts";
 
@@ -61,6 +61,7 @@ export interface ViewOptions {
 export interface ClientCore {
   readonly access: Omit<Access, "credentials" | "headers">;
   readonly transport: Transport;
+  readonly reachability: Reachability;
   readonly registry: KindRegistry;
   readonly clock: Clock;
   readonly random: () => number;

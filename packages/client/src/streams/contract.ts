@@ -1,6 +1,6 @@
 import type { ObjectBody } from "../kinds/index.ts";
 import type { Clock, FieldSelectorInput, LabelSelectorInput } from "../meta/index.ts";
-import type { RawRequest, RawResponse } from "../transport/index.ts";
+import type { RawRequest, RawResponse, Reachability } from "../transport/index.ts";
 
 /** Where a stream stands. Times are those of the clock's `monotonic`. */
 export type StreamState = {
@@ -42,8 +42,17 @@ export interface StreamOptions {
   readonly inactivityMs?: number | undefined;
   /** For how long the server is asked to keep one watch open; half as long at the least. Default 10 min. */
   readonly serverTimeoutMs?: number | undefined;
-  /** Milliseconds before the next try after so many earlier failures in a row; `random` is in [0, 1). */
-  readonly backoff?: ((failures: number, random: number) => number) | undefined;
+  /**
+   * Milliseconds before the next try after so many earlier failures in a row, of which `error` is the last; `random` is in
+   * [0, 1). Default: 0.8 s growing to 30 s, to 1 min while the list is forbidden, to 10 s while there is no such kind;
+   * and while the server is away, one stream of the client looks every 2.5 s whether it is back (every 15 s in the end).
+   */
+  readonly backoff?: ((failures: number, random: number, error: unknown) => number) | undefined;
+  /**
+   * Called when the stream begins to wait, for whoever may know earlier that it is worth another try: `wake` has it try at
+   * once. The returned function is called when it waits no longer.
+   */
+  readonly onWait?: ((error: unknown, wake: () => void) => () => void) | undefined;
   /** Default 500. */
   readonly pageSize?: number | undefined;
   readonly clock?: Clock | undefined;
@@ -55,4 +64,6 @@ export interface StreamOptions {
 /** The part of a client that a stream needs; `Client` has it. */
 export interface StreamClient {
   raw(request: RawRequest): Promise<RawResponse>;
+  /** Where a stream that waits hears that the server answers again. Without it each stream waits for itself. */
+  readonly reachability?: Reachability | undefined;
 }

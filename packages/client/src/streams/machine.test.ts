@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { apiErrorFrom } from "../transport/index.ts";
-import { backoffMs, begin, type Input, next, type State, type Step, type World } from "./machine.ts";
+import { begin, type Input, next, type State, type Step, type World } from "./machine.ts";
+import { backoffMs } from "./patience.ts";
 
 type Body = { metadata: { name?: string; resourceVersion: string } };
 

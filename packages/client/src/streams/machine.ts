@@ -5,7 +5,7 @@
  *     listing ──last page──► watching ──ended, silent──► watching        (from the last version seen)
  *        ▲                      │ 410, 403, 404
  *        └──────────────────────┘
- *     any failure ──► waiting ──due──► listing or watching                (0.8 s doubling to 30 s, with jitter)
+ *     any failure ──► waiting ──due──► listing or watching                (how long: patience.ts)
  *
  * What must stay true:
  * - The version only moves with what has been delivered: a stream that is cut anywhere misses nothing and resumes there.
@@ -15,6 +15,7 @@
  */
 import type { ObjectBody } from "../kinds/index.ts";
 import { ApiError, apiErrorFrom, GoneError } from "../transport/index.ts";
+import { backoffMs } from "./patience.ts";
 
 export type State<B> =
   | {
@@ -74,14 +75,11 @@ export interface World {
   readonly now: number;
   readonly random: () => number;
   /** The wait after so many earlier failures in a row. Default {@link backoffMs}. */
-  readonly backoff?: ((failures: number, random: number) => number) | undefined;
+  readonly backoff?: ((failures: number, random: number, error: unknown) => number) | undefined;
 }
 
 /** A watch that ends sooner than this, and without an event, has failed: some proxies accept and close at once. */
 const SHORT_WATCH_MS = 1_000;
-/** Each wait is between half of its ceiling and all of it. */
-const FIRST_CEILING_MS = 1_600;
-const LAST_CEILING_MS = 30_000;
 /** So many watches in a row failed from one version: perhaps it is the version. */
 const FAILURES_UNTIL_LIST = 5;
 
@@ -177,14 +175,8 @@ function retreat<B>(goal: Goal, failures: number, error: unknown, world: World, 
     return goal.to === "list" ? startList(1) : startWatch(goal.version, 1, world);
   }
   const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  const ms = Math.max(asked, (world.backoff ?? backoffMs)(failures, world.random()));
+  const ms = Math.max(asked, (world.backoff ?? backoffMs)(failures, world.random(), error));
   return { state: { at: "waiting", goal, failures: failures + 1 }, task: { run: "wait", ms, error } };
-}
-
-/** The wait after `failures` earlier ones in a row; `random` is in [0, 1). */
-export function backoffMs(failures: number, random: number): number {
-  const ceiling = Math.min(LAST_CEILING_MS, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
-  return ceiling * (0.5 + random / 2);
 }
 
 function startList<B>(failures: number): { state: State<B>; task: Task } {

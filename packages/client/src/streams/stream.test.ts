@@ -269,6 +269,21 @@ describe("openStream", () => {
     expect(seen).toEqual(["a", "b"]);
   });
 
+  it("rejects when the sink throws at being told that it waits, and leaves nothing behind", async () => {
+    const clock = new VirtualClock();
+    const sink = {
+      replace: () => {},
+      apply: () => {},
+      remove: () => {},
+      state: ({ phase }: StreamState) => {
+        if (phase === "waiting") throw new Error("a defect");
+      },
+    };
+    const done = openStream(new ScriptedServer({ status: 503 }), kind, { clock }, sink, new AbortController().signal);
+    await expect(done).rejects.toThrow("a defect");
+    expect(clock.pending).toBe(0);
+  });
+
   it.each(["replace", "apply", "state"])(
     "rejects when the sink's %s throws: no retry heals a defect",
     async (method) => {

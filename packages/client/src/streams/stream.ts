@@ -1,10 +1,11 @@
 /** Runs the machine of machine.ts against a server: requests, lines, timers, and the sink. */
 import { apiVersionOf, type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
-import { type Clock, formatFieldSelector, formatLabelSelector, sleep, systemClock } from "../meta/index.ts";
-import { LineSplitter, linkSignals, type Query, type RawResponse } from "../transport/index.ts";
+import { type Clock, formatFieldSelector, formatLabelSelector, Nap, systemClock } from "../meta/index.ts";
+import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
 import { EventParser } from "./event.ts";
 import { begin, type Delivery, type Input, next, type State, type Task } from "./machine.ts";
+import { afterNewsMs, scoutMs } from "./patience.ts";
 
 const INACTIVITY_MS = 90_000;
 const PAGE_SIZE = 500;
@@ -55,6 +56,10 @@ class Stream<B extends ObjectBody> {
   #state: State<B>;
   #version: string | undefined;
   #lastEventAt: number | undefined;
+  /** Since when the server does not answer this stream. */
+  #downSince: number | undefined;
+  /** Tries in a row that were made because the server had answered somebody else. */
+  #early = 0;
 
   constructor(client: StreamClient, kind: KindDescription, o: StreamOptions, sink: StreamSink<B>, signal: AbortSignal) {
     this.#client = client;
@@ -97,8 +102,30 @@ class Stream<B extends ObjectBody> {
   }
 
   async #wait({ ms, error }: Extract<Task, { run: "wait" }>): Promise<Task> {
-    this.#report({ phase: "waiting", error, retryAt: this.#clock.monotonic() + ms });
-    await sleep(this.#clock, ms, this.#signal).catch(() => undefined);
+    const begunAt = this.#clock.monotonic();
+    this.#downSince ??= begunAt;
+    const nap = new Nap(this.#clock, this.#signal);
+    let early = false;
+    const onNews = () => {
+      early = true;
+      nap.endIn(afterNewsMs(this.#clock.monotonic() - begunAt, this.#early, this.#random(), error));
+    };
+    // Whoever has its own idea of how long to wait does not look more often for the sake of others.
+    const scouts = this.#o.backoff === undefined;
+    const news = isOutOfReach(error) ? this.#client.reachability?.wait(once(onNews), { scouts }) : undefined;
+    const patience = news?.scout ? scoutMs(ms, begunAt - this.#downSince, this.#random(), error) : ms;
+    let forget: (() => void) | undefined;
+    try {
+      this.#report({ phase: "waiting", error, retryAt: begunAt + patience });
+      forget = this.#o.onWait?.(error, () => nap.end());
+      nap.endIn(patience);
+      await nap.over;
+    } finally {
+      nap.end();
+      forget?.();
+      news?.leave(this.#signal.aborted ? "gone" : "tries");
+    }
+    if (early) this.#early++;
     return this.#settled({ is: "due" });
   }
 
@@ -252,6 +279,8 @@ class Stream<B extends ObjectBody> {
     const now = this.#clock.monotonic();
     const step = next(this.#state, input, { now, random: this.#random, backoff: this.#o.backoff });
     this.#state = step.state;
+    if (input.is === "opened") this.#downSince = undefined;
+    if (step.state.failures === 0) this.#early = 0;
     if (step.deliver) {
       if (input.is === "event") this.#lastEventAt = now;
       this.#deliver(step.deliver);
@@ -292,6 +321,15 @@ class Stream<B extends ObjectBody> {
     };
     guard(() => this.#sink.state?.(state));
   }
+}
+
+function once(call: () => void): () => void {
+  let called = false;
+  return () => {
+    if (called) return;
+    called = true;
+    call();
+  };
 }
 
 /** The sink threw: a defect of the caller, which no retry heals. */

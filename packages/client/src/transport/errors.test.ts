@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { errorMessage } from "../meta/index.ts";
 import {
   AlreadyExistsError,
   ApiError,
   apiErrorFrom,
   ConflictError,
+  ConnectionError,
   ForbiddenError,
   GoneError,
   InvalidError,
@@ -41,5 +43,13 @@ describe("apiErrorFrom", () => {
 
   it.each([undefined, "", null, 7, { details: null }])("survives an answer of %j", (body) => {
     expect(apiErrorFrom(502, body, request).message).toContain("the server answered 502");
+  });
+});
+
+describe("a connection that failed", () => {
+  it("is told in words, without the codes behind them", () => {
+    const cause = new Error("connect ECONNREFUSED 127.0.0.1:1");
+    const message = "cannot reach https://127.0.0.1:1: connection refused";
+    expect(errorMessage(new ConnectionError(message, { cause, request, sent: false }))).toBe(message);
   });
 });

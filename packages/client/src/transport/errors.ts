@@ -124,6 +124,11 @@ export class ConnectionError extends KubeError {
     this.lasting = init.lasting ?? false;
     this.untrusted = init.untrusted ?? false;
   }
+
+  /** The message says in words what the cause says in codes. */
+  get explainsCause(): true {
+    return true;
+  }
 }
 
 /** The server answered with something that is no answer of a Kubernetes API server, such as a web page. */
@@ -137,6 +142,11 @@ export class UnexpectedAnswerError extends KubeError {
     super(message, init);
     this.request = init.request;
     this.status = init.status;
+  }
+
+  /** The message shows the page: what is wrong with its first character is of no interest. */
+  get explainsCause(): true {
+    return true;
   }
 }
 

@@ -122,7 +122,7 @@ export class HttpTransport implements Transport {
           headers: (identity) => this.#headers(identity, request.headers),
         },
       );
-      void connection.closed.finally(unlink);
+      connection.closed.then(unlink, unlink);
       return connection;
     } catch (error) {
       unlink();

@@ -22,6 +22,13 @@ export { HttpTransport, type HttpTransportOptions } from "./http.ts";
 export { type IdentifyContext, identify, type KnownUser } from "./identify.ts";
 export { LineSplitter } from "./lines.ts";
 export {
+  isOutOfReach,
+  type Reachability,
+  ServerReachability,
+  type ServerWait,
+  tellingReachability,
+} from "./reachability.ts";
+export {
   PATCH_MEDIA_TYPE,
   type Query,
   type RawRequest,
@@ -34,4 +41,4 @@ export {
   type WebSocketRequest,
 } from "./request.ts";
 export { type ParsedVersion, parseServerVersion, supportWarning } from "./server-version.ts";
-export { linkSignals } from "./signals.ts";
+export { linkSignals, untilAborted } from "./signals.ts";

@@ -4,6 +4,7 @@
  */
 import path from "node:path";
 import { inspect } from "node:util";
+import { errorMessage } from "@lotse/client/meta";
 import { isWanted, type LogLevel, type LogRecord, type LogSink, type ObjectReference } from "../report/index.ts";
 
 /** A Kubernetes Event about an object. */
@@ -129,7 +130,7 @@ function colourOf(text: string): string {
 }
 
 function short(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(oneLine(value.message));
+  if (value instanceof Error) return JSON.stringify(oneLine(errorMessage(value)));
   if (typeof value === "string") return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
   if (typeof value !== "object" || value === null) return String(value);
   return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 4 });

@@ -173,7 +173,10 @@ class DevSession {
       watched: () => ({
         operators: this.#operators.map(({ operator }) => operator.name),
         // Perhaps of another copy of the package, which cannot be asked.
-        streams: this.#running.flatMap((one) => (one as Partial<RunningOperator>).health?.().streams ?? []),
+        // Streams that only help to know something sooner are not of handled objects.
+        streams: this.#running
+          .flatMap((one) => (one as Partial<RunningOperator>).health?.().streams ?? [])
+          .filter(({ optional }) => !optional),
       }),
       onEvent: (note) => {
         if (this.#showsEvents && !this.#options.quiet) this.#write.event(note);

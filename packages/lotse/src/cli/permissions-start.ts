@@ -32,7 +32,7 @@ export interface StartQuestion extends PermissionQuestion {
 export async function reviewOperators(question: PermissionQuestion): Promise<PermissionReview> {
   const { operators, client, namespaces, crds, signal } = question;
   const discovering = operators.some(({ operator }) => needsDiscovery(operator.resources));
-  const discovered = discovering ? (await client.discover()).kinds : [];
+  const discovered = discovering ? (await client.discover({ signal })).kinds : [];
   const needs: Need[] = operators.flatMap(({ operator }) => permissionsOf(operator, { namespaces, discovered, crds }));
   return reviewPermissions(client, needs, namespaces, signal);
 }

@@ -1,9 +1,10 @@
 /** `lotse run`: operators against a cluster that is there. */
 import type { Client } from "@lotse/client";
+import { systemClock } from "@lotse/client/meta";
 import type { Operator, RunningOperator } from "../operator/index.ts";
 import { type Endpoints, Logger, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
-import { type Connection, type ConnectOptions, connect } from "./connect.ts";
+import { type Connection, type ConnectOptions, connectPatiently } from "./connect.ts";
 import { kindNames } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
@@ -53,11 +54,16 @@ export async function runOperators(operators: readonly LoadedOperator[], options
       await work(operators, undefined, namespaces, options, log, stop, io);
       return 0;
     }
-    const connection = await connect(options, io, (text) => logger.warn("the cluster warns", { warning: text }));
+    const onWarning = (text: string) => logger.warn("the cluster warns", { warning: text });
+    const patience = { clock: systemClock, logger, signal: stop.signal };
+    const connection = await connectPatiently(options, io, onWarning, patience);
+    if (!connection) return 0;
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
       await confirmContext(connection.context, options.yes, io, stop.signal);
       const permissions = tellPermissions(operators, connection, namespaces, logger, options, stop, io);
+      // Heard below, unless something worse has happened by then.
+      permissions.catch(() => {});
       // Advice must not hold the operator back.
       if (options.requirePermissions) await permissions;
       await work(operators, connection.client, namespaces, options, log, stop, io);

@@ -14,8 +14,13 @@ import type { RecordStorage } from "./storage.ts";
 export interface ProcessSettings {
   /** How long running handlers may take to end when the operator stops. Default 10 s. */
   graceful: Duration;
-  /** When stopping takes longer than this, the operator gives up on it: `stopped` rejects. Default 10 min. */
-  killAfter: Duration;
+  /**
+   * How long the whole stop may take: what handlers have done is written down, Events are posted and cleanup handlers run
+   * in what is left of it. A server that does not answer is given up three seconds before, and what could not be written
+   * is named in the log. When something else does not come to its end, `stopped` rejects. Default: `graceful` (or the
+   * longest grace of a daemon) and 5 s, which is less than the 30 s that Kubernetes gives a pod.
+   */
+  killAfter: Duration | undefined;
 }
 
 /** Kubernetes Events about objects. */
@@ -39,8 +44,12 @@ export interface WatchingSettings {
   inactivity: Duration;
   /** For how long a server is asked to keep one stream open; half as long at the least. Default 10 min. */
   serverTimeout: Duration;
-  /** The wait before a stream that failed is opened again. Default 500 ms, growing to 30 s. */
-  reconnect: Backoff;
+  /**
+   * The wait before a stream that failed is opened again. Default: 0.8 s growing to 30 s, to 1 min while the list is
+   * forbidden, to 10 s while there is no such kind; and while the API server is away, one stream looks every 2.5 s whether
+   * it is back (every 15 s in the end). Whatever is set here, streams are opened as soon as the server is seen to answer again.
+   */
+  reconnect: Backoff | undefined;
   /** How many objects are listed in one request. Default 500. */
   pageSize: number;
 }
@@ -141,12 +150,12 @@ export function settingsOf(
   }
   const component = input.posting?.component ?? name;
   return {
-    process: { graceful: "10s", killAfter: "10m", ...input.process },
+    process: { graceful: "10s", killAfter: undefined, ...input.process },
     posting: { events: "warnings", logs: "none", component, instance: env.POD_NAME || component, ...input.posting },
     watching: {
       inactivity: "90s",
       serverTimeout: "10m",
-      reconnect: { initial: "500ms", factor: 2, max: "30s", jitter: 0.5 },
+      reconnect: undefined,
       pageSize: 500,
       ...input.watching,
     },
@@ -167,10 +176,11 @@ export function settingsOf(
 /** {@link Settings} with durations read and defaults that depend on others filled in. */
 export interface SettingsPlan {
   readonly gracefulMs: number;
-  readonly killAfterMs: number;
+  /** Undefined: as long as the longest grace, and five seconds. */
+  readonly killAfterMs: number | undefined;
   readonly inactivityMs: number;
   readonly serverTimeoutMs: number;
-  readonly reconnect: BackoffPlan;
+  readonly reconnect: BackoffPlan | undefined;
   readonly errorBackoff: BackoffPlan;
   readonly scanIntervalMs: number;
   readonly backoff: BackoffPlan;
@@ -206,18 +216,19 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
     );
   }
   const gracefulMs = read("process.graceful", process.graceful);
+  const daemonGraceMs = background.grace === undefined ? gracefulMs : read("background.grace", background.grace);
   return {
     gracefulMs,
-    killAfterMs: read("process.killAfter", process.killAfter),
+    killAfterMs: process.killAfter === undefined ? undefined : read("process.killAfter", process.killAfter),
     inactivityMs: read("watching.inactivity", watching.inactivity),
     serverTimeoutMs: read("watching.serverTimeout", watching.serverTimeout),
-    reconnect: readBackoff("watching.reconnect", watching.reconnect),
+    reconnect: watching.reconnect === undefined ? undefined : readBackoff("watching.reconnect", watching.reconnect),
     errorBackoff: readBackoff("queueing.errorBackoff", queueing.errorBackoff),
     scanIntervalMs: read("scanning.interval", scanning.interval),
     backoff: readBackoff("execution.backoff", execution.backoff),
     blockedMs: read("execution.blockedAfter", execution.blockedAfter),
     slowMs: read("execution.slowAfter", execution.slowAfter),
-    daemonGraceMs: background.grace === undefined ? gracefulMs : read("background.grace", background.grace),
+    daemonGraceMs,
   };
 }
 

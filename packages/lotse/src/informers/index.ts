@@ -1,6 +1,6 @@
 export { type Index, type IndexKey, IndexStore, indexKeyText } from "./indexes.ts";
 export { Informer, type InformerChange, type InformerListener, type InformerOptions } from "./informer.ts";
-export { awaitKindFacts, type KindFacts } from "./kind-facts.ts";
+export { awaitKindFacts, type KindFacts, type KindWait } from "./kind-facts.ts";
 export {
   type NamespaceFilter,
   type NamespaceState,

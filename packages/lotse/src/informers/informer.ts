@@ -8,6 +8,7 @@ import {
   type KubeBody,
   ObjectStore,
   openStream,
+  type StreamOptions,
   type StreamState,
   storeKey,
 } from "@lotse/client";
@@ -46,6 +47,8 @@ export interface InformerOptions {
   readonly inactivityMs?: number;
   readonly serverTimeoutMs?: number;
   readonly backoff?: (failures: number, random: number) => number;
+  /** Called when the stream begins to wait; see {@link StreamOptions}. */
+  readonly onWait?: StreamOptions["onWait"];
   readonly pageSize?: number;
 }
 
@@ -55,8 +58,8 @@ export class Informer {
   readonly #cache = new ObjectStore<KubeBody>();
   #synced = false;
   #state: StreamState | undefined;
-  /** When something last came (monotonic). */
-  #lastEventAt: number | undefined;
+  /** When something last came, or the stream was first opened (monotonic). */
+  #heardAt: number | undefined;
 
   constructor(options: InformerOptions) {
     this.#options = options;
@@ -77,9 +80,9 @@ export class Informer {
     return this.#state;
   }
 
-  /** When the last event or bookmark came (monotonic). */
-  get lastEventAt(): number | undefined {
-    return this.#lastEventAt;
+  /** When the last list, event or bookmark came, or the stream was opened (monotonic). */
+  get heardAt(): number | undefined {
+    return this.#heardAt;
   }
 
   /** The newest known body, own writes included. */
@@ -109,6 +112,7 @@ export class Informer {
    */
   async run(signal: AbortSignal, kind = this.#options.kind): Promise<void> {
     const { client, listener, kind: _first, ...how } = this.#options;
+    if (this.#heardAt === undefined) this.#came();
     await openStream<KubeBody>(
       client,
       kind,
@@ -142,7 +146,7 @@ export class Informer {
   }
 
   #came(): void {
-    this.#lastEventAt = this.#options.clock.monotonic();
+    this.#heardAt = this.#options.clock.monotonic();
   }
 
   #apply(body: KubeBody, type: "ADDED" | "MODIFIED", initial: boolean): void {

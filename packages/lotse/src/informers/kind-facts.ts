@@ -6,12 +6,13 @@ import {
   type Client,
   CustomResourceDefinition,
   ForbiddenError,
+  isOutOfReach,
   type KindClass,
   type KindDescription,
   NotFoundError,
   UnknownKindError,
 } from "@lotse/client";
-import { type Clock, isObject, sleep } from "@lotse/client/meta";
+import { type Clock, errorMessage, isObject, Nap } from "@lotse/client/meta";
 import { isResourceClass } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 
@@ -28,25 +29,43 @@ export interface KindFacts {
   readonly keepsField: (name: string) => boolean;
 }
 
-/** How long to wait before looking again for a kind that is not there. */
-const LOOK_AGAIN_MS = 2_000;
+/** How long to wait before looking again for a kind: the first time, and at most; a server comes back by itself. */
+const LOOK_AGAIN_MS = 1_000;
+const MOST_MS = { kind: 5_000, server: 2_000 } as const;
 
-/** Looks a kind up, waiting for it as long as it takes; `onMissing` is told once. */
+/** How somebody waits for a kind. */
+export interface KindWait {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told what is in the way, each time that it is something else. */
+  readonly onMissing: (error: unknown) => void;
+  /** Called when a wait begins, for whoever may know earlier that the kind is there: `wake` has it looked up at once. */
+  readonly onWait?: ((wake: () => void) => () => void) | undefined;
+}
+
+/** Looks a kind up, waiting for it as long as it takes. */
 export async function awaitKindFacts(
   client: Client,
   kind: KindDescription,
   kindClass: KindClass | undefined,
-  clock: Clock,
-  signal: AbortSignal,
-  onMissing: (error: unknown) => void,
+  { clock, signal, onMissing, onWait }: KindWait,
 ): Promise<KindFacts> {
-  for (let told = false; ; told = true) {
+  let told: string | undefined;
+  for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs *= 1.5) {
     try {
       return await kindFacts(client.with({ signal }), kind, kindClass);
     } catch (error) {
       if (signal.aborted) throw error;
-      if (!told) onMissing(error);
-      await sleep(clock, LOOK_AGAIN_MS, signal);
+      const text = errorMessage(error);
+      if (text !== told) onMissing(error);
+      told = text;
+      const nap = new Nap(clock, signal);
+      const forget = onWait?.(() => nap.end());
+      pauseMs = Math.min(pauseMs, isOutOfReach(error) ? MOST_MS.server : MOST_MS.kind);
+      nap.endIn(pauseMs);
+      await nap.over;
+      forget?.();
+      signal.throwIfAborted();
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Handlers of the operator itself, not of objects: startup, cleanup, login and probe. */
 import type { Client, Login } from "@lotse/client";
-import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
+import { type Clock, errorMessage, formatDuration, KubeError, sleep } from "@lotse/client/meta";
 import {
   Aborted,
   backoffMs,
@@ -29,6 +29,23 @@ export interface ActivityParts {
   readonly random: () => number;
 }
 
+/**
+ * A handler of the operator itself failed for good. The message names it and its place: it may be all that somebody sees
+ * of a start that failed.
+ */
+export class LifecycleError extends KubeError {
+  override readonly code: string = "LOTSE_LIFECYCLE";
+
+  constructor({ type, id, place }: LifecycleHandler, cause: unknown) {
+    const { hint } = (cause ?? {}) as { hint?: unknown };
+    const which = place === undefined ? id : `${id} (${place})`;
+    super(`the ${type} handler ${which} failed for good: ${errorMessage(cause)}`, {
+      cause,
+      ...(typeof hint === "string" && { hint }),
+    });
+  }
+}
+
 /** For how long the answers of probes count. */
 const PROBE_MS = 10_000;
 
@@ -54,9 +71,14 @@ export class Activities {
   /** Cleanup handlers, one after another; one that fails for good keeps nobody else from cleaning up. */
   async cleanup(client: Client, signal: AbortSignal): Promise<void> {
     for (const handler of this.#of("cleanup")) {
-      await this.#run(handler, signal, client).catch((error: unknown) =>
-        this.#parts.logger.error("cleanup handler failed for good", { ...named(handler), ...errorFields(error, true) }),
-      );
+      await this.#run(handler, signal, client).catch((error: unknown) => {
+        // A failure for good has been told.
+        if (error instanceof LifecycleError) return;
+        this.#parts.logger.error("cleanup handler was given up, there is no time for another attempt", {
+          ...named(handler),
+          ...errorFields(error, false),
+        });
+      });
     }
   }
 
@@ -125,8 +147,12 @@ export class Activities {
       const delayMs = outcome.type === "failed" ? 0 : (outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, random()));
       const late = plan.timeoutMs !== undefined && spent + delayMs >= plan.timeoutMs;
       const exhausted = plan.retries !== undefined && retry + 1 >= plan.retries;
-      if (outcome.type === "failed" || exhausted || late) throw error;
+      if (outcome.type === "failed" || exhausted || late) {
+        logger.error(`${handler.type} handler failed for good`, { ...named(handler), ...errorFields(error, true) });
+        throw new LifecycleError(handler, error);
+      }
       logger.warn(`${handler.type} handler failed, will be tried again`, {
+        ...named(handler),
         ...errorFields(error, retry === 0),
         retryIn: formatDuration(delayMs),
       });

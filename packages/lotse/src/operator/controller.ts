@@ -2,7 +2,7 @@
  * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
-import { apiVersionOf, type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
+import { type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
 import { type Clock, formatDuration } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
@@ -29,14 +29,15 @@ import {
   type Logger,
   type Metrics,
   type ObjectQuestion,
-  type ObjectReference,
   type StreamHealth,
   type Traces,
   type Wake,
 } from "../report/index.ts";
 import {
+  errorFields,
   type HandlerWrite,
   isDeleting,
+  named,
   newMemory,
   noteWake,
   type ObjectMemory,
@@ -51,9 +52,11 @@ import {
   type TurnKind,
   takeTurn,
 } from "../turn/index.ts";
+import type { Unwritten } from "./ending.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 import { explainObject, isCalled } from "./inspect.ts";
 import { KindStreams, type ObjectListener } from "./kind-streams.ts";
+import { referenceOf, unwrittenOf, writePending } from "./last-writes.ts";
 import { means } from "./plan.ts";
 import type { Scope, Scopes } from "./scopes.ts";
 import { storageOf } from "./storages.ts";
@@ -98,11 +101,6 @@ function newState(body: KubeBody): NewState {
   return new NewState(objectKey(body), body.metadata?.resourceVersion);
 }
 
-function referenceOf(kind: KindDescription, key: string): ObjectReference {
-  const [namespace = "", name = "", uid] = key.split("/");
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: namespace || undefined, name, uid };
-}
-
 /** What a handler does not say itself, the operator's settings say. */
 function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H {
   return "retry" in handler ? { ...handler, retry: withUsualBackoff(handler.retry, backoff) } : handler;
@@ -145,7 +143,11 @@ export class Controller implements ObjectListener {
   readonly #indexes: readonly IndexHandler[];
   #strangers: Strangers | undefined;
 
-  constructor(shared: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
+  #begun = false;
+
+  constructor(operator: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
+    // What is counted of a kind goes with it.
+    const shared = { ...operator, metrics: operator.metrics.part() };
     this.#shared = shared;
     this.#facts = facts;
     this.#logger = shared.logger.with({ kind: facts.kind.kind });
@@ -174,11 +176,16 @@ export class Controller implements ObjectListener {
       clock: shared.clock,
       concurrency,
       groupOf: (key) => key.slice(0, key.indexOf("/")),
-      work: (key, waitedMs) => this.#work(key, waitedMs),
+      work: (key, waitedMs) => this.#work(key, waitedMs).catch((error: unknown) => this.#onDefect(key, error)),
       observer: this.#measures,
     });
-    this.#measures.watch(this.#queue, concurrency, () => this.#memories.size);
-    shared.stopping.addEventListener("abort", () => this.#interrupt(), { once: true });
+    this.#measures.watch(
+      this.#queue,
+      concurrency,
+      () => this.#memories.size,
+      () => this.health(),
+    );
+    shared.stopping.addEventListener("abort", this.#interrupt, { once: true });
     this.#strangers = new Strangers([shared.operator, ...shared.formerNames]);
     void this.#streams.synced.then(() => this.#tellOfStrangers());
     this.#tellOfResults();
@@ -216,6 +223,13 @@ export class Controller implements ObjectListener {
       wake: (key) => {
         if (this.#memories.has(key)) this.#queue.add(key, this.#level?.isLow ? PRIORITY.resync : PRIORITY.live);
       },
+      onMapFailure: (handler, { description: { kind }, namespace, name }, error) =>
+        this.#logger.error("whom an object concerns could not be found out, nobody is woken by its change", {
+          ...named(handler),
+          concerning: `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`,
+          ...errorFields(error, true),
+          hint: "the function in `watches` must not throw, whatever the object looks like",
+        }),
     });
   }
 
@@ -233,10 +247,11 @@ export class Controller implements ObjectListener {
 
   /** Begins to work on objects. */
   begin(): void {
+    this.#begun = true;
     this.#queue.start();
   }
 
-  /** Resolves when the operator stops and all streams have ended; rejects when one fails for good. */
+  /** Resolves when the operator stops or the kind vanishes, and all streams have ended; rejects when one fails for good. */
   streams(): Promise<void> {
     return this.#streams.ended();
   }
@@ -248,7 +263,26 @@ export class Controller implements ObjectListener {
 
   /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
   async shut(scope: Scope): Promise<void> {
-    for (const body of await this.#streams.shut(scope)) await this.#leave(body);
+    // At once for all of them: the scope may be opened again while what runs for them comes to its end.
+    await Promise.all(this.#streams.shut(scope).map((body) => this.#leave(body)));
+  }
+
+  /** The kind is served: what waits for it tries at once. */
+  served(): void {
+    this.#streams.served();
+  }
+
+  /**
+   * The cluster serves the kind no longer: what is known of its objects is gone, and so is, when what runs for them has
+   * ended, all that was made for the kind.
+   */
+  async vanish(): Promise<void> {
+    for (const body of this.#streams.close()) this.gone(body, body);
+    if (this.#begun) await this.#queue.idle();
+    await this.close();
+    this.#level?.close();
+    this.#shared.stopping.removeEventListener("abort", this.#interrupt);
+    this.#shared.metrics.close();
   }
 
   async #leave(body: KubeBody): Promise<void> {
@@ -263,12 +297,25 @@ export class Controller implements ObjectListener {
     if (memory) await this.#background?.stop(memory, "mismatch", "the namespace is no longer served");
   }
 
-  /** Takes no new work and resolves when what runs is done, daemons included. */
+  /** Takes no new work and resolves when what runs is done and written down, daemons included. */
   async close(): Promise<void> {
     await this.#queue.close();
-    const stop = (memory: ObjectMemory) => this.#background?.stop(memory, "shutdown", "the operator stops");
-    await Promise.all([...this.#memories.values()].map(stop));
+    const end = async (memory: ObjectMemory) => {
+      await this.#background?.stop(memory, "shutdown", "the operator stops");
+      await writePending(this.#turnKind, memory, this.#newest(memory.key), this.#logger);
+    };
+    await Promise.all([...this.#memories.values()].map(end));
     this.#attempts.close();
+  }
+
+  /** What handlers have done and the server does not know. */
+  unwritten(): Unwritten[] {
+    return unwrittenOf(this.kind, this.#memories.values(), this.#journal);
+  }
+
+  /** The server answers after it did not: writes that wait for their next try need not wait. */
+  hurry(): void {
+    for (const [key, { pending }] of this.#memories) if (pending) this.#queue.add(key, PRIORITY.retry);
   }
 
   /** Resolves when nothing runs and nothing is due now. */
@@ -434,6 +481,16 @@ export class Controller implements ObjectListener {
     } else if (end.type === "later") this.#queue.addAt(key, end.at);
   }
 
+  /** A turn never fails; should something around it, such as a tracer of the project's, nobody else suffers for it. */
+  #onDefect(key: string, error: unknown): void {
+    const pauseMs = 1_000;
+    this.#logger.about(referenceOf(this.kind, key)).error("could not work on the object, will be tried again", {
+      ...errorFields(error, true),
+      retryIn: formatDuration(pauseMs),
+    });
+    this.#queue.addAt(key, this.#shared.clock.monotonic() + pauseMs);
+  }
+
   #turn(key: string, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
     const { traces } = this.#shared;
     const turn = () => takeTurn(this.#turnKind, key, memory);
@@ -442,9 +499,9 @@ export class Controller implements ObjectListener {
   }
 
   /** The operator stops: whatever runs is told. One listener for all objects, not one for each turn. */
-  #interrupt(): void {
+  readonly #interrupt = () => {
     for (const { running } of this.#memories.values()) running?.stop(new Aborted("shutdown", "the operator stops"));
-  }
+  };
 
   #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"], by: Wake["by"]): void {
     const memory = this.#memory(body);

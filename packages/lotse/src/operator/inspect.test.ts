@@ -18,7 +18,7 @@ describe("isCalled", () => {
 describe("streamHealth", () => {
   it("says how long a stream has been quiet, and what it waits for", () => {
     const error = Object.assign(new Error("connection refused"), { hint: "start the cluster" });
-    const informer = { stream: { phase: "waiting" as const, since: 200, error }, lastEventAt: 100, size: 4 };
+    const informer = { stream: { phase: "waiting" as const, since: 200, error }, heardAt: 100, size: 4 };
     expect(streamHealth(MACHINE, "team-a", informer, 500)).toEqual({
       kind: "Machine",
       namespace: "team-a",
@@ -32,10 +32,11 @@ describe("streamHealth", () => {
   });
 
   it("counts a stream that has not begun as listing", () => {
-    expect(streamHealth(MACHINE, undefined, { stream: undefined, lastEventAt: undefined, size: 0 }, 500)).toEqual({
+    expect(streamHealth(MACHINE, undefined, { stream: undefined, heardAt: undefined, size: 0 }, 500)).toEqual({
       kind: "Machine",
       phase: "listing",
       forMs: 0,
+      quietMs: 0,
       objects: 0,
     });
   });

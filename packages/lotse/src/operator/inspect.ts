@@ -1,6 +1,6 @@
 /** What a controller knows, in the words of those who ask: health for probes, explanations for people. */
 import { apiVersionOf, type KindDescription, type KubeBody, type StreamState } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, errorMessage } from "@lotse/client/meta";
 import type { ObjectRecord } from "../declare/index.ts";
 import type { QueuedState } from "../queue/index.ts";
 import type { Explanation, FailedHandler, OpenHandler, RunningHandler, StreamHealth } from "../report/index.ts";
@@ -10,7 +10,7 @@ import type { Scope } from "./scopes.ts";
 /** What is asked of an informer. */
 interface Stream {
   readonly stream: StreamState | undefined;
-  readonly lastEventAt: number | undefined;
+  readonly heardAt: number | undefined;
   readonly size: number;
 }
 
@@ -19,17 +19,21 @@ export function streamHealth(kind: KindDescription, namespace: Scope, informer: 
   const { phase: reported = "listing", since = now, error } = informer.stream ?? {};
   // A closed stream is one that is being moved to another version of its kind: it lists again at once.
   const phase = reported === "closed" ? "listing" : reported;
-  const { message, hint } = (error ?? {}) as { message?: string; hint?: string };
-  const last = informer.lastEventAt;
+  const { hint } = (error ?? {}) as { hint?: string };
   return {
     kind: kind.kind,
     ...(namespace !== undefined && { namespace }),
     phase,
     forMs: now - since,
-    ...(last !== undefined && { quietMs: now - last }),
+    quietMs: now - (informer.heardAt ?? now),
     objects: informer.size,
-    ...(phase === "waiting" && { error: message, hint }),
+    ...(phase === "waiting" && { error: errorMessage(error), hint }),
   };
+}
+
+/** The same of a stream that only helps to know sooner what is found out anyway. */
+export function sideStreamHealth(kind: KindDescription, stream: Stream, now: number): StreamHealth {
+  return { ...streamHealth(kind, undefined, stream, now), optional: true };
 }
 
 /** Whether people mean this kind: by any of its names, with or without its group. */

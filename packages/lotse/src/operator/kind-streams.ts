@@ -1,11 +1,13 @@
 /** The streams of one kind: one informer for each scope, and all of them together as one copy of what is in the cluster. */
-import type { KindDescription, KubeBody, StreamState } from "@lotse/client";
-import { backoffMs } from "../declare/index.ts";
-import { Informer, type InformerListener } from "../informers/index.ts";
+import { type KindDescription, type KubeBody, NotFoundError, type StreamState } from "@lotse/client";
+import { errorMessage } from "@lotse/client/meta";
+import { type BackoffPlan, backoffMs } from "../declare/index.ts";
+import { Informer, type InformerListener, type InformerOptions } from "../informers/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
 import type { ControllerShared } from "./controller.ts";
 import { streamHealth } from "./inspect.ts";
 import type { Scope } from "./scopes.ts";
+import { firstOfSignals } from "./signals.ts";
 
 /** A scope that is being watched. */
 interface OpenScope {
@@ -14,21 +16,36 @@ interface OpenScope {
   readonly ended: Promise<void>;
 }
 
+/** A stream that waits, and how to have it try at once. */
+interface WaitingStream {
+  readonly error: unknown;
+  readonly wake: () => void;
+}
+
 /** What the streams tell of single objects. */
 export type ObjectListener = Pick<InformerListener, "changed" | "echoed" | "gone">;
 
+/** Without a setting streams have their own patience, which depends on what went wrong. */
+function reconnecting(plan: BackoffPlan | undefined): Pick<InformerOptions, "backoff"> {
+  return plan ? { backoff: (failures, chance) => backoffMs(plan, failures + 1, chance) } : {};
+}
+
 /** See the module comment. */
-export class KindStreams implements InformerListener {
+export class KindStreams {
   readonly #shared: ControllerShared;
   readonly #logger: Logger;
   readonly #listener: ObjectListener;
   #kind: KindDescription;
   /** The key of the whole cluster is undefined. */
   readonly #scopes = new Map<Scope, OpenScope>();
-  readonly #failure: Promise<never>;
+  readonly #waiting = new Set<WaitingStream>();
+  /** Resolves when the kind is followed no longer, rejects when a stream fails for good. */
+  readonly #end: Promise<void>;
+  #finish: () => void = () => {};
   #fail: (error: unknown) => void = () => {};
-  /** What keeps a stream from working, as it was told last. */
-  #trouble: string | undefined;
+  /** What keeps the stream of a scope from working. */
+  readonly #troubles = new Map<Scope, string>();
+  #isSynced = false;
   #resolveSynced: () => void = () => {};
   #rejectTrouble: (error: unknown) => void = () => {};
   /** Rejects with what keeps a stream from working, the first time that something does. */
@@ -41,10 +58,13 @@ export class KindStreams implements InformerListener {
     this.#kind = kind;
     this.#logger = logger;
     this.#listener = listener;
-    this.#failure = new Promise<never>((_, reject) => {
+    this.#end = new Promise<void>((resolve, reject) => {
+      this.#finish = () => resolve();
       this.#fail = reject;
     });
-    this.#failure.catch(() => {});
+    this.#end.catch(() => {});
+    shared.stopping.addEventListener("abort", this.#finish, { once: true });
+    if (shared.stopping.aborted) this.#finish();
     this.trouble = new Promise<never>((_, reject) => {
       this.#rejectTrouble = reject;
     });
@@ -58,18 +78,26 @@ export class KindStreams implements InformerListener {
   begin(): void {
     const scopes = this.#kind.namespaced ? this.#shared.scopes.current : [undefined];
     for (const scope of scopes) this.open(scope);
-    if (scopes.length === 0) this.#resolveSynced();
+    this.#onSynced();
   }
 
-  /** Resolves when the operator stops and all streams have ended; rejects when one fails for good. */
+  /** Resolves when the operator stops or the kind is given up, and all streams have ended; rejects when one fails for good. */
   async ended(): Promise<void> {
-    const { stopping } = this.#shared;
-    const stopped = new Promise<void>((resolve) => {
-      if (stopping.aborted) resolve();
-      stopping.addEventListener("abort", () => resolve(), { once: true });
-    });
-    await Promise.race([stopped, this.#failure]);
+    await this.#end;
     await Promise.all([...this.#scopes.values()].map(({ ended }) => ended));
+  }
+
+  /** The kind is followed no longer; returns the objects that were known of it. */
+  close(): KubeBody[] {
+    const known = [...this.#scopes.keys()].flatMap((scope) => this.shut(scope));
+    this.#shared.stopping.removeEventListener("abort", this.#finish);
+    this.#finish();
+    return known;
+  }
+
+  /** The kind is served: streams that wait because it was not try at once. */
+  served(): void {
+    for (const { error, wake } of [...this.#waiting]) if (error instanceof NotFoundError) wake();
   }
 
   /** Watches one more scope. */
@@ -82,22 +110,36 @@ export class KindStreams implements InformerListener {
       namespace: scope,
       clock,
       random,
-      listener: this,
+      listener: {
+        changed: (body, change) => this.#listener.changed(body, change),
+        echoed: (body) => this.#listener.echoed(body),
+        gone: (body, before) => this.#listener.gone(body, before),
+        onSynced: () => this.#onSynced(),
+        state: (state) => this.#onState(scope, state),
+      },
       inactivityMs: plan.inactivityMs,
       serverTimeoutMs: plan.serverTimeoutMs,
-      backoff: (failures, chance) => backoffMs(plan.reconnect, failures + 1, chance),
+      ...reconnecting(plan.reconnect),
+      onWait: (error, wake) => {
+        const waiting = { error, wake };
+        this.#waiting.add(waiting);
+        return () => this.#waiting.delete(waiting);
+      },
       pageSize: settings.watching.pageSize,
     });
     this.#scopes.set(scope, this.#stream(informer));
   }
 
-  /** Watches a scope no longer; returns the objects that it had. */
-  async shut(scope: Scope): Promise<KubeBody[]> {
+  /** Watches a scope no longer; returns the objects that it had. It may be opened again at once. */
+  shut(scope: Scope): KubeBody[] {
     const open = this.#scopes.get(scope);
     if (!open) return [];
+    // A stream that was told to end delivers nothing more.
     open.stop.abort();
-    await open.ended;
     this.#scopes.delete(scope);
+    this.#troubles.delete(scope);
+    // The others may have waited for nothing but this one.
+    this.#onSynced();
     return [...open.informer.values()];
   }
 
@@ -133,37 +175,36 @@ export class KindStreams implements InformerListener {
 
   #stream(informer: Informer): OpenScope {
     const stop = new AbortController();
-    const signal = AbortSignal.any([this.#shared.stopping, stop.signal]);
-    const ended = informer.run(signal, this.#kind).catch((error) => this.#fail(error));
+    const { signal, letGo } = firstOfSignals([this.#shared.stopping, stop.signal]);
+    const ended = informer
+      .run(signal, this.#kind)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(letGo);
     return { informer, stop, ended };
   }
 
-  changed: InformerListener["changed"] = (body, change) => this.#listener.changed(body, change);
-  echoed: InformerListener["echoed"] = (body) => this.#listener.echoed(body);
-  gone: InformerListener["gone"] = (body, before) => this.#listener.gone(body, before);
-
-  onSynced(): void {
+  #onSynced(): void {
     const informers = [...this.#scopes.values()].map(({ informer }) => informer);
-    if (!informers.every(({ synced }) => synced)) return;
+    if (this.#isSynced || !informers.every(({ synced }) => synced)) return;
+    this.#isSynced = true;
     const objects = informers.reduce((sum, { size }) => sum + size, 0);
     this.#logger.debug("all objects are known", { objects });
     this.#resolveSynced();
   }
 
-  state(state: StreamState): void {
-    if (state.phase === "watching" && this.#trouble !== undefined) {
-      this.#trouble = undefined;
-      this.#logger.info("the stream is open again");
+  /** Said once, not at every try, and not by each of many scopes. */
+  #onState(scope: Scope, { phase, error }: StreamState): void {
+    if (phase === "waiting") {
+      this.#rejectTrouble(error);
+      const text = errorMessage(error);
+      const known = [...this.#troubles.values()].includes(text);
+      this.#troubles.set(scope, text);
+      if (known) return;
+      const { hint } = (error ?? {}) as { hint?: string };
+      const fields = { ...(scope !== undefined && { namespace: scope }), error: text, hint };
+      this.#logger.warn("the stream is interrupted, it will be opened again", fields);
+    } else if (phase !== "listing" && this.#troubles.delete(scope) && phase === "watching") {
+      if (this.#troubles.size === 0) this.#logger.info("the stream is open again");
     }
-    if (state.phase !== "waiting") return;
-    this.#rejectTrouble(state.error);
-    const error = state.error as { message?: string; hint?: string } | undefined;
-    // Said once, not at every try.
-    if (this.#trouble === (error?.message ?? "")) return;
-    this.#trouble = error?.message ?? "";
-    this.#logger.warn("the stream is interrupted, it will be opened again", {
-      error: error?.message,
-      hint: error?.hint,
-    });
   }
 }

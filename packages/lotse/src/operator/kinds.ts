@@ -1,27 +1,35 @@
 /**
  * The kinds of an operator: each is looked up, listed and followed once, whoever asks for it. A kind that is not there, or
- * not allowed, is waited for; whoever wants to read it meanwhile hears why it cannot be read.
+ * not allowed, is waited for; whoever wants to read it meanwhile hears why it cannot be read. A kind that vanishes is given
+ * up with all that was made for it, and is another one when it comes back.
  */
-import type { Client, KindClass, KindDescription } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Client, type KindClass, type KindDescription, NotFoundError, UnknownKindError } from "@lotse/client";
+import { type Clock, errorMessage } from "@lotse/client/meta";
 import { isResourceClass, type ResourceDeclaration, TemporaryError } from "../declare/index.ts";
 import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
 import type { KindView, World } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
 import { Controller, type ControllerShared } from "./controller.ts";
 import { type KindPlan, kindKey, means } from "./plan.ts";
+import { firstOfSignals } from "./signals.ts";
 
 /** A kind on its way. */
 export interface StartedKind {
   readonly plan: KindPlan;
-  /** Resolves when all its objects are known. */
-  readonly ready: Promise<Controller>;
+  /** Resolves when all its objects are known, or without a controller when it was given up before. */
+  readonly ready: Promise<Controller | undefined>;
   /** The same, for kinds that feed an index. */
-  readonly indexed: Promise<Controller> | undefined;
+  readonly indexed: Promise<Controller | undefined> | undefined;
   /** Resolves when its streams have ended. */
   readonly streams: Promise<void>;
   /** Rejects with what keeps it from being known, the first time that something does. */
   readonly trouble: Promise<never>;
+}
+
+/** And how it is given up. */
+interface Entry extends StartedKind {
+  readonly giveUp: () => void;
+  controller: Controller | undefined;
 }
 
 /** What {@link Kinds} is made of. */
@@ -35,15 +43,28 @@ export interface KindsParts {
 
 /** See the module comment. */
 export class Kinds {
-  readonly controllers: Controller[] = [];
-  /** Those that the cluster does not have. */
-  readonly missing = new Set<string>();
   readonly #parts: KindsParts;
-  readonly #started = new Map<string, StartedKind>();
+  readonly #started = new Map<string, Entry>();
+  /** Those that the cluster does not have. */
+  readonly #missing = new Set<string>();
+  /** Looks a kind up at once that is waited for. */
+  readonly #lookups = new Map<string, Set<() => void>>();
+  /** Kinds that are being given up. */
+  readonly #ending = new Map<string, Promise<void>>();
   #begin: ((plan: KindPlan) => StartedKind) | undefined;
 
   constructor(parts: KindsParts) {
     this.#parts = parts;
+  }
+
+  /** Of the kinds that are followed. */
+  get controllers(): readonly Controller[] {
+    return [...this.#started.values()].flatMap(({ controller }) => controller ?? []);
+  }
+
+  /** Kinds that the cluster does not have, as `plural.group`. */
+  get missing(): readonly string[] {
+    return [...this.#missing];
   }
 
   /** From now on kinds can be read that nobody has declared; `begin` starts one. */
@@ -52,62 +73,108 @@ export class Kinds {
   }
 
   /** The controller of a kind, whatever its version. */
-  find(kind: KindDescription): Controller | undefined {
-    return this.controllers.find((one) => kindKey(one.kind) === kindKey(kind));
+  find(kind: Pick<KindDescription, "plural" | "group">): Controller | undefined {
+    return this.#started.get(kindKey(kind))?.controller;
   }
 
   /** Begins to follow a kind. */
   start(plan: KindPlan, shared: ControllerShared): StartedKind {
-    const { stopping, world } = this.#parts;
-    let known: (controller: Controller) => void = () => {};
+    const key = kindKey(plan.kind);
+    const over = new AbortController();
+    let known: (controller: Controller | undefined) => void = () => {};
     let fail: (error: unknown) => void = () => {};
-    const ready = new Promise<Controller>((resolve) => {
+    const ready = new Promise<Controller | undefined>((resolve) => {
       known = resolve;
     });
     const trouble = new Promise<never>((_, reject) => {
       fail = reject;
     });
     trouble.catch(() => {});
-    const streams = (async () => {
-      try {
-        const controller = new Controller(shared, plan.handlers, await this.facts(plan, shared.client, fail));
-        this.controllers.push(controller);
-        controller.trouble.catch(fail);
-        void controller.synced.then(() => {
-          world.add(controller.view);
-          known(controller);
-        });
-        await controller.streams();
-      } catch (error) {
-        if (!stopping.aborted) throw error;
-      }
-    })();
+    // Set below, before anything of it is called.
+    let entry: Entry | undefined;
+    const follow = async () => {
+      await this.#ending.get(key);
+      const facts = await this.facts(plan, shared.client, over.signal, fail);
+      // Given up in the same moment.
+      if (over.signal.aborted) return;
+      const controller = new Controller(shared, plan.handlers, facts);
+      if (entry) entry.controller = controller;
+      controller.trouble.catch(fail);
+      const told = controller.synced.then(() => {
+        if (over.signal.aborted) return;
+        this.#parts.world.add(controller.view);
+        known(controller);
+      });
+      const ended = controller.streams();
+      await Promise.all([ended, Promise.race([told, ended])]);
+    };
+    const streams = follow().catch((error: unknown) => {
+      if (!this.#parts.stopping.aborted && !over.signal.aborted) throw error;
+    });
+    const giveUp = () => {
+      over.abort();
+      known(undefined);
+      fail(new TemporaryError(`${plan.kind.kind} is not there: the cluster serves no such kind any more`));
+    };
     const indexing = plan.handlers.some(({ type }) => type === "index");
-    const started = { plan, ready, streams, trouble, indexed: indexing ? ready : undefined };
-    this.#started.set(kindKey(plan.kind), started);
-    return started;
+    entry = { plan, ready, streams, trouble, indexed: indexing ? ready : undefined, giveUp, controller: undefined };
+    this.#started.set(key, entry);
+    return entry;
+  }
+
+  /** The kind is gone: nothing of it is followed, timed or remembered any more. Resolves when what runs has ended. */
+  giveUp(kind: KindDescription): Promise<void> {
+    const key = kindKey(kind);
+    const entry = this.#started.get(key);
+    if (!entry) return Promise.resolve();
+    this.#started.delete(key);
+    this.#missing.delete(key);
+    entry.giveUp();
+    const end = (async () => {
+      const { controller } = entry;
+      if (!controller) return;
+      // First its objects are gone, for all who have read them, and then the kind.
+      const vanished = controller.vanish();
+      this.#parts.world.remove(controller.view);
+      await vanished;
+    })().finally(() => {
+      if (this.#ending.get(key) === end) this.#ending.delete(key);
+    });
+    this.#ending.set(key, end);
+    return end;
+  }
+
+  /** The kind is served: whoever waits for it tries at once. */
+  there(key: string): void {
+    for (const wake of [...(this.#lookups.get(key) ?? [])]) wake();
+    this.#started.get(key)?.controller?.served();
   }
 
   /** Looks a kind up, for as long as it takes; `onMissing` hears why it takes longer. */
   async facts(
     { kind, kindClass }: KindPlan,
     client: Client,
+    over: AbortSignal,
     onMissing: (error: unknown) => void = () => {},
   ): Promise<KindFacts> {
     const { clock, logger, stopping } = this.#parts;
-    const facts = await awaitKindFacts(client, kind, kindClass, clock, stopping, (error) => {
-      this.missing.add(kindKey(kind));
-      onMissing(error);
-      logger.warn("waiting for a kind that the cluster does not have", {
-        kind: kindKey(kind),
-        error: error instanceof Error ? error.message : String(error),
-        hint: isResourceClass(kindClass)
-          ? 'install its CRD, or start the operator with crds: "install"'
-          : "install it, or check its name and your permissions",
+    const key = kindKey(kind);
+    const { signal, letGo } = firstOfSignals([stopping, over]);
+    try {
+      return await awaitKindFacts(client, kind, kindClass, {
+        clock,
+        signal,
+        onMissing: (error) => {
+          this.#missing.add(key);
+          onMissing(error);
+          logger.warn(...waitingFor(key, kindClass, error));
+        },
+        onWait: (wake) => this.#onLookup(key, wake),
       });
-    });
-    this.missing.delete(kindKey(kind));
-    return facts;
+    } finally {
+      letGo();
+      this.#missing.delete(key);
+    }
   }
 
   /**
@@ -118,7 +185,16 @@ export class Kinds {
     const { ready, trouble } = this.#started.get(kindKey(kind)) ?? this.#follow(kind, kindClass);
     // In this order: what is known by now counts, whatever the trouble was before.
     const controller = await Promise.race([ready, trouble]);
-    return controller.view;
+    return (controller ?? (await trouble)).view;
+  }
+
+  #onLookup(key: string, wake: () => void): () => void {
+    const lookups = this.#lookups.get(key) ?? new Set();
+    this.#lookups.set(key, lookups.add(wake));
+    return () => {
+      lookups.delete(wake);
+      if (lookups.size === 0) this.#lookups.delete(key);
+    };
   }
 
   #follow(kind: KindDescription, kindClass: KindClass | undefined): StartedKind {
@@ -130,4 +206,17 @@ export class Kinds {
     logger.info("a kind is followed because a reconciler reads it", { kind: kindKey(kind) });
     return this.#begin({ kind, kindClass, handlers: [] });
   }
+}
+
+/** What is said of a kind that cannot be looked up: that it is not there, or that nobody can tell. */
+function waitingFor(kind: string, kindClass: KindClass | undefined, error: unknown): [string, Record<string, unknown>] {
+  const text = errorMessage(error);
+  if (!(error instanceof NotFoundError) && !(error instanceof UnknownKindError)) {
+    const { hint } = (error ?? {}) as { hint?: string };
+    return ["a kind cannot be looked up, the operator waits for it", { kind, error: text, hint }];
+  }
+  const hint = isResourceClass(kindClass)
+    ? 'install its CRD, or start the operator with crds: "install"'
+    : "install it, or check its name and your permissions";
+  return ["waiting for a kind that the cluster does not have", { kind, error: text, hint }];
 }

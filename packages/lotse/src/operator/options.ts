@@ -93,7 +93,10 @@ export interface RunningOperator extends AsyncDisposable {
   readonly ready: Promise<void>;
   /** Resolves when the operator has stopped; rejects when it could not start, or not stop. */
   readonly stopped: Promise<void>;
-  /** Stops gracefully: running handlers get their signal and some time, their work is written down. */
+  /**
+   * Stops gracefully: running handlers get their signal and `graceful`, their work is written down. Takes no longer than
+   * `settings.process.killAfter`, whatever the API server does.
+   */
   stop(): Promise<void>;
   /**
    * What the `on.probe` handlers say, by their ids. Asked at most once in ten seconds, and once for all who ask at the

@@ -1,7 +1,7 @@
 /** Starts and stops an operator: who is brought up in which order, and how it all ends. */
 import { setMaxListeners } from "node:events";
 import { Client, type KindDescription, type KubeBody } from "@lotse/client";
-import { type Clock, systemClock } from "@lotse/client/meta";
+import { type Clock, errorMessage, formatDuration, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
   type Declarations,
@@ -30,10 +30,11 @@ import {
 } from "../report/index.ts";
 import type { HandlerWrite } from "../turn/index.ts";
 import { Activities } from "./activities.ts";
-import type { Controller, ControllerShared } from "./controller.ts";
+import type { ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
+import { endOperator, planEnding } from "./ending.ts";
 import { OperatorIndexes } from "./indexes.ts";
-import { Kinds, type StartedKind } from "./kinds.ts";
+import { Kinds } from "./kinds.ts";
 import {
   type OperatorOptions,
   type RetryAnswer,
@@ -42,9 +43,12 @@ import {
   settingsFor,
 } from "./options.ts";
 import { untilItWorks } from "./patience.ts";
-import { followedBy, type KindPlan, kindKey } from "./plan.ts";
-import { KindScanner } from "./scanner.ts";
-import { type ScopeListener, Scopes } from "./scopes.ts";
+import { Scopes } from "./scopes.ts";
+import { aborted } from "./signals.ts";
+import { Working } from "./working.ts";
+
+/** Beyond the time of handlers, this much is for what they have done to be written down, and for the end itself. */
+const MARGIN_MS = 5_000;
 
 /** See the module comment. */
 export class Runner implements RunningOperator {
@@ -65,6 +69,11 @@ export class Runner implements RunningOperator {
   readonly #metrics = new Metrics();
   readonly #traces: Promise<Traces | undefined>;
   readonly #stopping = new AbortController();
+  /** Ends all requests, when an operator that stops cannot wait any longer. */
+  readonly #cut = new AbortController();
+  /** When it was asked to stop (monotonic). */
+  #stoppingSince = 0;
+  #working: Working | undefined;
   #events: EventRecorder | undefined;
   #client: Client | undefined;
   #phase: OperatorHealth["phase"] = "starting";
@@ -108,8 +117,13 @@ export class Runner implements RunningOperator {
       operator: operator.name,
       onProblem: (error) => this.#logger.warn("OpenTelemetry is installed and cannot be used", { error }),
     });
-    // Every running turn listens; any number of them is right.
-    setMaxListeners(0, this.#stopping.signal);
+    // Every running turn and every request listens; any number of them is right.
+    setMaxListeners(0, this.#stopping.signal, this.#cut.signal);
+    const noted = () => {
+      this.#phase = "stopping";
+      this.#stoppingSince = this.#clock.monotonic();
+    };
+    this.#stopping.signal.addEventListener("abort", noted, { once: true });
     if (options.signal?.aborted) this.#stopping.abort(options.signal.reason);
     options.signal?.addEventListener("abort", () => this.#stopping.abort(), { once: true });
 
@@ -122,10 +136,7 @@ export class Runner implements RunningOperator {
       };
       fail = reject;
     });
-    this.#stopping.signal.addEventListener("abort", () => {
-      this.#phase = "stopping";
-    });
-    this.stopped = this.#run(begin).then(
+    this.stopped = this.#inTime(this.#run(begin)).then(
       // Nobody shall wait for ever; means nothing to whoever is ready already.
       () => {
         this.#phase = "stopped";
@@ -133,7 +144,7 @@ export class Runner implements RunningOperator {
       },
       (error) => {
         this.#phase = "failed";
-        this.#error = error instanceof Error ? error.message : String(error);
+        this.#error = errorMessage(error);
         fail(error);
         throw error;
       },
@@ -157,12 +168,15 @@ export class Runner implements RunningOperator {
   }
 
   health(): OperatorHealth {
+    const around = this.#working?.health();
     return {
       operator: this.#operator.name,
       phase: this.#phase,
       ...(this.#error !== undefined && { error: this.#error }),
-      streams: this.#kinds.controllers.flatMap((controller) => controller.health()),
-      missing: [...this.#kinds.missing],
+      streams: [...this.#kinds.controllers.flatMap((controller) => controller.health()), ...(around?.streams ?? [])],
+      missing: [...this.#kinds.missing, ...(around?.missing ?? [])],
+      ...(around?.error !== undefined && { discovery: around.error }),
+      broken: around?.broken.map(({ apiVersion, message }) => ({ apiVersion, error: message })) ?? [],
     };
   }
 
@@ -201,7 +215,7 @@ export class Runner implements RunningOperator {
       const begun = await this.#begin(client, begin);
       const failure = begun && (await firstOf(aborted(this.#stopping.signal), begun.streams));
       this.#stopping.abort();
-      await this.#inTime(this.#end(client, begun?.streams));
+      await this.#end(client, begun?.streams);
       if (failure) throw failure.error;
     } finally {
       this.#stopping.abort();
@@ -222,21 +236,48 @@ export class Runner implements RunningOperator {
   }
 
   async #end(client: Client, streams: Promise<void> | undefined): Promise<void> {
-    await Promise.all(this.#kinds.controllers.map((controller) => controller.close()));
-    await streams?.catch(() => {});
-    await this.#events?.stop();
-    await this.#activities.cleanup(client, AbortSignal.timeout(this.#plan.gracefulMs));
+    await endOperator({
+      clock: this.#clock,
+      logger: this.#logger,
+      since: this.#stoppingSince,
+      plan: planEnding(this.#killAfterMs),
+      enders: this.#kinds.controllers,
+      streams,
+      events: this.#events,
+      cleanup: (signal) => this.#activities.cleanup(client, signal),
+      cut: (reason) => this.#cut.abort(reason),
+    });
     this.#logger.info("the operator has stopped", { operator: this.#operator.name });
   }
 
+  /** A daemon may ask for more time than others. */
+  get #killAfterMs(): number {
+    const { killAfterMs, gracefulMs, daemonGraceMs } = this.#plan;
+    const graces = this.#declarations.resources.flatMap(({ handlers }) =>
+      handlers.flatMap((handler) => (handler.type === "daemon" ? (handler.graceMs ?? daemonGraceMs) : [])),
+    );
+    return killAfterMs ?? Math.max(gracefulMs, ...graces) + MARGIN_MS;
+  }
+
   /** Whoever waits for the end shall hear of it, also when somebody does not come to an end. */
-  #inTime(end: Promise<void>): Promise<void> {
-    const { killAfter } = this.#settings.process;
+  #inTime(work: Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(this.#plan.killAfterMs, () =>
-        reject(new Error(`the operator did not come to its end within ${killAfter} (settings.process.killAfter)`)),
-      );
-      end.then(resolve, reject).finally(cancel);
+      let cancel = () => {};
+      const onStop = () => {
+        const limit = this.#killAfterMs;
+        cancel = this.#clock.after(limit, () => {
+          this.#cut.abort(new Aborted("shutdown", "the operator did not stop in time"));
+          const text = `the operator did not come to its end within ${formatDuration(limit)} (settings.process.killAfter)`;
+          reject(new Error(text));
+        });
+      };
+      if (signal.aborted) onStop();
+      else signal.addEventListener("abort", onStop, { once: true });
+      work.then(resolve, reject).finally(() => {
+        signal.removeEventListener("abort", onStop);
+        cancel();
+      });
     });
   }
 
@@ -271,33 +312,19 @@ export class Runner implements RunningOperator {
         onRequest: traces?.requestsTo(client.config.server),
       });
       this.#client = patient;
-      return { streams: this.#work(patient, traces, begin) };
+      this.#working = this.#makeWorking(patient, traces, begin);
+      return { streams: this.#working.run() };
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
       throw error;
     }
   }
 
-  /** Brings up all kinds side by side; a kind that is not there keeps nobody else waiting. */
-  async #work(client: Client, traces: Traces | undefined, begin: () => void): Promise<void> {
-    const declarations = this.#declarations.resources;
-    const scopes = new Scopes(this.#options.namespaces);
-    const { scanning } = this.#settings;
-    const listener: ScopeListener = {
-      opened: (namespace) => {
-        for (const controller of this.#namespaced()) controller.open(namespace);
-      },
-      closed: (namespace) => {
-        for (const controller of this.#namespaced()) void controller.shut(namespace);
-      },
-    };
-    const { signal } = this.#stopping;
-    const following = scopes.follow(client, this.#clock, this.#logger, signal, listener, scanning.disabled);
-    await Promise.race([following.known, aborted(this.#stopping.signal)]);
+  #makeWorking(client: Client, traces: Traces | undefined, begin: () => void): Working {
     const shared: ControllerShared = {
       operator: this.#operator.name,
       formerNames: this.#operator.formerNames ?? [],
-      client,
+      client: client.with({ signal: this.#cut.signal }),
       clock: this.#clock,
       random: this.#options.random ?? Math.random,
       logger: this.#logger,
@@ -307,7 +334,7 @@ export class Runner implements RunningOperator {
       settings: this.#settings,
       plan: this.#plan,
       memo: this.#memo,
-      scopes,
+      scopes: new Scopes(this.#options.namespaces),
       indexes: this.#indexes,
       events: this.#eventRecorder(client),
       world: this.#world,
@@ -315,60 +342,12 @@ export class Runner implements RunningOperator {
       record: this.#options.record,
       retryAtStart: this.#options.retryAtStart === true,
     };
-    const scanner = new KindScanner({
-      client,
-      declarations,
-      clock: this.#clock,
-      logger: this.#logger,
-      signal: this.#stopping.signal,
-      intervalMs: this.#plan.scanIntervalMs,
-    });
-    const first = await this.#untilItWorks("the kinds of the cluster could not be found out", () => scanner.scan());
-    const started = first.map((plan) => this.#kinds.start(plan, shared));
-    // Nobody's handlers run before the indexes that they can see are filled.
-    const indexed = Promise.all(started.map(({ indexed }) => indexed));
-    const run = ({ plan, ready, streams }: StartedKind) => {
-      // And no reconciler runs before what it follows is known.
-      const followed = Promise.all(started.filter((one) => followedBy(plan, one.plan.kind)).map((one) => one.ready));
-      void Promise.all([ready, indexed, followed]).then(([controller]) => controller?.begin());
-      return streams;
-    };
-    const streams = started.map(run);
-    this.#kinds.onRead((plan) => {
-      const kind = this.#kinds.start(plan, shared);
-      streams.push(run(kind));
-      return kind;
-    });
-    void Promise.all([...started.map(({ ready }) => ready), indexed]).then(() => {
-      this.#logger.info("the operator is ready", {
-        operator: this.#operator.name,
-        kinds: this.#kinds.controllers.map(({ kind }) => kind.kind).join(", "),
-      });
+    const onReady = () => {
+      const kinds = this.#kinds.controllers.map(({ kind }) => kind.kind).join(", ");
+      this.#logger.info("the operator is ready", { operator: this.#operator.name, kinds });
       begin();
-    });
-    if (!scanning.disabled)
-      await scanner.follow((plan) => this.#follow(plan, shared, (kind) => streams.push(run(kind))));
-    await following.done;
-    await Promise.all(streams);
-  }
-
-  /** A kind has appeared, or it is served in another version: then its objects are the same, and so is what is known. */
-  #follow(plan: KindPlan, shared: ControllerShared, begin: (kind: StartedKind) => void): void {
-    const known = this.#kinds.find(plan.kind);
-    if (!known) {
-      begin(this.#kinds.start(plan, shared));
-      return;
-    }
-    const { version } = plan.kind;
-    this.#logger.info("the kind is served in another version", { kind: kindKey(plan.kind), version });
-    void this.#kinds.facts(plan, shared.client).then(
-      (facts) => known.move(facts),
-      () => {},
-    );
-  }
-
-  #namespaced(): Controller[] {
-    return this.#kinds.controllers.filter(({ kind }) => kind.namespaced);
+    };
+    return new Working({ declarations: this.#declarations.resources, kinds: this.#kinds, shared, onReady });
   }
 
   #eventRecorder(client: Client): EventRecorder {
@@ -414,9 +393,4 @@ function firstOf(stop: Promise<void>, streams: Promise<void>): Promise<{ readonl
     void stop.then(() => resolve(undefined));
     streams.catch((error: unknown) => resolve({ error }));
   });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -12,7 +12,8 @@ export class KindView {
   readonly kindClass: KindClass | undefined;
   readonly lookup: Lookup;
   readonly reads: KindReads;
-  readonly #listeners: ChangeListener[] = [];
+  readonly #listeners = new Set<ChangeListener>();
+  #closed = false;
 
   constructor(kind: KindDescription, kindClass: KindClass | undefined, objects: Objects) {
     this.kind = kind;
@@ -21,8 +22,22 @@ export class KindView {
     this.reads = new KindReads(kind.kind);
   }
 
-  listen(listener: ChangeListener): void {
-    this.#listeners.push(listener);
+  /** Calls back for each change; the returned function ends that. */
+  listen(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Whether the kind is followed no longer. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** The kind is followed no longer: whoever has read it reads anew, and finds out. */
+  close(): void {
+    this.#closed = true;
+    this.#listeners.clear();
+    this.reads.allChanged();
   }
 
   /** An object was created (no `before`), has changed, or is gone (no `now`). */

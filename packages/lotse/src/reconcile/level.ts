@@ -7,6 +7,7 @@ import {
   Aborted,
   type ChangeContext,
   isRequeue,
+  type Mapped,
   matchesFilters,
   type ReconcileContext,
   type ReconcileHandler,
@@ -58,6 +59,8 @@ export interface LevelParts {
   readonly memory: (key: string) => ObjectMemory | undefined;
   /** The object shall get its turn. */
   readonly wake: (key: string) => void;
+  /** The function that says whom an object of another kind concerns has failed. */
+  readonly onMapFailure: (handler: ReconcileHandler, object: KubeObject, error: unknown) => void;
   readonly operator: string;
   /** Names that it had before. */
   readonly formerNames: readonly string[];
@@ -74,12 +77,21 @@ export class Level implements LevelWork {
   readonly #readers = new Map<string, readonly ObjectReader[]>();
   /** The kinds that each declaration names as its own. */
   readonly #owned = new Map<string, Set<KindView>>();
+  /** Ends what it listens to: of the world, and of each kind. */
+  readonly #listening: (() => void)[] = [];
+  #attached: { readonly view: KindView; readonly end: () => void }[] = [];
   readonly looksAnywhere: boolean;
 
   constructor(parts: LevelParts) {
     this.#parts = parts;
     this.looksAnywhere = parts.handlers.some(({ filters }) => (filters.when ?? filters.field) !== undefined);
-    parts.world.onKind((view) => this.#attach(view));
+    this.#listening.push(parts.world.onKind((view) => this.#attach(view)));
+  }
+
+  /** The kind is followed no longer: changes of others concern nobody here. */
+  close(): void {
+    for (const end of this.#listening.splice(0)) end();
+    for (const { end } of this.#attached.splice(0)) end();
   }
 
   /** Who of an object's reconcilers makes a write; undefined for handlers of other sorts. */
@@ -330,14 +342,20 @@ export class Level implements LevelWork {
 
   /** Follows the kinds that reconcilers own or watch. */
   #attach(view: KindView): void {
-    for (const { id, owns, watches } of this.#parts.handlers) {
+    // Kinds come and go: what is gone is not kept.
+    this.#attached = this.#attached.filter((one) => !one.view.isClosed);
+    for (const views of this.#owned.values()) for (const one of views) if (one.isClosed) views.delete(one);
+    const listen = (listener: (change: Change) => void) =>
+      void this.#attached.push({ view, end: view.listen(listener) });
+    for (const handler of this.#parts.handlers) {
+      const { id, owns, watches } = handler;
       if (owns.some((resource) => this.#parts.means(resource, view.kind))) {
         this.#owned.set(id, (this.#owned.get(id) ?? new Set()).add(view));
-        view.listen((change) => this.#wakeOwners(id, view, change));
+        listen((change) => this.#wakeOwners(id, view, change));
       }
       for (const { resource, map } of watches) {
         if (!this.#parts.means(resource, view.kind)) continue;
-        view.listen((change) => this.#wakeMapped(id, view, map as (object: KubeObject) => never, change));
+        listen((change) => this.#wakeMapped(handler, view, map as (object: KubeObject) => Mapped, change));
       }
     }
   }
@@ -348,17 +366,22 @@ export class Level implements LevelWork {
     for (const key of keys) this.#wakeByKey(id, key, view, change);
   }
 
-  #wakeMapped(id: string, view: KindView, map: (object: KubeObject) => never, change: Change): void {
-    const { kind, find } = this.#parts;
+  #wakeMapped(handler: ReconcileHandler, view: KindView, map: (object: KubeObject) => Mapped, change: Change): void {
+    const { kind, find, onMapFailure } = this.#parts;
     const keys = new Set<string>();
     for (const body of [change.before, change.now]) {
       if (!body) continue;
       const object = view.kindClass ? new view.kindClass(body) : new KubeObject(body, undefined, view.kind);
-      for (const key of mappedKeys(map(object), body, kind)) keys.add(key);
+      try {
+        for (const key of mappedKeys(map(object), body, kind)) keys.add(key);
+      } catch (error) {
+        // It runs where the stream is read, which must not end because somebody's function fails for one object.
+        onMapFailure(handler, object, error);
+      }
     }
     for (const key of keys) {
       const uid = find(key)?.metadata?.uid;
-      if (uid !== undefined) this.#wakeByKey(id, `${key}/${uid}`, view, change);
+      if (uid !== undefined) this.#wakeByKey(handler.id, `${key}/${uid}`, view, change);
     }
   }
 

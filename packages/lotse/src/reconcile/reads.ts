@@ -157,6 +157,13 @@ export class KindReads {
     }
   }
 
+  /** Whatever was read here may be read differently now. */
+  allChanged(): void {
+    const change: Change = { before: undefined, now: undefined, by: undefined };
+    const tested = [...this.#tested.values()].flat();
+    for (const point of [...this.#points.values(), ...tested]) tell(point, change);
+  }
+
   /** A key of an index has other values now. */
   indexChanged(key: string, change: Change): void {
     tell(this.#points.get(`i ${key}`), change);

@@ -12,7 +12,7 @@ export class World {
   readonly #views = new Map<string, KindView>();
   readonly #coming = new Map<string, Promise<KindView>>();
   readonly #indexes = new Map<string, KindReads>();
-  readonly #listeners: ((view: KindView) => void)[] = [];
+  readonly #listeners = new Set<(view: KindView) => void>();
 
   constructor(follow: FollowKind) {
     this.#follow = follow;
@@ -24,10 +24,18 @@ export class World {
     for (const listener of this.#listeners) listener(view);
   }
 
-  /** Calls back for each kind that is followed, now and later. */
-  onKind(listener: (view: KindView) => void): void {
-    this.#listeners.push(listener);
+  /** A kind is followed no longer: whoever reads it asks for it anew. */
+  remove(view: KindView): void {
+    const key = keyOf(view.kind);
+    if (this.#views.get(key) === view) this.#views.delete(key);
+    view.close();
+  }
+
+  /** Calls back for each kind that is followed, now and later; the returned function ends that. */
+  onKind(listener: (view: KindView) => void): () => void {
+    this.#listeners.add(listener);
     for (const view of this.#views.values()) listener(view);
+    return () => this.#listeners.delete(listener);
   }
 
   /** The kind, if all its objects are known. */

@@ -1,6 +1,7 @@
 /** The small HTTP server beside an operator: health for the kubelet, metrics for Prometheus, answers for `lotse explain`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { errorMessage } from "@lotse/client/meta";
 import type { Explanation, ObjectQuestion } from "./explain.ts";
 import { isAlive, isReady, type OperatorHealth, type Verdict } from "./health.ts";
 import { joinMetrics } from "./metrics.ts";
@@ -48,7 +49,7 @@ export async function openEndpoints(
   const server = createServer((request, response) => {
     answer(request, liveness, operators()).then(
       (given) => send(request, response, given),
-      (error: unknown) => send(request, response, plain(500, String(error))),
+      (error: unknown) => send(request, response, plain(500, `${errorMessage(error)}\n`)),
     );
   });
   // A probe that hangs must not keep a program from ending.
@@ -72,6 +73,9 @@ function listen(server: Server, address: EndpointsAddress): Promise<void> {
     server.once("error", reject);
     server.listen(where, () => {
       server.off("error", reject);
+      // A connection that could not be taken, for want of file descriptors, is tried again by whoever made it; an error
+      // that nobody hears would end the operator.
+      server.on("error", () => undefined);
       resolve();
     });
   });
@@ -112,7 +116,7 @@ async function alive(operators: readonly Observed[], verbose: boolean): Promise<
     const told = Object.assign({}, ...values) as Record<string, unknown>;
     return json(200, verbose ? { ...told, operators: operators.map((one) => one.health()) } : told);
   } catch (error) {
-    return plain(500, `a probe failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    return plain(500, `a probe failed: ${errorMessage(error)}\n`);
   }
 }
 

@@ -394,4 +394,29 @@ describe("the end", () => {
     await recorder.stop();
     expect(problems).toHaveLength(1);
   });
+
+  it("of a recorder waits one second for a server that takes none", async () => {
+    const { clock, fake, recorder, problems } = setup();
+    fake.answer = () => new Promise(() => undefined);
+    recorder.post(event("hangs"));
+    let stopped = false;
+    void recorder.stop().then(() => {
+      stopped = true;
+    });
+    await clock.advance(999);
+    expect(stopped).toBe(false);
+    await clock.advance(1);
+    expect(stopped).toBe(true);
+    expect(problems).toHaveLength(1);
+  });
+
+  it("of a recorder waits longer for a server that is only slow", async () => {
+    const { clock, fake, recorder, problems } = setup({ concurrency: 1 });
+    fake.answer = () => new Promise((resolve) => void clock.after(700, () => resolve(undefined)));
+    for (const uid of ["u1", "u2", "u3", "u4"]) recorder.post(event("slow", about(uid)));
+    const stopping = recorder.stop();
+    await clock.advance(2_800);
+    await stopping;
+    expect([recorder.counts.written, problems]).toEqual([4, []]);
+  });
 });

@@ -77,6 +77,8 @@ interface Lane {
 }
 
 const MAX_BACKOFF_MS = 60_000;
+/** When an operator stops, Events that cannot be posted are worth so much of its time. */
+const FUTILE_MS = 1_000;
 /** More different problems than this say nothing new. */
 const MAX_PROBLEMS = 100;
 
@@ -163,10 +165,19 @@ export class EventRecorder {
     });
   }
 
-  /** Takes no more events, writes what waits within the time given (default 5 s), and drops the rest. */
+  /**
+   * Takes no more events, writes what waits within the time given (default 5 s), and drops the rest. A server that takes
+   * none for a whole second is not waited for any longer.
+   */
   async stop(o: { readonly within?: Duration | undefined } = {}): Promise<void> {
     this.#closed = true;
-    await this.flush({ within: o.within ?? "5s" });
+    const { clock } = this.#o;
+    const end = clock.monotonic() + durationMs(o.within ?? "5s");
+    for (let before = -1; this.#pending > 0 && this.#written > before; ) {
+      before = this.#written;
+      await this.flush({ within: Math.max(0, Math.min(FUTILE_MS, end - clock.monotonic())) });
+      if (clock.monotonic() >= end) break;
+    }
     if (this.#stopped.signal.aborted) return;
     const lost = this.#pending;
     this.#stopped.abort(new Error("the operator stops"));

@@ -9,7 +9,17 @@ const WELL: OperatorHealth = {
 };
 const CUT: OperatorHealth = {
   ...WELL,
-  streams: [{ kind: "Machine", namespace: "a", phase: "waiting", forMs: 10, objects: 3, error: "connection refused" }],
+  streams: [
+    {
+      kind: "Machine",
+      namespace: "a",
+      phase: "waiting",
+      forMs: 10,
+      quietMs: 20,
+      objects: 3,
+      error: "connection refused",
+    },
+  ],
 };
 
 describe("an operator", () => {
@@ -22,6 +32,20 @@ describe("an operator", () => {
       ["shop waits for the kind machines.example.com"],
     ],
     ["has lost a stream", CUT, ["the stream of Machine in a is interrupted: connection refused"]],
+    [
+      "cannot find out which kinds there are",
+      { ...WELL, discovery: "forbidden" },
+      ["the kinds of the cluster cannot be found out: forbidden"],
+    ],
+    [
+      "lacks only what it could do without",
+      {
+        ...WELL,
+        streams: [{ kind: "Namespace", phase: "waiting" as const, forMs: 1, quietMs: 1, objects: 0, optional: true }],
+        broken: [{ apiVersion: "metrics.k8s.io/v1beta1", error: "no endpoints" }],
+      },
+      [],
+    ],
     ["has failed", { ...WELL, phase: "failed" as const, error: "no" }, ["shop has failed: no"]],
   ])("that %s is ready only if it sees everything", (_what, health, reasons) => {
     expect(isReady(health)).toEqual({ ok: reasons.length === 0, reasons });

@@ -8,12 +8,20 @@ export interface StreamHealth {
   readonly phase: "listing" | "watching" | "waiting";
   /** For how long it has been in this phase. */
   readonly forMs: number;
-  /** How long ago the last event or bookmark came. */
-  readonly quietMs?: number | undefined;
+  /** How long ago the last list, event or bookmark came; before the first: the stream was opened. */
+  readonly quietMs: number;
   readonly objects: number;
   /** What it waits for. */
   readonly error?: string | undefined;
   readonly hint?: string | undefined;
+  /** It only helps to know sooner what is found out anyway: the operator works without it. */
+  readonly optional?: boolean | undefined;
+}
+
+/** A part of the API that does not answer: a group version, or `*` when the list of groups could not be had. */
+export interface BrokenApi {
+  readonly apiVersion: string;
+  readonly error: string;
 }
 
 /** The operator as a whole. */
@@ -26,6 +34,10 @@ export interface OperatorHealth {
   readonly streams: readonly StreamHealth[];
   /** Kinds that are declared and that the cluster does not have. */
   readonly missing: readonly string[];
+  /** Why the kinds of the cluster cannot be found out now; those that are known are handled. */
+  readonly discovery?: string | undefined;
+  /** Parts of the API that do not answer: their kinds are waited for. */
+  readonly broken?: readonly BrokenApi[] | undefined;
 }
 
 /** A yes, or a no with its reasons. */
@@ -41,13 +53,14 @@ export function isAlive({ operator, phase, error }: OperatorHealth): Verdict {
 }
 
 /** Whether the operator sees what happens and can act on it. */
-export function isReady({ operator, phase, error, streams, missing }: OperatorHealth): Verdict {
+export function isReady({ operator, phase, error, streams, missing, discovery }: OperatorHealth): Verdict {
   const reasons: string[] = [];
   if (phase === "failed") reasons.push(`${operator} has failed: ${error ?? "for an unknown reason"}`);
   else if (phase !== "ready") reasons.push(`${operator} is ${phase}`);
   for (const kind of missing) reasons.push(`${operator} waits for the kind ${kind}`);
-  for (const { kind, namespace, phase, error } of streams) {
-    if (phase !== "waiting") continue;
+  if (discovery !== undefined) reasons.push(`the kinds of the cluster cannot be found out: ${discovery}`);
+  for (const { kind, namespace, phase, error, optional } of streams) {
+    if (phase !== "waiting" || optional) continue;
     reasons.push(`the stream of ${kind}${namespace ? ` in ${namespace}` : ""} is interrupted: ${error ?? "no reason"}`);
   }
   return reasons.length > 0 ? no(...reasons) : YES;

@@ -1,7 +1,7 @@
 export { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 export { type EventCounts, EventRecorder, type EventSettings } from "./events.ts";
 export type { Explanation, FailedHandler, ObjectQuestion, OpenHandler, RunningHandler } from "./explain.ts";
-export { isAlive, isReady, type OperatorHealth, type StreamHealth, type Verdict } from "./health.ts";
+export { type BrokenApi, isAlive, isReady, type OperatorHealth, type StreamHealth, type Verdict } from "./health.ts";
 export { Journal, type JournalRun, type JournalTurn, type JournalWrite, type TurnNotes, type Wake } from "./journal.ts";
 export {
   isWanted,
@@ -12,7 +12,7 @@ export {
   type LogSink,
   type ObjectReference,
 } from "./logger.ts";
-export { KindMeasures, type TurnResult } from "./measures.ts";
+export { KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
 export { restMeasures } from "./rest-measures.ts";
 export { atLeast, jsonSink, prettySink, type TextOutput } from "./sinks.ts";

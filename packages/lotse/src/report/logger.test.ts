@@ -59,6 +59,15 @@ describe("a line for machines", () => {
     expect(JSON.parse(written[0] ?? "")).toMatchObject({ error: { name: "TypeError", message: "no ink" } });
   });
 
+  it("tells what caused an error, as a line for people does", () => {
+    const { written, output } = lines();
+    const error = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:1") });
+    new Logger(jsonSink(output), () => NOON).error("failed", { error });
+    new Logger(prettySink(output, { colours: false }), () => NOON).error("failed", { error });
+    expect(JSON.parse(written[0] ?? "").error.message).toBe("fetch failed: connect ECONNREFUSED 127.0.0.1:1");
+    expect(written[1]).toBe('12:00:00.250 ERROR failed error="fetch failed: connect ECONNREFUSED 127.0.0.1:1"\n');
+  });
+
   it("can have any other form: a sink is a function", () => {
     const seen: unknown[] = [];
     const sink = ({ time, level, message, object, fields }: LogRecord) =>

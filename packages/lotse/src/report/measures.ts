@@ -2,6 +2,7 @@
  * The measures of one kind's work, under the names that controller-runtime uses where the meaning is the same, so that
  * dashboards and alerts that people have go on working.
  */
+import type { StreamHealth } from "./health.ts";
 import type { Counter, Histogram, Metrics, Reading } from "./metrics.ts";
 
 /** How a turn ended, in controller-runtime's words. */
@@ -17,6 +18,28 @@ export interface QueueState {
   readonly running: number;
   /** For how long each of them has been, in milliseconds. */
   runningForMs(): number[];
+}
+
+const PHASES: readonly StreamHealth["phase"][] = ["listing", "watching", "waiting"];
+
+/** The gauges of some streams: an age that grows beyond a minute or two is a stream that hears nothing any more. */
+export function measureStreams(metrics: Metrics, streams: () => readonly StreamHealth[]): void {
+  const labels = ({ kind, namespace = "" }: StreamHealth) => ({ kind, namespace });
+  metrics.gauge(
+    "lotse_stream_last_event_age_seconds",
+    "How long ago a stream last brought a list, an event or a bookmark.",
+    () => streams().map((stream): Reading => [labels(stream), stream.quietMs / 1_000]),
+    Math.max,
+  );
+  metrics.gauge(
+    "lotse_stream_phase",
+    "What a stream does: 1 for its phase, 0 for the others.",
+    () =>
+      streams().flatMap((stream) =>
+        PHASES.map((phase): Reading => [{ ...labels(stream), phase }, stream.phase === phase ? 1 : 0]),
+      ),
+    Math.max,
+  );
 }
 
 /** What is measured of one kind. */
@@ -60,8 +83,8 @@ export class KindMeasures {
     this.#writes = metrics.counter("lotse_writes_total", "Writes of the framework to its objects.", { kind });
   }
 
-  /** The gauges of the kind's queue and store. */
-  watch(queue: QueueState, concurrency: number, objects: () => number): void {
+  /** The gauges of the kind's queue, store and streams. */
+  watch(queue: QueueState, concurrency: number, objects: () => number, streams: () => readonly StreamHealth[]): void {
     const kind = this.#kind;
     const controller = { controller: kind.toLowerCase() };
     const labels = { name: kind.toLowerCase(), ...controller };
@@ -91,6 +114,7 @@ export class KindMeasures {
       labels,
     );
     gauge("lotse_objects", "Objects in the store.", objects, { kind });
+    measureStreams(this.#metrics, streams);
   }
 
   added(): void {

@@ -92,3 +92,38 @@ it("the metrics of one operator are as they are, and those of none are nothing",
   expect(joinMetrics([{ operator: "shop", text: "a_total 1\n" }])).toBe("a_total 1\n");
   expect(joinMetrics([])).toBe("");
 });
+
+it("what a part counts goes with it, unless somebody else counts in the same series", () => {
+  const metrics = new Metrics();
+  const [machines, others] = [metrics.part(), metrics.part()];
+  for (const part of [machines, others]) {
+    part.count("turns_total", "Turns.", { kind: "Machine" });
+    part.count("turns_total", "Turns.", { kind: "Machine" });
+    part.gauge("depth", "Keys that wait.", () => [[{ kind: "Machine" }, 2]]);
+    part.gauge("age_seconds", "Ages.", () => [[{ kind: "Machine" }, part === machines ? 3 : 5]], Math.max);
+  }
+  machines.histogram("took_seconds", "How long it took.", { kind: "Machine" });
+  metrics.count("turns_total", "Turns.", { kind: "Lamp" });
+  const values = () =>
+    metrics
+      .render()
+      .split("\n")
+      .filter((line) => line !== "" && !/^#|^took/.test(line));
+  expect(values()).toEqual([
+    'turns_total{kind="Machine"} 4',
+    'turns_total{kind="Lamp"} 1',
+    'depth{kind="Machine"} 4',
+    'age_seconds{kind="Machine"} 5',
+  ]);
+  machines.close();
+  machines.close();
+  expect(metrics.render()).not.toContain("took_seconds");
+  expect(values()).toEqual([
+    'turns_total{kind="Machine"} 4',
+    'turns_total{kind="Lamp"} 1',
+    'depth{kind="Machine"} 2',
+    'age_seconds{kind="Machine"} 5',
+  ]);
+  others.close();
+  expect(values()).toEqual(['turns_total{kind="Lamp"} 1']);
+});

@@ -18,18 +18,26 @@ export type Reading = readonly [labels: MetricLabels, value: number];
 
 type Type = "counter" | "gauge" | "histogram";
 
+type Reader = () => Iterable<Reading>;
+
+/** How the values of several who say the same of the same thing become one: a reader refuses the same series twice. */
+type Combine = (a: number, b: number) => number;
+
 interface Family {
   readonly help: string;
   readonly type: Type;
+  readonly combine: Combine;
   readonly series: Map<string, Labelled<Series>>;
   /** Asked when somebody reads. */
-  readonly readers: (() => Iterable<Reading>)[];
+  readonly readers: Set<Reader>;
 }
 
 /** A series and what it is about. */
 interface Labelled<S extends Series> {
   readonly labels: MetricLabels;
   readonly series: S;
+  /** How many parts use it; with the last of them it goes. */
+  users: number;
 }
 
 interface Series {
@@ -52,7 +60,28 @@ const USUAL_BOUNDS: readonly number[] = [
  * ```
  */
 export class Metrics {
-  readonly #families = new Map<string, Family>();
+  readonly #families: Map<string, Family>;
+  /** What a part has to give back. */
+  readonly #held: Map<string, () => void> | undefined;
+
+  constructor(whole?: Metrics) {
+    this.#families = whole ? whole.#families : new Map<string, Family>();
+    this.#held = whole && new Map();
+  }
+
+  /**
+   * Metrics of something that may go before the operator does, such as a kind: they are part of these, until `close`
+   * takes away what nobody else counts in.
+   */
+  part(): Metrics {
+    return new Metrics(this);
+  }
+
+  /** The part is over. */
+  close(): void {
+    for (const release of this.#held?.values() ?? []) release();
+    this.#held?.clear();
+  }
 
   counter(name: string, help: string, labels: MetricLabels = {}): Counter {
     return this.#series(name, help, "counter", labels, () => new CounterSeries());
@@ -68,9 +97,14 @@ export class Metrics {
     return this.#series(name, help, "histogram", labels, () => new HistogramSeries(bounds));
   }
 
-  /** `read` is called each time that somebody reads the metrics. Several may share a name. */
-  gauge(name: string, help: string, read: () => Iterable<Reading>, type: "gauge" | "counter" = "gauge"): void {
-    this.#family(name, help, type).readers.push(read);
+  /**
+   * `read` is called each time that somebody reads the metrics. Several may share a name; values of the same labels are
+   * added, unless `combine` says otherwise.
+   */
+  gauge(name: string, help: string, read: Reader, combine: Combine = (a, b) => a + b): void {
+    const { readers } = this.#family(name, help, "gauge", combine);
+    readers.add(read);
+    this.#held?.set(`${name} ${this.#held.size}`, () => readers.delete(read));
   }
 
   /** One more. */
@@ -83,16 +117,16 @@ export class Metrics {
     const lines: string[] = [];
     for (const [name, family] of this.#families) {
       const values = [...family.series.values()].flatMap(({ labels, series }) => series.render(name, labels));
-      for (const read of family.readers) for (const [labels, value] of read()) values.push(line(name, labels, value));
+      for (const [labels, value] of readings(family)) values.push(line(name, labels, value));
       if (values.length > 0) lines.push(`# HELP ${name} ${family.help}`, `# TYPE ${name} ${family.type}`, ...values);
     }
     return lines.length > 0 ? `${lines.join("\n")}\n` : "";
   }
 
-  #family(name: string, help: string, type: Type): Family {
+  #family(name: string, help: string, type: Type, combine: Combine = (a) => a): Family {
     let family = this.#families.get(name);
     if (!family) {
-      family = { help, type, series: new Map(), readers: [] };
+      family = { help, type, combine, series: new Map(), readers: new Set() };
       this.#families.set(name, family);
     }
     return family;
@@ -101,13 +135,39 @@ export class Metrics {
   #series<S extends Series>(name: string, help: string, type: Type, labels: MetricLabels, make: () => S): S {
     const { series } = this.#family(name, help, type);
     const key = labelText(labels);
-    const known = series.get(key);
+    let labelled = series.get(key);
+    if (!labelled) {
+      labelled = { labels, series: make(), users: 0 };
+      series.set(key, labelled);
+    }
+    this.#use(`${name}${key}`, labelled, () => series.delete(key));
     // A name stands for one type, so what is found was made by the same method.
-    if (known) return known.series as S;
-    const made = make();
-    series.set(key, { labels, series: made });
-    return made;
+    return labelled.series as S;
   }
+
+  /** What the whole itself counts in is never given back. */
+  #use(what: string, labelled: Labelled<Series>, remove: () => void): void {
+    if (!this.#held) labelled.users = Number.POSITIVE_INFINITY;
+    else if (!this.#held.has(what)) {
+      labelled.users++;
+      this.#held.set(what, () => {
+        labelled.users--;
+        if (labelled.users === 0) remove();
+      });
+    }
+  }
+}
+
+function readings({ readers, combine }: Family): Iterable<Reading> {
+  const values = new Map<string, Reading>();
+  for (const read of readers) {
+    for (const [labels, value] of read()) {
+      const key = labelText(labels);
+      const known = values.get(key);
+      values.set(key, [labels, known ? combine(known[1], value) : value]);
+    }
+  }
+  return values.values();
 }
 
 /**

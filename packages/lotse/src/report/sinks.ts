@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { errorMessage } from "@lotse/client/meta";
 import { isWanted, type LogLevel, type LogRecord, type LogSink, type ObjectReference } from "./logger.ts";
 
 /** Where log lines go to: anything with `write`, such as `process.stderr`. */
@@ -47,14 +48,14 @@ function nameOf({ namespace, name }: ObjectReference): string {
 }
 
 function short(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(value.message);
+  if (value instanceof Error) return JSON.stringify(errorMessage(value));
   if (typeof value === "string") return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
   if (typeof value === "object" && value !== null)
     return inspect(value, { breakLength: Number.POSITIVE_INFINITY, depth: 4 });
   return String(value);
 }
 
-/** Errors become their message, code and stack; everything else stays. */
+/** Errors become their message (with what caused them), code and stack; everything else stays. */
 function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? plainError(value) : value]),
@@ -63,5 +64,5 @@ function plain(fields: Readonly<Record<string, unknown>>): Record<string, unknow
 
 function plainError(error: Error): Record<string, unknown> {
   const { code, hint } = error as { code?: unknown; hint?: unknown };
-  return { name: error.name, message: error.message, code, hint, stack: error.stack };
+  return { name: error.name, message: errorMessage(error), code, hint, stack: error.stack };
 }

@@ -319,6 +319,7 @@ describe("OpenTelemetry", () => {
     const { outputFiles, warnings } = await build({
       entryPoints: [path.join(folder, "traces-find.ts")],
       bundle: true,
+      external: ["@lotse/client/meta"],
       platform: "node",
       format: "esm",
       write: false,

@@ -7,6 +7,7 @@
  * would otherwise be inherited by everything that follows from it.
  */
 import type { RequestAttempt, RequestFollower, RequestListener } from "@lotse/client";
+import { errorMessage } from "@lotse/client/meta";
 import type * as OpenTelemetry from "@opentelemetry/api";
 import type { JournalRun, JournalTurn } from "./journal.ts";
 import type { ObjectReference } from "./logger.ts";
@@ -97,11 +98,11 @@ export class Traces {
       const { outcome, error } = endOf(result);
       span.setAttribute("lotse.handler.outcome", outcome);
       if (error !== undefined && !outcome.startsWith("waits") && outcome !== "stopped") {
-        span.recordException(error instanceof Error ? error : String(error));
+        span.recordException(error instanceof Error ? error : errorMessage(error));
       }
       if (outcome === "failed" || outcome === "failed for good") {
         span.setAttribute("error.type", typeOf(error));
-        this.#fail(span, error instanceof Error ? error.message : String(error));
+        this.#fail(span, errorMessage(error));
       }
       return result;
     } finally {
@@ -145,7 +146,7 @@ export class Traces {
         if ("error" in end) {
           const refused = status !== undefined && status >= 400;
           span.setAttribute("error.type", refused ? String(status) : typeOf(end.error));
-          this.#fail(span, end.error instanceof Error ? end.error.message : String(end.error));
+          this.#fail(span, errorMessage(end.error));
         }
         span.end();
       },

@@ -1,5 +1,5 @@
 /** Runs one attempt of one handler: its time-out, its signal, and what its end means. */
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, errorMessage } from "@lotse/client/meta";
 import { Aborted, type ErrorMode, PermanentError, TemporaryError } from "../declare/index.ts";
 import type { Outcome } from "./settle.ts";
 import { StepPending } from "./steps.ts";
@@ -108,7 +108,7 @@ function conclude(ended: Ended, stopped: Aborted | undefined, mode: ErrorMode): 
 }
 
 function outcomeOf(error: unknown, mode: ErrorMode): Outcome {
-  const message = error instanceof Error ? error.message || error.name : String(error);
+  const message = errorMessage(error);
   if (error instanceof StepPending) {
     const { delayMs, waits } = error;
     return { type: "temporary", message, delayMs, ...(waits && { waits }), waitsForStep: true };

@@ -1,6 +1,6 @@
 /** Builds what handlers get. Views are made when they are asked for: most handlers look at two or three of them. */
 import { type Client, type KindClass, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
-import { type Clock, deepClone, diff, durationMs, sleep } from "@lotse/client/meta";
+import { type Clock, deepClone, diff, durationMs, errorMessage, sleep } from "@lotse/client/meta";
 import {
   type Adoptable,
   type AttemptContext,
@@ -127,7 +127,7 @@ function post(
   message: string | Error,
   about: Adoptable | readonly Adoptable[] = body,
 ): void {
-  const text = message instanceof Error ? `${message.name}: ${message.message}` : message;
+  const text = message instanceof Error ? `${message.name}: ${errorMessage(message)}` : message;
   const objects = Array.isArray(about) ? (about as readonly Adoptable[]) : [about as Adoptable];
   for (const one of objects)
     send(one instanceof KubeObject ? (one.body as KubeBody) : (one as KubeBody), type, reason, text);

@@ -1,6 +1,6 @@
 /** What a turn tells people: in the log, as Kubernetes Events, and as conditions. */
 import type { KubeBody } from "@lotse/client";
-import { formatDuration, isObject } from "@lotse/client/meta";
+import { errorMessage, formatDuration, isObject } from "@lotse/client/meta";
 import { type ChangeHandler, TemporaryError } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
@@ -67,7 +67,7 @@ export function reportRestored(kind: TurnKind, restored: RestoreState, body: Kub
 }
 
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error);
+  return errorMessage(error);
 }
 
 /** Something that went wrong for an object, or that has to wait, and what follows from it. */

@@ -1,6 +1,6 @@
 /** Runs the handlers of a turn, one after another, and gathers what they want to change. */
 import type { Client, KubeBody } from "@lotse/client";
-import { formatDuration, type JsonObject } from "@lotse/client/meta";
+import { errorMessage, formatDuration, type JsonObject } from "@lotse/client/meta";
 import {
   type ChangeHandler,
   type Handler,
@@ -360,7 +360,7 @@ export class Runs {
       handler: handler.id,
       reason: handler.type === "change" ? this.#reason : handler.type,
       outcome,
-      message: error === undefined ? undefined : error instanceof Error ? error.message : String(error),
+      message: error === undefined ? undefined : errorMessage(error),
       tookMs,
     });
   }
@@ -397,7 +397,7 @@ export function named({
 
 /** An error as log fields: with its stack the first time, if it was not thrown on purpose. */
 export function errorFields(error: unknown, first: boolean): Record<string, unknown> {
-  if (!(error instanceof Error)) return { error: String(error) };
+  if (!(error instanceof Error)) return { error: errorMessage(error) };
   const onPurpose = error instanceof TemporaryError || error instanceof PermanentError;
-  return { error: error.message || error.name, ...(first && !onPurpose && { stack: error.stack }) };
+  return { error: errorMessage(error), ...(first && !onPurpose && { stack: error.stack }) };
 }

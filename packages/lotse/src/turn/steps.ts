@@ -2,7 +2,7 @@
  * Steps of one attempt. A finished step is on the object before the next one begins, so that a crash repeats at most
  * the step that it interrupted. Steps that finish in the same burst share one write.
  */
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, errorMessage } from "@lotse/client/meta";
 import {
   type BackoffPlan,
   backoffMs,
@@ -139,7 +139,7 @@ export class Steps {
       if (error instanceof PersistFailure) throw error.cause;
       // A step inside this one waits: that is no failure of this one.
       if (error instanceof StepPending) throw error;
-      const message = error instanceof Error ? error.message || error.name : String(error);
+      const message = errorMessage(error);
       const retryAt = this.#retryAt(error, plan, attempts, Date.parse(started));
       if (retryAt === undefined && plan.errors === "ignored" && !(error instanceof PermanentError)) {
         this.failures.push({ step: name, place, attempts, error, retryInMs: undefined });

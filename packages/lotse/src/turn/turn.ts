@@ -65,6 +65,11 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
     result = end;
     return end;
   } catch (error) {
+    // Whoever has cut the requests of an operator that stops says what is lost.
+    if (error instanceof Aborted && error.why === "shutdown") {
+      result = { type: "quiet" };
+      return result;
+    }
     // Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time.
     const pause = backoffMs(kind.plan.errorBackoff, ++memory.errors, kind.random());
     logger.error("could not work on the object, will be tried again", {

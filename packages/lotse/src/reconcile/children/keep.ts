@@ -3,6 +3,7 @@
  * what is ours and no longer wanted goes, in reverse order; what became of each is reported on the parent.
  */
 import { ConflictError, InvalidError, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
+import { errorMessage } from "@lotse/client/meta";
 import {
   type DesiredChildren,
   PermanentError,
@@ -11,7 +12,7 @@ import {
   requeue,
   TemporaryError,
 } from "../../declare/index.ts";
-import { type BackgroundTurn, messageOf } from "../../turn/index.ts";
+import type { BackgroundTurn } from "../../turn/index.ts";
 import { type Desired, readDesired } from "./desired.ts";
 import { existingChildren } from "./existing.ts";
 import { keepExternal } from "./external.ts";
@@ -50,7 +51,7 @@ export async function keepChildren(keeping: Keeping, turn: BackgroundTurn): Prom
       return put(await keepObject(keeping, byKey.get(one.key) as WantedObject));
     } catch (error) {
       errors.push(error);
-      return put(stateOf(one, "Failed", { ready: false, failed: isFinal(error), message: messageOf(error) }));
+      return put(stateOf(one, "Failed", { ready: false, failed: isFinal(error), message: errorMessage(error) }));
     }
   });
   for (const { item, for: keys } of waiting) {
@@ -159,7 +160,7 @@ async function deleteSurplus(
 
 /** What the server refuses as it is will be refused again; everything else may work the next time. */
 function problemOf(errors: readonly unknown[]): Error {
-  const text = [...new Set(errors.map(messageOf))].join("; ");
+  const text = [...new Set(errors.map(errorMessage))].join("; ");
   const first = errors.find((error) => !isFinal(error));
   if (first === undefined) return new PermanentError(text, { cause: errors[0] });
   return errors.length === 1 && first instanceof Error ? first : new Error(text, { cause: first });
