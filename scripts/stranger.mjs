@@ -1,7 +1,7 @@
 // A stranger's project: packs the packages, installs the tarballs into an empty folder outside the repository, and
 // writes, compiles and runs an operator there. What works here by the workspace's grace alone fails in this script.
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,6 +44,8 @@ await main(async () => {
 
 async function visit(folder) {
   const packages = readPackages().filter((pkg) => sourcesOf(pkg).length > 0);
+  // As in a fresh checkout: whoever packs a package gets its declarations, without having to think of building them.
+  for (const pkg of packages) for (const file of declarationsOf(pkg)) rmSync(file);
   const tarballs = [];
   for (const pkg of packages)
     tarballs.push(await check(`${pkg.name} packs all that it exports`, () => pack(pkg, folder)));
@@ -53,6 +55,11 @@ async function visit(folder) {
   cpSync(fileURLToPath(new URL("./stranger", import.meta.url)), project, { recursive: true });
   await check("an operator compiles under strict settings", () => compile(project));
   await runOperator(project);
+}
+
+function declarationsOf(pkg) {
+  const dist = path.join(pkg.dir, "dist");
+  return readdirSync(dist).flatMap((name) => (name.endsWith(".d.ts") ? path.join(dist, name) : []));
 }
 
 async function pack(pkg, folder) {
@@ -71,7 +78,9 @@ async function pack(pkg, folder) {
   const named = Object.values(exports).flatMap((target) =>
     typeof target === "string" ? target : [target.types, target.default],
   );
-  const missing = [...named, ...Object.values(bin)].filter((file) => file !== undefined && !files.has(file));
+  const missing = [...named, ...Object.values(bin), "./LICENSE", "./README.md"].filter(
+    (file) => file !== undefined && !files.has(file),
+  );
   if (missing.length > 0) throw new Failure(`The tarball lacks ${missing.join(", ")}.`);
   const stray = [...files].filter((file) => /\.test\.|^\.\/src\//.test(file));
   if (stray.length > 0) throw new Failure(`The tarball carries ${stray.join(", ")}.`);
