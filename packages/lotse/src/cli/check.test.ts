@@ -52,7 +52,7 @@ describe("types", { timeout: 60_000 }, () => {
 import { z } from "zod";
 const Spec = z.object({ currency: z.string() });
 export const rateOf = (spec: z.infer<typeof Spec>) => spec.currncy.length;
-export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources: [] };
+export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources: [{ resource: "pods", handlers: [] }] };
 `;
     write("operator.ts", file);
     const { code, out, err } = await check("operator.ts", "--no-cluster");
@@ -77,6 +77,22 @@ export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources:
         { check: "types", level: "error", place: "operator.ts:1:14" },
         { check: "load", level: "error", message: "operator.ts exports no operator: it exports rate" },
       ],
+    });
+  });
+});
+
+describe("handlers", () => {
+  it("an operator that declares nothing is warned of, and does not fail", async () => {
+    write(
+      "operator.js",
+      'export default { [Symbol.for("lotse.Operator")]: true, name: "idle", resources: [], lifecycle: [] };',
+    );
+    expect(await check("operator.js", "--no-cluster")).toEqual({
+      code: 0,
+      err: "",
+      out:
+        "warning  operator.js (idle): the operator has no handlers, so it will never do anything → declare one, or import the file that does: operator.on.create(Kind, function name() {})\n" +
+        "checked nothing: 0 errors, 1 warning\n",
     });
   });
 });

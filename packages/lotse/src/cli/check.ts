@@ -12,6 +12,7 @@ import { wantsColours } from "./colours.ts";
 import { type Connection, type ConnectOptions, connect } from "./connect.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles } from "./load.ts";
+import { NO_HANDLERS, withoutHandlers } from "./no-handlers.ts";
 import { lacksAny, missingTexts } from "./permissions.ts";
 import { reviewOperators } from "./permissions-start.ts";
 import { Problem, tell } from "./problem.ts";
@@ -72,6 +73,11 @@ function loadFinding({ what, why, todo }: Problem): Finding {
   return { level: "error", check: "load", place: "", message: why === undefined ? what : `${what}: ${why}`, todo };
 }
 
+function handlersFinding({ file, operator }: LoadedOperator): Finding {
+  const { message, hint } = NO_HANDLERS;
+  return { level: "warning", check: "handlers", place: `${file} (${operator.name})`, message, todo: hint };
+}
+
 async function checkOperators(
   operators: readonly LoadedOperator[],
   files: readonly string[],
@@ -79,6 +85,7 @@ async function checkOperators(
   io: Io,
   report: Report,
 ): Promise<void> {
+  report.add(withoutHandlers(operators).map(handlersFinding));
   const definitions = definitionsOf(operators);
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);
   const connection = await reach(options, io, report);

@@ -86,6 +86,20 @@ describe("lotse dev", () => {
     expect(await code).toBe(0);
   });
 
+  it("tells that an operator has no handlers, until it has some", async () => {
+    const told = "the operator has no handlers, so it will never do anything operator=fixture file=operator.ts";
+    write("operator.ts", fixture("version 1").replace(/resources: .*/, "resources: [], lifecycle: [],"));
+    const io = terminal();
+    const { code } = begin(io, "dev", "operator.ts", "--no-console");
+    await seen(io.err, /version 1 started/);
+    expect(io.err()).toContain(`WARN  ${told}`);
+    write("operator.ts", fixture("version 2"));
+    await seen(io.err, "version 2 started");
+    expect(io.err().split(told)).toHaveLength(2);
+    io.press("q");
+    expect(await code).toBe(0);
+  });
+
   it("keeps its cluster when the first version is broken", async () => {
     write("operator.ts", "export const nothing = 1;");
     const io = testIo({ cwd });

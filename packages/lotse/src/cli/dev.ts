@@ -16,6 +16,7 @@ import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./l
 import { shellWord } from "./local-cluster.ts";
 import { listenLocally } from "./local-socket.ts";
 import { ModuleLoader } from "./module-loader.ts";
+import { warnOfNoHandlers } from "./no-handlers.ts";
 import { type ConsoleServer, importConsole } from "./optional.ts";
 import type { LogOptions } from "./output.ts";
 import { formatProblem } from "./problem.ts";
@@ -103,7 +104,10 @@ class DevSession {
         ...(namespaces && namespaces.length > 0 && { namespaces }),
       },
       load: () => loadOperators([this.#file], this.#io.cwd, loader),
-      onWorking: (operators) => this.#console?.show(kindsOf(operators)),
+      onWorking: (operators) => {
+        warnOfNoHandlers(operators, this.#logger);
+        this.#console?.show(kindsOf(operators));
+      },
       onBroken: (error, stillRunning) => this.#broken(error, stillRunning),
     });
     this.#bench = bench;

@@ -10,6 +10,7 @@ import type { Io } from "./io.ts";
 import { serveLiveness } from "./liveness.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, resolveModules } from "./load.ts";
 import { listenLocally } from "./local-socket.ts";
+import { warnOfNoHandlers } from "./no-handlers.ts";
 import { type LogOptions, logFormatOf, logSinkOf } from "./output.ts";
 import { Problem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
@@ -56,6 +57,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
     const connection = await connect(options, io, (text) => logger.warn("the cluster warns", { warning: text }));
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
+      warnOfNoHandlers(operators, logger);
       await confirmContext(connection.context, options.yes, io, stop.signal);
       const permissions = tellPermissions(operators, connection, namespaces, logger, options, stop, io);
       // Advice must not hold the operator back.
