@@ -112,6 +112,7 @@ export {
   isOperator,
   Operator,
   type OperatorOptions,
+  type RetryAnswer,
   type RunningOperator,
   type StartOptions,
   type UninstallRequest,

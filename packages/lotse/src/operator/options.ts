@@ -64,10 +64,22 @@ export interface StartOptions {
   readonly log?: LogSink;
   /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */
   readonly record?: (request: RecordedRequest) => void;
+  /**
+   * What waits for its retry, or has failed for good, is tried at once when the operator first sees the object: `lotse
+   * dev` says so after each save. Default: it waits the rest of its delay.
+   */
+  readonly retryAtStart?: boolean;
   /** Time, for tests. */
   readonly clock?: Clock;
   /** Randomness in [0, 1), for tests. */
   readonly random?: () => number;
+}
+
+/** What is tried again now. */
+export interface RetryAnswer {
+  readonly operator: string;
+  /** The ids of the handlers; none: nothing waits. */
+  readonly handlers: readonly string[];
 }
 
 /** An operator at work. */
@@ -89,6 +101,8 @@ export interface RunningOperator extends AsyncDisposable {
   health(): OperatorHealth;
   /** What is known about one object: what woke it, what ran, what was written, what it waits for. */
   explain(question: ObjectQuestion): Explanation | undefined;
+  /** Tries at once what waits for its retry on an object, or has failed for good; undefined: the object is not known. */
+  retry(question: ObjectQuestion): RetryAnswer | undefined;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

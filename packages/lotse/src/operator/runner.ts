@@ -34,7 +34,13 @@ import type { Controller, ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { OperatorIndexes } from "./indexes.ts";
 import { Kinds, type StartedKind } from "./kinds.ts";
-import { type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
+import {
+  type OperatorOptions,
+  type RetryAnswer,
+  type RunningOperator,
+  type StartOptions,
+  settingsFor,
+} from "./options.ts";
 import { untilItWorks } from "./patience.ts";
 import { followedBy, type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner } from "./scanner.ts";
@@ -166,6 +172,11 @@ export class Runner implements RunningOperator {
       if (explanation) return explanation;
     }
     return undefined;
+  }
+
+  retry(question: ObjectQuestion): RetryAnswer | undefined {
+    const explanation = this.explain(question);
+    return explanation && { operator: explanation.operator, handlers: explanation.open.map(({ handler }) => handler) };
   }
 
   async idle(): Promise<void> {
