@@ -9,7 +9,7 @@ import { checkDevOptions, type DevCluster, type DevClusterOptions, openDevCluste
 import { followEvents } from "./dev-events.ts";
 import { actionOf, KEYS, keyHelp } from "./dev-keys.ts";
 import { devLines, devSink, type EventNote, eventRecord } from "./dev-log.ts";
-import { overview, overviewLines } from "./dev-overview.ts";
+import { overview, overviewLines, retryAll } from "./dev-overview.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./load.ts";
@@ -96,13 +96,15 @@ class DevSession {
     if (this.#stop.signal.aborted) return;
     const loader = new ModuleLoader();
     const bench = new Workbench({
-      start: {
+      start: (_operators, again) => ({
         client,
         log: (record) => this.#log(record),
         events: "all",
+        // Whoever has just mended a handler wants to see it work, and not the rest of a delay.
+        retryAtStart: again || !cluster.real,
         ...(cluster.crds && { crds: cluster.crds }),
         ...(namespaces && namespaces.length > 0 && { namespaces }),
-      },
+      }),
       load: () => loadOperators([this.#file], this.#io.cwd, loader),
       onWorking: (operators) => {
         warnOfNoHandlers(operators, this.#logger);
@@ -208,7 +210,12 @@ class DevSession {
         this.#reload("you asked for it");
         break;
       case "objects":
-        void this.#showObjects(client);
+        void this.#show("the objects cannot be listed", async () =>
+          overviewLines(await overview(client, this.#operators, this.#running), Date.now()),
+        );
+        break;
+      case "retry":
+        void this.#show("the objects cannot be listed", () => retryAll(client, this.#operators, this.#running));
         break;
       case "events":
         this.#showsEvents = !this.#showsEvents;
@@ -225,12 +232,12 @@ class DevSession {
     }
   }
 
-  async #showObjects(client: Client): Promise<void> {
+  /** Never rejects. */
+  async #show(problem: string, find: () => Promise<readonly string[]>): Promise<void> {
     try {
-      const lines = overviewLines(await overview(client, this.#operators, this.#running), Date.now());
-      this.#io.stdout.write(`${lines.join("\n")}\n`);
+      this.#io.stdout.write(`${(await find()).join("\n")}\n`);
     } catch (error) {
-      this.#logger.warn("the objects cannot be listed", { error });
+      this.#logger.warn(problem, { error });
     }
   }
 

@@ -23,6 +23,7 @@ import {
 import type { GenerateOptions } from "./generate.ts";
 import type { InitOptions } from "./init.ts";
 import type { Io } from "./io.ts";
+import type { RetryOptions } from "./retry.ts";
 import type { RunOptions } from "./run.ts";
 import type { UninstallOptions } from "./uninstall.ts";
 import { readVersion } from "./version.ts";
@@ -42,6 +43,7 @@ const COMMANDS: readonly Define[] = [
   checkCommand,
   generateCommand,
   explainCommand,
+  retryCommand,
   uninstallCommand,
   completionCommand,
 ];
@@ -67,7 +69,7 @@ export function programOf(io: Io, done: Done): Command {
       outputError: () => {},
     })
     .hook("preAction", (_program, command) => readEnvironment(command, io))
-    .addHelpText("after", examples(["lotse init rates", "lotse dev operator.ts"]));
+    .addHelpText("after", examples(["lotse init rates && cd rates && npm install && npm run dev"]));
   for (const define of COMMANDS) program.addCommand(define(program, io, done));
   return program;
 }
@@ -235,6 +237,25 @@ function explainCommand(program: Command, io: Io, done: Done): Command {
     .action(async (kind: string, name: string, options: ExplainOptions) => {
       const { explain } = await import("./explain.ts");
       done(await explain(kind, name, options, io));
+    });
+}
+
+function retryCommand(program: Command, io: Io, done: Done): Command {
+  return subcommand(program, "retry")
+    .summary("try now what waits for its retry, or has failed for good")
+    .description(
+      "Asks the operators that run on this machine to try now what waits for its retry\non an object, and what has failed for good.",
+    )
+    .argument("<kind>", "by any of its names: machines, machines.example.com")
+    .argument("<name>", "the object's name, or NAMESPACE/NAME")
+    .option("-n, --namespace <name>", "the object's namespace (default: default)")
+    .option("--url <url>", "where it serves health: http://localhost:8080")
+    .addOption(outputOption())
+    .option("-v, --verbose", "add stacks to errors")
+    .addHelpText("after", examples(["lotse retry machine team-a/m1", "lotse retry machine m1 -n team-a -o json"]))
+    .action(async (kind: string, name: string, options: RetryOptions) => {
+      const { retry } = await import("./retry.ts");
+      done(await retry(kind, name, options, io));
     });
 }
 

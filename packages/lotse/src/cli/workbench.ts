@@ -13,8 +13,8 @@ export type BenchState =
 
 /** What a {@link Workbench} needs. */
 export interface WorkbenchOptions {
-  /** Where the operators run. */
-  readonly start: StartOptions;
+  /** Where and how these operators run; `again`: others of this session have been at work before them. */
+  readonly start: (operators: readonly LoadedOperator[], again: boolean) => StartOptions | Promise<StartOptions>;
   /** Loads the file anew. */
   readonly load: () => Promise<readonly LoadedOperator[]>;
   /** These operators are at work now. */
@@ -30,6 +30,7 @@ export class Workbench {
   /** The reload under way; saves that come meanwhile are one more reload after it. */
   #reloading: Promise<void> | undefined;
   #again = false;
+  #started = false;
   #closed = false;
 
   constructor(options: WorkbenchOptions) {
@@ -64,7 +65,7 @@ export class Workbench {
       await this.#clear();
       if (this.#closed) return;
       try {
-        this.#start(operators);
+        this.#start(operators, await this.#options.start(operators, this.#started));
       } catch (error) {
         this.#broke(error);
       }
@@ -81,8 +82,9 @@ export class Workbench {
     }
   }
 
-  #start(operators: readonly LoadedOperator[]): void {
-    const running = operators.map(({ operator }) => operator.start(this.#options.start));
+  #start(operators: readonly LoadedOperator[], options: StartOptions): void {
+    this.#started = true;
+    const running = operators.map(({ operator }) => operator.start(options));
     const state: BenchState = { phase: "working", operators, running };
     this.#state = state;
     this.#options.onWorking?.(operators);
