@@ -280,6 +280,23 @@ describe("a port in use", () => {
   });
 });
 
+describe("an operator", () => {
+  it("whose startup handler fails for good, with the place in its file", async () => {
+    await using cluster = await Cluster.start({ kubelet: false });
+    await cluster.writeKubeconfig(path.join(project.folder, "kubeconfig"));
+    project.write(
+      "startup.ts",
+      OPERATOR.replace(
+        "export",
+        'operator.on.startup({ errors: "permanent" }, function open() { throw new Error("no rates today"); });\nexport',
+      ),
+    );
+    expect(await lotse(["run", "startup.ts", "--kubeconfig", "kubeconfig", "-q"])).toMatch(
+      /^Error: .*no rates today.*\nWhy: {3}it was thrown at startup\.ts:6:\d+\nDo: {4}mend it there; --verbose adds the whole stack\nexit code 1$/,
+    );
+  });
+});
+
 describe("a cluster", () => {
   it("that is not there", async () => {
     expect(await lotse(["run", "operator.ts", "--kubeconfig", "nowhere.yaml"])).toMatchInlineSnapshot(`

@@ -171,6 +171,6 @@ describe("lotse run", () => {
     write("bad.ts", failing);
     const io = testIo({ cwd });
     expect(await main(["run", "good.ts", "bad.ts", "--kubeconfig", "kubeconfig", "-q"], io)).toBe(1);
-    expect(io.err()).toMatch(/^Error: no rates today\nDo: .*--verbose.*\n$/);
+    expect(io.err()).toMatch(/^Error: no rates today\nWhy: {3}it was thrown at bad\.ts:\d+:\d+\nDo: .*--verbose.*\n$/);
   });
 });
