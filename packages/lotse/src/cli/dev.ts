@@ -1,16 +1,19 @@
 /** `lotse dev`: a cluster, the operator on it, the console if it is installed, and a new start at each save. */
 import path from "node:path";
 import type { Client } from "@lotse/client";
+import { systemClock } from "@lotse/client/meta";
 import type { RunningOperator } from "../operator/index.ts";
 import { atLeast, jsonSink, Logger, type LogRecord, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import { kindNames, kindsOf, kubectlName } from "./describe.ts";
 import { checkDevOptions, type DevCluster, type DevClusterOptions, openDevCluster } from "./dev-cluster.ts";
+import { DevCrashes } from "./dev-crashes.ts";
 import { followEvents } from "./dev-events.ts";
 import { actionOf, KEYS, keyHelp } from "./dev-keys.ts";
 import { devLines, devSink, type EventNote, eventRecord } from "./dev-log.ts";
 import { overview, overviewLines, retryAll } from "./dev-overview.ts";
 import { type Fact, writeFacts } from "./facts.ts";
+import { HandlerContext } from "./handler-context.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./load.ts";
 import { shellWord } from "./local-cluster.ts";
@@ -43,10 +46,12 @@ export async function dev(file: string | undefined, options: DevOptions, io: Io)
   try {
     const session = new DevSession(absolute, options, io, stop);
     const cluster = await openDevCluster(absolute, options, io, (text) => session.warn(text));
+    const release = session.survive();
     try {
       await session.run(cluster);
     } finally {
       await cluster.close();
+      release();
     }
   } finally {
     stop[Symbol.dispose]();
@@ -65,6 +70,8 @@ class DevSession {
   readonly #logger: Logger;
   #bench: Workbench | undefined;
   #console: ConsoleServer | undefined;
+  readonly #handlers = new HandlerContext();
+  readonly #crashes: DevCrashes;
   #showsEvents = true;
   /** Lines that wait for the announcement: what there is to know comes first. */
   #held: LogRecord[] | undefined = [];
@@ -80,6 +87,22 @@ class DevSession {
       (record) => this.#log(record),
       () => Date.now(),
     );
+    this.#crashes = new DevCrashes({
+      handlers: this.#handlers,
+      logger: this.#logger,
+      tell: (problem) => this.#tell(problem),
+      restart: (why) => this.#reload(why),
+      clock: systemClock,
+    });
+  }
+
+  /** Until the returned function is called, an error that nobody caught restarts the operator, and ends nothing. */
+  survive(): () => void {
+    const release = this.#io.onUncaught((error, origin) => this.#crashes.happened(error, origin));
+    return () => {
+      this.#crashes.close();
+      release();
+    };
   }
 
   /** The cluster has something to say about a request. */
@@ -105,7 +128,11 @@ class DevSession {
         ...(cluster.crds && { crds: cluster.crds }),
         ...(namespaces && namespaces.length > 0 && { namespaces }),
       }),
-      load: () => loadOperators([this.#file], this.#io.cwd, loader),
+      load: async () => {
+        const operators = await loadOperators([this.#file], this.#io.cwd, loader);
+        this.#handlers.follow(operators);
+        return operators;
+      },
       onWorking: (operators) => {
         warnOfNoHandlers(operators, this.#logger);
         this.#console?.show(kindsOf(operators));
@@ -114,7 +141,10 @@ class DevSession {
     });
     this.#bench = bench;
     // Before the first load: a save during it must not be missed.
-    const unwatch = watchFolder(path.dirname(this.#file), (name) => this.#reload(`${name} was saved`));
+    const unwatch = watchFolder(path.dirname(this.#file), (name) => {
+      this.#crashes.forget();
+      this.#reload(`${name} was saved`);
+    });
     const keys = this.#io.onKey?.((key) => this.#pressed(key, client));
     const socket = await listenLocally(this.#io, () => this.#running);
     const ended = new AbortController();
@@ -125,6 +155,7 @@ class DevSession {
       if (!cluster.real || output === "json") this.#announce(cluster);
       else if (this.#console) this.#logger.info("the console is open", { url: this.#console.url });
       await this.#stop.requested;
+      this.#crashes.close();
       if (this.#io.onKey) this.#logger.info("stopping, a second Ctrl-C ends it at once");
     } finally {
       unwatch();
@@ -164,14 +195,18 @@ class DevSession {
   }
 
   #broken(error: unknown, stillRunning: boolean): void {
-    const { stderr, env } = this.#io;
-    stderr.write(formatProblem(error, { verbose: this.#options.verbose, colours: wantsColours(stderr, env) }));
+    this.#tell(error);
     this.#logger.warn(
       stillRunning
         ? "the operator runs on as it was before, until the file is mended"
         : "no operator is running, waiting for the next save",
       { file: this.#shown },
     );
+  }
+
+  #tell(error: unknown): void {
+    const { stderr, env } = this.#io;
+    stderr.write(formatProblem(error, { verbose: this.#options.verbose, colours: wantsColours(stderr, env) }));
   }
 
   #followEvents(client: Client, signal: AbortSignal): Promise<void> {
@@ -207,6 +242,7 @@ class DevSession {
         stdout.write(keyHelp(this.#showsEvents));
         break;
       case "restart":
+        this.#crashes.forget();
         this.#reload("you asked for it");
         break;
       case "objects":

@@ -16,6 +16,7 @@ import { Problem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
 import { recordTo } from "./record.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
+import { stopOnUncaught } from "./stop-on-uncaught.ts";
 
 /** The flags of `lotse run`. */
 export interface RunOptions extends ConnectOptions, LogOptions {
@@ -45,6 +46,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
   const log = logSinkOf(io, options);
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
+  const escaped = stopOnUncaught(io, stop, logger);
   try {
     const own = operators.filter(({ operator }) => bringsLogin(operator));
     if (own.length === operators.length) {
@@ -69,6 +71,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
     }
   } finally {
     stop[Symbol.dispose]();
+    escaped.end();
   }
   return 0;
 }
