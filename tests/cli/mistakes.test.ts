@@ -179,7 +179,7 @@ describe("a typo", () => {
     expect({ code, err }).toEqual({ code: 1, err: "" });
     expect(out.replace(/TypeScript [\d.]+/, "TypeScript")).toMatchInlineSnapshot(`
       "error    field.ts:5:50: Property 'nmae' does not exist on type 'ChangeContext<ConfigMap, ConfigMap>'. (TS2339)
-      checked types (TypeScript): 1 error, 0 warnings
+      checked types (TypeScript), requests of handlers: 1 error, 0 warnings
       "
     `);
   });

@@ -110,7 +110,7 @@ describe("definitions", () => {
     expect(out).toMatchInlineSnapshot(`
       "error    Rate v1 spec.list.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map
       error    Rate v1 spec.list[].type: Invalid value: "string": must be object if parent array's x-kubernetes-list-type is map
-      checked definitions (rates.rates.example.com): 2 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com): 2 errors, 0 warnings
       "
     `);
   });
@@ -132,7 +132,7 @@ describe("compatibility", () => {
       error    Rate v1 spec.note: is gone, and the server drops it → keep it in the schema as long as objects have it
       note     Rate v1 spec.amount: is new; a rollback drops it
       note     Rate v1 spec.kind: is new; a rollback drops it
-      checked definitions (rates.rates.example.com), compatibility with old.yaml: 3 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), compatibility with old.yaml: 3 errors, 0 warnings
       "
     `);
     expect(told.code).toBe(1);
@@ -164,7 +164,7 @@ describe("compatibility", () => {
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
       "error    Rate v1 spec.note: is gone, and the server drops it → keep it in the schema as long as objects have it
-      checked definitions (rates.rates.example.com), compatibility with git revision HEAD: 1 error, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), compatibility with git revision HEAD: 1 error, 0 warnings
       "
     `);
     expect(git("status", "--porcelain")).toBe(before);
@@ -220,7 +220,7 @@ describe("with a cluster", () => {
     const plain = await check(...args);
     expect(plain.out.replaceAll(cluster.url, "SERVER")).toMatchInlineSnapshot(`
       "error    Rate v1 spec.note: must have at most 5 characters → keep what was allowed, or mend the stored objects first
-      checked definitions (rates.rates.example.com), compatibility with the cluster at SERVER, permissions of kubernetes-admin: 1 error, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), compatibility with the cluster at SERVER, permissions of kubernetes-admin: 1 error, 0 warnings
       "
     `);
     expect(plain.code).toBe(1);
@@ -228,7 +228,7 @@ describe("with a cluster", () => {
     expect(objects.out.replaceAll(cluster.url, "SERVER")).toMatchInlineSnapshot(`
       "error    Rate team-a/long: would be refused: spec.note: Too long: may not be more than 5 bytes → mend the object before the release
       error    Rate v1 spec.note: must have at most 5 characters → keep what was allowed, or mend the stored objects first
-      checked definitions (rates.rates.example.com), 3 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 2 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), 3 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 2 errors, 0 warnings
       "
     `);
     expect(objects.code).toBe(1);
@@ -237,7 +237,7 @@ describe("with a cluster", () => {
     const mended = await check(...args, "--objects");
     expect(mended.out.replaceAll(cluster.url, "SERVER")).toMatchInlineSnapshot(`
       "warning  Rate v1 spec.note: must have at most 5 characters (none of the 2 stored objects is affected)
-      checked definitions (rates.rates.example.com), 2 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 0 errors, 1 warning
+      checked requests of handlers, definitions (rates.rates.example.com), 2 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 0 errors, 1 warning
       "
     `);
     expect(mended.code).toBe(0);
@@ -250,7 +250,7 @@ describe("with a cluster", () => {
       warning  jane: may not patch rates.rates.example.com/status in team-a
       note     Rate: could not be read from the cluster at SERVER: customresourcedefinitions.apiextensions.k8s.io "rates.rates.example.com" is forbidden: User "jane" cannot get resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope
       note     it needs more rules → lotse generate rbac FILE
-      checked definitions (rates.rates.example.com), permissions of jane: 0 errors, 3 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), permissions of jane: 0 errors, 3 warnings
       "
     `);
     expect(jane.code).toBe(0);
@@ -262,7 +262,7 @@ describe("with a cluster", () => {
     expect(code).toBe(0);
     expect(out).toMatchInlineSnapshot(`
       "note     no cluster is looked at: no cluster is configured → choose one with --context or --kubeconfig
-      checked definitions (rates.rates.example.com): 0 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com): 0 errors, 0 warnings
       "
     `);
     expect(await check("operator.js", "--context", "staging")).toMatchObject({ code: 1, out: "" });

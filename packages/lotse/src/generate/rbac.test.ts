@@ -32,6 +32,20 @@ describe("rules", () => {
     ]);
   });
 
+  it("tell each of those who need them once, with all the places where it is written", () => {
+    const at = (place: string, verb: string) => need("pods", [verb], "handler sell", { place });
+    const needs = [
+      at("operator.ts:20", "get"),
+      at("lib/a.ts:3", "get"),
+      at("operator.ts:9", "list"),
+      at("operator.ts:9", "get"),
+    ];
+    expect(rulesFor([...needs, need("pods", ["list"], "the framework: follows Pod")])[0]?.by).toEqual([
+      "handler sell (lib/a.ts:3, operator.ts:9, 20)",
+      "the framework: follows Pod",
+    ]);
+  });
+
   it("with names stay apart from those without", () => {
     const rules = rulesFor([need("crds", ["get"], "a", { names: ["one"] }), need("crds", ["create"], "a")]);
     expect(rules).toHaveLength(2);
