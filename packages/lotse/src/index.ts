@@ -106,7 +106,7 @@ export {
   type Watches,
   type WhenContext,
 } from "./declare/index.ts";
-export { type Column, type RecordedRequest, recorder } from "./generate/index.ts";
+export { type Column, parseRecording, type RecordedRequest, recorder } from "./generate/index.ts";
 // Running
 export {
   isOperator,

@@ -24,6 +24,7 @@ import { type ConsoleServer, importConsole } from "./optional.ts";
 import type { LogOptions } from "./output.ts";
 import { formatProblem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
+import { recordBeside } from "./record.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 import { watchFolder } from "./watch-folder.ts";
 import { Workbench } from "./workbench.ts";
@@ -118,6 +119,7 @@ class DevSession {
     await confirmContext(cluster.context, yes, this.#io, this.#stop.signal);
     if (this.#stop.signal.aborted) return;
     const loader = new ModuleLoader();
+    const record = recordBeside(this.#file, this.#logger, this.#io);
     const bench = new Workbench({
       start: (_operators, again) => ({
         client,
@@ -125,6 +127,7 @@ class DevSession {
         events: "all",
         // Whoever has just mended a handler wants to see it work, and not the rest of a delay.
         retryAtStart: again || !cluster.real,
+        ...(record && { record }),
         ...(cluster.crds && { crds: cluster.crds }),
         ...(namespaces && namespaces.length > 0 && { namespaces }),
       }),

@@ -78,6 +78,20 @@ describe("a recorded request", () => {
     expect(asked(method, path)).toMatchObject({ resource, verbs, clusterWide, by: "handler h" });
   });
 
+  it("is written once, and not again where an earlier recording has it, whatever the object is called", () => {
+    const request = (name: string) => {
+      return { handler: "h", method: "GET", path: `/api/v1/namespaces/a/pods/${name}`, watch: false, websocket: false };
+    };
+    const lines: string[] = [];
+    const first = recorder((line) => lines.push(line));
+    for (const name of ["p", "q"]) first(request(name));
+    expect(parseRecording(lines.join(""))).toEqual([request("p")]);
+    const second = recorder((line) => lines.push(line), parseRecording(lines.join("")));
+    second(request("r"));
+    second({ ...request("r"), method: "DELETE" });
+    expect(parseRecording(lines.join("")).map(({ method }) => method)).toEqual(["GET", "DELETE"]);
+  });
+
   it("of a watch or a WebSocket needs other verbs", () => {
     expect(asked("GET", "/api/v1/pods", { watch: true })).toMatchObject({ verbs: ["watch"] });
     expect(asked("GET", "/api/v1/namespaces/a/pods/p/exec", { websocket: true })).toMatchObject({
