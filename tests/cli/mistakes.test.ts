@@ -159,21 +159,7 @@ describe("a typo", () => {
   });
 
   it("in a field, found by check, where it stands", { timeout: 120_000 }, async () => {
-    project.write(
-      "tsconfig.json",
-      JSON.stringify({
-        compilerOptions: {
-          target: "es2023",
-          lib: ["es2023", "esnext.disposable"],
-          module: "nodenext",
-          types: ["node"],
-          skipLibCheck: true,
-          allowImportingTsExtensions: true,
-          noEmit: true,
-          customConditions: ["@lotse/source"],
-        },
-      }),
-    );
+    project.writeSettings();
     project.write("field.ts", OPERATOR.replace("publish() {}", "publish({ nmae }) {}"));
     const { code, out, err } = await project.lotse(["check", "field.ts", "--no-cluster"]);
     expect({ code, err }).toEqual({ code: 1, err: "" });

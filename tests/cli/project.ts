@@ -48,6 +48,21 @@ export class Project {
     return file;
   }
 
+  /** Settings of TypeScript by which the compiler finds the packages' types in their sources. */
+  writeSettings(): void {
+    const compilerOptions = {
+      target: "es2023",
+      lib: ["es2023", "esnext.disposable"],
+      module: "nodenext",
+      types: ["node"],
+      skipLibCheck: true,
+      allowImportingTsExtensions: true,
+      noEmit: true,
+      customConditions: ["@lotse/source"],
+    };
+    this.write("tsconfig.json", JSON.stringify({ compilerOptions }));
+  }
+
   /** Begins a command; the environment is a user's, not that of the tests. */
   begin(
     argv: readonly string[],

@@ -23,6 +23,7 @@ let recording: string;
 
 beforeAll(() => {
   project = new Project();
+  project.writeSettings();
   project.write("operator.ts", OPERATOR);
   recording = path.join(project.folder, "operator.requests.jsonl");
 }, 120_000);

@@ -12,6 +12,7 @@ import { followEvents } from "./dev-events.ts";
 import { actionOf, KEYS, keyHelp } from "./dev-keys.ts";
 import { devLines, devSink, type EventNote, eventRecord } from "./dev-log.ts";
 import { overview, overviewLines, retryAll } from "./dev-overview.ts";
+import { DevRights } from "./dev-rights.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import { HandlerContext } from "./handler-context.ts";
 import type { Io } from "./io.ts";
@@ -24,7 +25,7 @@ import { type ConsoleServer, importConsole } from "./optional.ts";
 import type { LogOptions } from "./output.ts";
 import { formatProblem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
-import { recordBeside } from "./record.ts";
+import { type RecordRequest, recordBeside } from "./record.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 import { watchFolder } from "./watch-folder.ts";
 import { Workbench } from "./workbench.ts";
@@ -120,17 +121,22 @@ class DevSession {
     if (this.#stop.signal.aborted) return;
     const loader = new ModuleLoader();
     const record = recordBeside(this.#file, this.#logger, this.#io);
+    const rights = this.#rights(cluster, record);
     const bench = new Workbench({
-      start: (_operators, again) => ({
-        client,
-        log: (record) => this.#log(record),
-        events: "all",
-        // Whoever has just mended a handler wants to see it work, and not the rest of a delay.
-        retryAtStart: again || !cluster.real,
-        ...(record && { record }),
-        ...(cluster.crds && { crds: cluster.crds }),
-        ...(namespaces && namespaces.length > 0 && { namespaces }),
-      }),
+      start: async (operators, again) => {
+        const rightsOf = await rights?.grant(operators);
+        return (one) => ({
+          client,
+          log: (record) => this.#log(record),
+          events: "all",
+          // Whoever has just mended a handler wants to see it work, and not the rest of a delay.
+          retryAtStart: again || !cluster.real,
+          ...(record && { record }),
+          ...(cluster.crds && { crds: cluster.crds }),
+          ...(namespaces && namespaces.length > 0 && { namespaces }),
+          ...rightsOf?.(one),
+        });
+      },
       load: async () => {
         const operators = await loadOperators([this.#file], this.#io.cwd, loader);
         this.#handlers.follow(operators);
@@ -164,12 +170,29 @@ class DevSession {
       unwatch();
       await socket?.close();
       await bench.close();
+      await rights?.close();
       ended.abort();
       await events;
       await this.#console?.stop();
       // Last, because until the end somebody may lose patience.
       keys?.();
     }
+  }
+
+  #rights({ client: admin, connectAs }: DevCluster, record: RecordRequest | undefined): DevRights | undefined {
+    if (!connectAs) return undefined;
+    const { namespace: namespaces } = this.#options;
+    const { signal } = this.#stop;
+    return new DevRights({
+      admin,
+      connectAs,
+      namespaces,
+      handlers: this.#handlers,
+      logger: this.#logger,
+      signal,
+      record,
+      io: this.#io,
+    });
   }
 
   get #operators(): readonly LoadedOperator[] {

@@ -158,7 +158,12 @@ describe("judging a handler", () => {
       [],
       { needs: 1, unseen: ["operator.ts:2: the kind is only known when it runs (and 1 more)"] },
     ],
-    ["its code was not found", undefined, [], { needs: 0, unseen: ["its code is not in the files of this project"] }],
+    [
+      "its code was not found",
+      undefined,
+      [],
+      { needs: 0, unseen: ["no declaration of it is in the files of this project, as far as their types tell"] },
+    ],
   ])("%s", (_what, found, requests, expected) => {
     expect(judge(found, requests)).toEqual(expected);
   });

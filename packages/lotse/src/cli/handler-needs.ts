@@ -100,7 +100,7 @@ function rightsOf({ group, resource, verbs, clusterWide }: Need): string[] {
 /** Why a handler that nobody has recorded is not known; undefined when its code says everything. */
 function reasonOf(scan: ScanResult, gaps: readonly Gap[] | undefined): string | undefined {
   if ("impossible" in scan) return scan.impossible;
-  if (!gaps) return "its code is not in the files of this project";
+  if (!gaps) return "no declaration of it is in the files of this project, as far as their types tell";
   const [first] = gaps;
   if (!first) return undefined;
   const more = gaps.length > 1 ? ` (and ${gaps.length - 1} more)` : "";

@@ -113,15 +113,15 @@ function runCommand(program: Command, io: Io, done: Done): Command {
 function devCommand(program: Command, io: Io, done: Done): Command {
   return subcommand(program, "dev")
     .summary("develop an operator on a cluster of its own")
-    .description(
-      "Starts an embedded cluster and the operator on it, and that anew at each save.\nWrites .lotse/kubeconfig for kubectl. In a terminal the key h tells the others.",
-    )
+    .description("Runs the operator on an embedded cluster, anew at each save. The key h helps.")
     .argument("[file]")
     .option("--port <number>", "the cluster's port (default: a free one)", portNumber)
     .addOption(kubeletOption())
+    .option("--data <folder>", "keep the cluster in a folder, to go on later")
+    .option("--rbac", "with the rights that the operator is deployed with")
     .option("--real", "in the current kubectl context, without a cluster")
     .option("--context <name>", "with --real: another context")
-    .option("--kubeconfig <path>", "where to write it; with --real: the one to use")
+    .option("--kubeconfig <path>", "for kubectl: .lotse/kubeconfig; with --real: to use")
     .option("--install-crds", "with --real: install the operator's definitions")
     .option("-n, --namespace <name>", "only objects of this namespace; repeatable", collectNames)
     .option("-y, --yes", "do not ask, even if the context looks like production")
@@ -130,7 +130,7 @@ function devCommand(program: Command, io: Io, done: Done): Command {
     .addOption(logFormatOption("pretty"))
     .option("-v, --verbose", "add debug lines, and stacks to errors")
     .option("-q, --quiet", "only warnings and errors")
-    .addHelpText("after", examples(["lotse dev operator.ts", "lotse dev operator.ts --real --namespace team-a"]))
+    .addHelpText("after", examples(["lotse dev operator.ts --rbac"]))
     .action(async (file: string | undefined, options: DevOptions) => {
       const { dev } = await import("./dev.ts");
       done(await dev(file, options, io));
@@ -146,6 +146,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     .addOption(kubeletOption())
     .option("--plain-http", "without TLS, for tools that cannot trust it")
     .option("--data <folder>", "keep it in a folder, to go on later (default: memory)")
+    .option("--rbac", "roles decide who may do what (default: everybody may)")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(

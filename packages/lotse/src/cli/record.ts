@@ -3,7 +3,7 @@
  * `LOTSE_RECORD=FILE` says so, by `lotse dev` always, beside the operator, unless `LOTSE_RECORD=off`. A recording only
  * grows: what earlier sessions have seen stays, and what is known is not written again.
  */
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
 import { parseRecording, type RecordedRequest, recorder } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
@@ -69,6 +69,12 @@ export function recordBeside(
     trouble(error);
     return undefined;
   }
+}
+
+/** The recording that `LOTSE_RECORD` names, as far as there is one; undefined: the one beside the operator counts. */
+export function recordingInUse({ env, cwd }: Pick<Io, "env" | "cwd">): readonly string[] | undefined {
+  const named = env.LOTSE_RECORD;
+  return named && named !== OFF && existsSync(path.resolve(cwd, named)) ? [named] : undefined;
 }
 
 function knownIn(file: string): readonly RecordedRequest[] {

@@ -32,7 +32,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
 function benchOf(loads: (() => Promise<readonly LoadedOperator[]>)[]) {
   const broken: string[] = [];
   const bench = new Workbench({
-    start: (_operators, again) => ({ crds: "install", retryAtStart: again }),
+    start: (_operators, again) => () => ({ crds: "install", retryAtStart: again }),
     load: () => loads.shift()?.() ?? Promise.reject(new Error("loaded too often")),
     onBroken: (error, stillRunning) => broken.push(`${(error as Error).message}, still running: ${stillRunning}`),
   });
