@@ -15,6 +15,9 @@ operator.on.create(ConfigMap, { labels: { look: "yes" } }, async function look({
   await client.list(annotations.kind ?? "").first();
   await client.apply({ apiVersion: "v1", kind: annotations.make ?? "", metadata: { name } });
 });
+operator.on.create(ConfigMap, { labels: { alone: "yes" } }, async function alone({ name }) {
+  await ConfigMap.gen({ name: name + "-copy" }).create();
+});
 export default operator;
 `;
 
@@ -75,6 +78,22 @@ describe("lotse dev", { timeout: 120_000 }, () => {
     const after = await project.lotse(["generate", "rbac", "operator.ts"]);
     expect(after.err).toBe("");
     expect(after.out).toMatch(/ {6}- secrets\n {4}verbs:\n {6}- create\n {6}- patch\n/);
+  });
+
+  it("is where objects go that have no client of their own, whatever kubectl's context is, and records them too", async () => {
+    const nowhere = { KUBECONFIG: path.join(project.folder, "nowhere.yaml") };
+    const argv = ["dev", "operator.ts", "--no-console", "--kubelet", "off", "--kubeconfig", "dev.yaml"];
+    const running = project.begin(argv, nowhere);
+    await running.says("the operator is ready");
+    const kubeconfig = path.join(project.folder, "dev.yaml");
+    const client = await Client.connect({ kubeconfig });
+    await client.create(ConfigMap.gen({ name: "alone", labels: { alone: "yes" } }));
+    await running.says(/\[default\/alone\] handler succeeded/);
+    expect((await client.get(ConfigMap, "alone-copy")).name).toBe("alone-copy");
+    expect(lines()).toContain("alone: POST /api/v1/namespaces/default/configmaps");
+    await client.close();
+    running.child.kill("SIGTERM");
+    expect(await running.ended).toBe(0);
   });
 
   it("records where LOTSE_RECORD says, or nothing at all", async () => {

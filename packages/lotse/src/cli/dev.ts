@@ -5,6 +5,7 @@ import { systemClock } from "@lotse/client/meta";
 import type { RunningOperator } from "../operator/index.ts";
 import { atLeast, jsonSink, Logger, type LogRecord, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
+import { recordedInContext, useAsDefault } from "./default-client.ts";
 import { kindNames, kindsOf, kubectlName } from "./describe.ts";
 import { checkDevOptions, type DevCluster, type DevClusterOptions, openDevCluster } from "./dev-cluster.ts";
 import { DevCrashes } from "./dev-crashes.ts";
@@ -122,9 +123,14 @@ class DevSession {
     const loader = new ModuleLoader();
     const record = recordBeside(this.#file, this.#logger, this.#io);
     const rights = this.#rights(cluster, record);
+    // Before the first load: a file that chooses a default client of its own shall have it.
+    const release = useAsDefault(recordedInContext(client, this.#handlers, record));
     const bench = new Workbench({
       start: async (operators, again) => {
         const rightsOf = await rights?.grant(operators);
+        const [first] = operators;
+        const account = first && rightsOf?.(first).client;
+        if (account) useAsDefault(recordedInContext(account, this.#handlers, record));
         return (one) => ({
           client,
           log: (record) => this.#log(record),
@@ -170,6 +176,7 @@ class DevSession {
       unwatch();
       await socket?.close();
       await bench.close();
+      release();
       await rights?.close();
       ended.abort();
       await events;

@@ -4,6 +4,7 @@ import type { Operator, RunningOperator } from "../operator/index.ts";
 import { type Endpoints, Logger, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import { type Connection, type ConnectOptions, connect } from "./connect.ts";
+import { useAsDefault } from "./default-client.ts";
 import { kindNames } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
@@ -57,6 +58,8 @@ export async function runOperators(operators: readonly LoadedOperator[], options
       return 0;
     }
     const connection = await connect(options, io, (text) => logger.warn("the cluster warns", { warning: text }));
+    const chosen = options.kubeconfig !== undefined || options.context !== undefined;
+    const release = chosen ? useAsDefault(connection.client) : undefined;
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
       warnOfNoHandlers(operators, logger);
@@ -67,6 +70,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
       await work(operators, connection.client, namespaces, options, log, stop, io);
       await permissions;
     } finally {
+      release?.();
       await connection.client.close();
     }
   } finally {
