@@ -49,11 +49,17 @@ interface Project {
   readonly checker: Checker;
 }
 
+/** The program at work. */
+interface Session {
+  updateSnapshot(of: { openProjects: string[] }): { getProjects(): readonly Project[] };
+  close(): void;
+  /** Not meant to be seen, and perhaps not there. */
+  readonly client?: { readonly channel?: { readonly child?: { kill(signal: "SIGKILL"): unknown } } };
+}
+
 /** What is used of `typescript/unstable/sync`. */
 interface Library {
-  readonly API: new (options: {
-    cwd: string;
-  }) => { updateSnapshot(of: { openProjects: string[] }): { getProjects(): readonly Project[] }; close(): void };
+  readonly API: new (options: { cwd: string }) => Session;
   readonly SymbolFlags: { readonly Alias: number };
   readonly TypeFlags: Readonly<Record<"Any" | "Unknown" | "Undefined" | "Null" | "Void", number>>;
   readonly SignatureKind: { readonly Construct: number };
@@ -72,12 +78,17 @@ export async function openNative(place: string, project: string, version: string
   const library = (await load("typescript/unstable/sync")) as Library;
   const { SyntaxKind } = (await load("typescript/unstable/ast")) as { SyntaxKind: Readonly<Record<string, number>> };
   const api = new library.API({ cwd: path.dirname(project) });
+  const close = () => {
+    // Told to end, it would complain about that on our standard error; nothing is lost when it just goes.
+    api.client?.channel?.child?.kill("SIGKILL");
+    api.close();
+  };
   try {
     const [opened] = api.updateSnapshot({ openProjects: [project] }).getProjects();
     if (!opened) throw new Error("it did not open the project");
-    return new NativeCompiler(library, SyntaxKind, opened, version, () => api.close());
+    return new NativeCompiler(library, SyntaxKind, opened, version, close);
   } catch (error) {
-    api.close();
+    close();
     throw error;
   }
 }
