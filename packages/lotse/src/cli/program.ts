@@ -130,7 +130,7 @@ function devCommand(program: Command, io: Io, done: Done): Command {
     .addOption(logFormatOption("pretty"))
     .option("-v, --verbose", "add debug lines, and stacks to errors")
     .option("-q, --quiet", "only warnings and errors")
-    .addHelpText("after", examples(["lotse dev operator.ts --rbac"]))
+    .addHelpText("after", examples(["lotse dev operator.ts"]))
     .action(async (file: string | undefined, options: DevOptions) => {
       const { dev } = await import("./dev.ts");
       done(await dev(file, options, io));

@@ -81,7 +81,11 @@ export async function openNative(place: string, project: string, version: string
   const close = () => {
     // Told to end, it would complain about that on our standard error; nothing is lost when it just goes.
     api.client?.channel?.child?.kill("SIGKILL");
-    api.close();
+    try {
+      api.close();
+    } catch {
+      // It wants to say good-bye to a program that is gone.
+    }
   };
   try {
     const [opened] = api.updateSnapshot({ openProjects: [project] }).getProjects();
