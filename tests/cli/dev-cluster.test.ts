@@ -132,7 +132,7 @@ describe("lotse dev --data", { timeout: 120_000 }, () => {
   });
 });
 
-describe("lotse cluster --rbac", () => {
+describe("lotse cluster --rbac", { timeout: 60_000 }, () => {
   it("lets roles decide: a service account may do nothing that nobody gave it", async () => {
     const running = project.begin(["cluster", "--rbac", "--kubelet", "off", "--kubeconfig", "roles.yaml"]);
     await running.says("KUBECONFIG=");

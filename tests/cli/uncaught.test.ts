@@ -84,7 +84,7 @@ describe("lotse dev", () => {
   }, 120_000);
 });
 
-describe("lotse run", () => {
+describe("lotse run", { timeout: 120_000 }, () => {
   let cluster: Cluster;
 
   beforeAll(async () => {
@@ -134,4 +134,4 @@ it("a command that only loads a file tells it too, without a stack", async () =>
   expect(err).toMatch(
     /^Error: a promise was rejected, and nobody awaits it: no table\nWhy: {3}at loading\.ts:3:\d+\nDo: .*\n$/,
   );
-});
+}, 60_000);

@@ -11,6 +11,9 @@ import { testIo } from "./test-io.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
+/** Each call asks the compiler, and several of them take long on a machine that has other things to do. */
+const PATIENT = { timeout: 120_000 };
+
 let cwd: string;
 
 beforeEach(() => {
@@ -45,7 +48,7 @@ export default operator;
 
 const GOOD = "z.object({ currency: z.string().max(3), note: z.string().optional() })";
 
-describe("types", { timeout: 60_000 }, () => {
+describe("types", PATIENT, () => {
   it("finds a field that does not exist, where it stands", async () => {
     // Typed by zod alone: to compile the framework's own sources along takes a while.
     const file = `
@@ -81,7 +84,7 @@ export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources:
   });
 });
 
-describe("handlers", () => {
+describe("handlers", PATIENT, () => {
   it("an operator that declares nothing is warned of, and does not fail", async () => {
     write(
       "operator.js",
@@ -97,7 +100,7 @@ describe("handlers", () => {
   });
 });
 
-describe("definitions", () => {
+describe("definitions", PATIENT, () => {
   it("are tried out on a server", async () => {
     write(
       "operator.js",
@@ -116,7 +119,7 @@ describe("definitions", () => {
   });
 });
 
-describe("compatibility", () => {
+describe("compatibility", PATIENT, () => {
   it("with a manifest: what is refused, lost, altered, and lost in a rollback", async () => {
     write("old.js", operator(GOOD));
     write(
@@ -181,7 +184,7 @@ async function generate(file: string) {
   return { code, out: io.out() };
 }
 
-describe("with a cluster", () => {
+describe("with a cluster", PATIENT, () => {
   let cluster: Cluster;
   let admin: Client;
 

@@ -38,7 +38,7 @@ interface Manifest {
 
 const manifests = (text: string) => loadAll(text) as Manifest[];
 
-describe("lotse generate", () => {
+describe("lotse generate", { timeout: 120_000 }, () => {
   it("makes the definitions of an operator's kinds", async () => {
     const { code, out, err } = await call("crd", EXAMPLE);
     expect({ code, err }).toEqual({ code: 0, err: "" });

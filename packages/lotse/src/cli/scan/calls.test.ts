@@ -59,7 +59,7 @@ describe("the table of calls", () => {
   });
 });
 
-describe("on a cluster", () => {
+describe("on a cluster", { timeout: 60_000 }, () => {
   let cluster: Cluster;
   let admin: Client;
   let asked: Need[];
@@ -92,7 +92,7 @@ describe("on a cluster", () => {
     ]);
     await admin.wait(Pod, "pod", "condition=Ready");
     await admin.wait(Deployment, "deployment", "condition=Available");
-  });
+  }, 60_000);
 
   afterAll(async () => {
     await admin.close();
