@@ -96,7 +96,7 @@ async function checkOperators(
 ): Promise<void> {
   report.add(withoutHandlers(operators).map(handlersFinding));
   const handlers: HandlerNeeds[] = [];
-  for (const one of operators) handlers.push(await handlerNeeds(one, undefined, io));
+  for (const one of operators) handlers.push(await handlerNeeds(one, operators, undefined, io));
   report.add(handlers.flatMap(unseenFindings), operators.some(asks) ? "requests of handlers" : undefined);
   const definitions = definitionsOf(operators);
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);

@@ -45,7 +45,7 @@ export class DevRights {
 
   /** Gives each operator its account and its role, and what it has to be started with to have no other rights. */
   async grant(operators: readonly LoadedOperator[]): Promise<(one: LoadedOperator) => StartOptions> {
-    for (const one of operators) await this.#grantOne(one);
+    for (const one of operators) await this.#grantOne(one, operators);
     return (one) => this.#startOptions(one);
   }
 
@@ -55,7 +55,7 @@ export class DevRights {
     this.#clients.clear();
   }
 
-  async #grantOne(loaded: LoadedOperator): Promise<void> {
+  async #grantOne(loaded: LoadedOperator, all: readonly LoadedOperator[]): Promise<void> {
     const { admin, namespaces, logger, signal, io } = this.#options;
     const { operator, file } = loaded;
     const { name } = operator;
@@ -63,7 +63,7 @@ export class DevRights {
       if (!isResourceClass(resource) || !(await installCrd(admin, resource, name, signal))) continue;
       logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
     }
-    const handlers = await handlerNeeds(loaded, recordingInUse(io), io);
+    const handlers = await handlerNeeds(loaded, all, recordingInUse(io), io);
     for (const text of unseenTexts(handlers.unseen)) logger.warn(text, { file, hint: handlers.todo });
     const scope = { namespaces, crds: "wait", handlersPatch: handlers.isUnseen } as const;
     const needs = [...permissionsOf(operator, scope), ...handlers.needs];

@@ -97,6 +97,25 @@ describe("what handlers ask for", { timeout: 120_000 }, () => {
     expect(rightsIn(out)).toContain("secrets: get");
   });
 
+  it("is told for each of several operators in one file, of one recording", async () => {
+    const other = OPERATOR.replaceAll("operator", "second")
+      .replaceAll("parcels", "letters")
+      .replaceAll("Parcel", "Letter");
+    writeFileSync(
+      path.join(cwd, "operator.ts"),
+      `export { default } from "./first.ts";\nexport { default as second } from "./second.ts";`,
+    );
+    writeFileSync(path.join(cwd, "first.ts"), OPERATOR);
+    writeFileSync(path.join(cwd, "second.ts"), other);
+    record(
+      { handler: "openParcel", path: "/api/v1/namespaces/a/secrets/a" },
+      { handler: "openLetter", path: "/api/v1/namespaces/a/services/a" },
+    );
+    const { err, out } = await call(cwd, "generate", "rbac", "operator.ts");
+    expect(err).toBe("");
+    expect(rightsIn(out).filter((right) => /secrets|services/.test(right))).toEqual(["secrets: get", "services: get"]);
+  });
+
   it("is asked about by check, which does not fail for it", async () => {
     const { code, out } = await call(cwd, "check", "operator.ts", "--no-cluster");
     expect(code).toBe(0);

@@ -87,7 +87,7 @@ export async function generate(
   }
   const made: GeneratedFile[] = [];
   for (const loaded of operators) {
-    const handlers = RIGHTS.has(product) ? await handlerNeeds(loaded, options.from, io) : NO_NEEDS;
+    const handlers = RIGHTS.has(product) ? await handlerNeeds(loaded, operators, options.from, io) : NO_NEEDS;
     tellUnseen(handlers, loaded.file, io);
     made.push(...(await MAKERS[product]({ loaded, handlers }, options, io)));
   }

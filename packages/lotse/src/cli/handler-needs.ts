@@ -30,16 +30,21 @@ export interface HandlerNeeds {
   readonly todo: string;
 }
 
-/** Looks at the code and at the recordings. */
+/**
+ * Looks at the code and at the recordings. `all` are the operators that the recordings may be about: one file can have
+ * several.
+ */
 export async function handlerNeeds(
   loaded: LoadedOperator,
+  all: readonly LoadedOperator[],
   from: readonly string[] | undefined,
   io: Pick<Io, "cwd">,
 ): Promise<HandlerNeeds> {
   const requests = readRecordings(loaded.file, from, io);
   const scan = await scanOperator(loaded, io.cwd);
   const needs = judgeHandlers(handlersOf(loaded), requests, scan);
-  return { ...needs, todo: todoFor(loaded.file, scan) };
+  const known = new Set(all.flatMap(handlersOf).map(({ id }) => id));
+  return { ...needs, gone: needs.gone.filter((id) => !known.has(id)), todo: todoFor(loaded.file, scan) };
 }
 
 interface KnownHandler {
