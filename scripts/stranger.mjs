@@ -54,6 +54,7 @@ async function visit(folder) {
   await check("every entry point loads on plain Node.js", () => loadEntries(project, packages));
   cpSync(fileURLToPath(new URL("./stranger", import.meta.url)), project, { recursive: true });
   await check("an operator compiles under strict settings", () => compile(project));
+  await check("`lotse generate rbac` reads in its code what its handlers ask for", () => generate(project));
   await runOperator(project);
 }
 
@@ -94,7 +95,7 @@ async function install(project, tarballs) {
     path.join(project, "package.json"),
     JSON.stringify({ name: "stranger", private: true, type: "module" }),
   );
-  const others = ["zod", "@types/node"].map((name) => `${name}@${devDependencies[name]}`);
+  const others = ["zod", "@types/node", "typescript"].map((name) => `${name}@${devDependencies[name]}`);
   const flags = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const [command, args, options] = npm(["install", ...flags, ...tarballs, ...others]);
   const { exitCode, stdout, stderr } = await capture(command, args, {
@@ -134,6 +135,18 @@ async function compile(project) {
     cwd: project,
   });
   if (exitCode !== 0) throw new Failure(stdout.trim());
+}
+
+async function generate(project) {
+  const bin = path.join(project, "node_modules", "lotse", "bin", "lotse.js");
+  const { exitCode, stdout, stderr } = await capture(process.execPath, [bin, "generate", "rbac", "operator.ts"], {
+    cwd: project,
+    env: cleanEnvironment(),
+  });
+  if (exitCode !== 0 || stderr !== "") throw new Failure(stderr);
+  const rule =
+    /# handler publishGreeting \(operator\.ts:\d+\)\n.*\n.*\n +resources:\n +- configmaps\n +verbs:\n +- create\n/;
+  if (!rule.test(stdout)) throw new Failure(`there is no rule for the ConfigMaps that it creates:\n${stdout}`);
 }
 
 async function runOperator(project) {
