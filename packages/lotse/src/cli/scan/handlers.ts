@@ -7,7 +7,9 @@ import type { Operator } from "../../operator/index.ts";
 import { type KindFound, KindReader } from "./kinds.ts";
 import { Reading } from "./reading.ts";
 import { RequestReader } from "./requests.ts";
+import { Sorts } from "./sorts.ts";
 import type { Compiler, Syntax } from "./syntax.ts";
+import { Untyped } from "./untyped.ts";
 import { type Gap, Walk, type WalkTools } from "./walk.ts";
 
 /** A handler, as far as a scan is concerned. */
@@ -35,12 +37,14 @@ export function scanHandlers(
   const reading = new Reading(compiler);
   const own = compiler.files.filter((file) => reading.originOf(file) === "own");
   const sources = own.flatMap((file) => compiler.source(file) ?? []);
-  const kinds = new KindReader(reading, sources);
+  const sorts = new Sorts(reading);
+  const kinds = new KindReader(reading, sorts, sources);
   const index = indexOf(sources, reading);
   const tools: WalkTools = {
     reading,
     kinds,
     requests: new RequestReader(reading, kinds),
+    untyped: new Untyped(reading, kinds, sorts),
     placeOf: (node) => {
       const { file, line } = compiler.placeOf(node);
       return `${path.relative(folder, file).replaceAll("\\", "/")}:${line}`;

@@ -5,6 +5,7 @@
 import * as client from "@lotse/client";
 import { describeKind, findKinds, type KindDescription, parseApiVersion } from "@lotse/client";
 import { EMPTY, type Reading, type Scope } from "./reading.ts";
+import type { Sorts } from "./sorts.ts";
 import type { Syntax, TypeView } from "./syntax.ts";
 
 /** A kind as far as a rule needs it. */
@@ -45,13 +46,15 @@ function meansAnyKind(text: string): boolean {
 /** See the module comment. */
 export class KindReader {
   readonly #reading: Reading;
+  readonly #sorts: Sorts;
   readonly #ownFiles: readonly Syntax[];
   #made: readonly MadeKind[] | undefined;
   #builtin: readonly KindDescription[] | undefined;
 
   /** `ownFiles`: the project's own, in which kinds are made. */
-  constructor(reading: Reading, ownFiles: readonly Syntax[]) {
+  constructor(reading: Reading, sorts: Sorts, ownFiles: readonly Syntax[]) {
     this.#reading = reading;
+    this.#sorts = sorts;
     this.#ownFiles = ownFiles;
   }
 
@@ -222,7 +225,7 @@ export class KindReader {
   /** Where the value comes from. */
   #byOrigin(node: Syntax, context: KindContext, depth: number): readonly KindFound[] | undefined {
     const { compiler } = this.#reading;
-    if (this.#reading.contextMember(node) === "object") return context.own;
+    if (this.#sorts.of(node, context.scope) === "object") return context.own;
     if (compiler.is(node, "BinaryExpression")) return this.#all([node.left, node.right], context, depth + 1);
     if (compiler.is(node, "CallExpression")) return this.#ofCall(node, context, depth);
     if (compiler.is(node, "NewExpression")) return this.#all([node.expression], context, depth + 1);
@@ -237,10 +240,11 @@ export class KindReader {
   /** What is passed through: `client.create(x)`, `adopt(x)`, `client.list(K).first()`. */
   #ofCall(call: Syntax, context: KindContext, depth: number): readonly KindFound[] | undefined {
     const callee = this.#reading.compiler.calleeOf(call);
-    if (!callee || this.#reading.originOf(callee.file) === "own") return undefined;
+    if (callee && this.#reading.originOf(callee.file) === "own") return undefined;
     const [first] = call.arguments ?? [];
     const receiver = call.expression?.expression;
-    const passed = this.#reading.isLotse(callee) ? [first, receiver] : [receiver];
+    // Of a call without a type nobody knows whose it is; what it is given tells as much.
+    const passed = !callee || this.#reading.isLotse(callee) ? [first, receiver] : [receiver];
     for (const node of passed) {
       const found = node && this.of(node, context, depth + 1);
       if (found) return found;

@@ -147,24 +147,4 @@ export class Reading {
   isClass(node: Syntax): boolean {
     return this.compiler.is(node, "ClassDeclaration", "ClassExpression");
   }
-
-  /** The name by which a context is asked for this: `object` of `{ object: pod }` or of `context.object`. */
-  contextMember(node: Syntax): string | undefined {
-    const { compiler } = this;
-    if (compiler.is(node, "PropertyAccessExpression") && node.expression) {
-      return this.#isContext(node.expression) ? node.name?.text : undefined;
-    }
-    if (!compiler.is(node, "Identifier")) return undefined;
-    const element = this.ownDeclaration(node);
-    const pattern = element && compiler.is(element, "BindingElement") ? element.parent : undefined;
-    if (!element || !pattern || !this.#isContext(pattern)) return undefined;
-    return (element.propertyName ?? element.name)?.text;
-  }
-
-  #isContext(node: Syntax): boolean {
-    return this.compiler.typesOf(node).some((type) => {
-      const name = this.lotseName(type) ?? this.lotseAlias(type);
-      return name?.endsWith("Context") ?? false;
-    });
-  }
 }

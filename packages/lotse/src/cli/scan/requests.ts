@@ -3,7 +3,7 @@ import { allNamespaces } from "@lotse/client";
 import { type Need, needOf } from "../../generate/index.ts";
 import { type Ask, type CallRule, RULED_CLASSES, ruleFor } from "./calls.ts";
 import type { KindContext, KindFound, KindReader } from "./kinds.ts";
-import type { Reading } from "./reading.ts";
+import type { MemberName, Reading } from "./reading.ts";
 import type { Syntax } from "./syntax.ts";
 
 /** What a call turned out to be: needs, or a word about what cannot be known. */
@@ -26,8 +26,7 @@ export class RequestReader {
   }
 
   /** What a call of a function or method of Lotse needs; `by` says who makes it. */
-  read(call: Syntax, callee: Syntax, context: KindContext, by: Asker): CallFinding {
-    const { owner, member } = this.#reading.memberName(callee);
+  read(call: Syntax, { owner, member }: MemberName, context: KindContext, by: Asker): CallFinding {
     const rule = ruleFor(owner, member);
     if (!rule) {
       if (!RULED_CLASSES.includes(owner)) return { needs: [] };

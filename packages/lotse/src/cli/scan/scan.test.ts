@@ -20,6 +20,7 @@ import { z } from "zod";
 import { ensure, Store, stores } from "./helpers.ts";
 import { handleByReference } from "./handler.ts";
 import { send } from "courier";
+import { byClient, byContext, byWholeContext, unknownClient } from "./untyped.js";
 
 const GROUP = "shop.example.com";
 export const Shop = resource({ group: GROUP, version: "v1", kind: "Shop", spec: z.object({ size: z.number() }) });
@@ -119,6 +120,10 @@ operator.on.create(Shop, async function dynamic({ client, spec }) {
 });
 operator.on.create(Shop, async function dynamic_path({ client, name }) { await client.raw({ method: "GET", path: name }); });
 operator.on.create(Shop, async function hands_on({ client }) { await send(client, "parcel"); });
+operator.on.create(Shop, async function untyped_client({ client, name }) { await byClient(client, name); });
+operator.on.create(Shop, async function untyped_context(context) { await byContext(context); await byWholeContext(context); });
+operator.on.create(Shop, async function untyped_anything() { await unknownClient(JSON.parse("{}")); });
+operator.on.create(Shop, async function any_client({ client }) { const c: any = client; await c.get(Secret, "a"); });
 operator.on.startup(async function opens({ client }) { await client.list(Node).toArray(); });
 operator.timer(Shop, { interval: "1h" }, async function follows({ client, signal }) {
   for await (const event of client.watch(ConfigMap, { signal })) console.log(event.type);
@@ -170,6 +175,22 @@ class MapKeeper implements Keeper {
 export const stores = new Map<string, Keeper>([["main", new MapKeeper()]]);
 `;
 
+/** In JavaScript nobody says what a function takes. */
+const UNTYPED = `
+import { ConfigMap, Pod } from "lotse/client";
+export async function byClient(client, name) {
+  const pod = await client.get(Pod, name);
+  await pod.exec(["id"]);
+  await client.create(ConfigMap.gen({ name }));
+}
+export async function byContext({ client, object, name }) {
+  await object.delete();
+  await client.delete(ConfigMap, name);
+}
+export const byWholeContext = async (context) => { await context.client.list(Pod).toArray(); };
+export async function unknownClient(held) { await held.client.create({}); }
+`;
+
 const HANDLER = `
 import type { ChangeContext } from "lotse";
 import { ConfigMap } from "lotse/client";
@@ -214,6 +235,10 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   dynamic: ["? the kind in client.get(…) is only known when it runs"],
   dynamic_path: ["? the path in client.raw(…) is only known when it runs"],
   hands_on: ["? send is not of this project, and gets the client"],
+  untyped_client: ["configmaps: create", "pods/exec: create get", "pods: get"],
+  untyped_context: ["configmaps: delete", "pods: list", "shops.shop.example.com: delete"],
+  untyped_anything: ["? the type of what create is called on is not known"],
+  any_client: ["secrets: get"],
   opens: ["nodes: list (cluster)"],
   follows: ["configmaps: list watch"],
   levels: [
@@ -267,6 +292,7 @@ beforeAll(() => {
   write("operator.ts", OPERATOR);
   write("helpers.ts", HELPERS);
   write("handler.ts", HANDLER);
+  write("untyped.js", UNTYPED);
   write(
     "node_modules/courier/package.json",
     '{ "name": "courier", "type": "module", "main": "index.js", "types": "index.d.ts" }',

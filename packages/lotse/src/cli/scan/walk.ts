@@ -4,9 +4,10 @@
  */
 import type { Need } from "../../generate/index.ts";
 import type { KindContext, KindFound, KindReader } from "./kinds.ts";
-import { type Bound, EMPTY, type Reading, type Scope } from "./reading.ts";
+import { type Bound, EMPTY, type MemberName, type Reading, type Scope } from "./reading.ts";
 import type { Asker, RequestReader } from "./requests.ts";
 import type { Declaration, Syntax } from "./syntax.ts";
+import type { Untyped } from "./untyped.ts";
 
 /** Something that a handler does and that nobody understands before it runs. */
 export interface Gap {
@@ -32,6 +33,7 @@ export interface WalkTools {
   readonly reading: Reading;
   readonly kinds: KindReader;
   readonly requests: RequestReader;
+  readonly untyped: Untyped;
   /** Where something is, for people. */
   readonly placeOf: (node: Syntax) => string;
   /** Functions of the project by their name, for calls through an interface. */
@@ -89,18 +91,29 @@ export class Walk {
     const { compiler } = this.#reading;
     const callee = compiler.calleeOf(call);
     const origin = callee && this.#reading.originOf(callee.file);
-    if (!callee || origin === "other") this.#foreign(call, callee);
+    if (!callee) this.#untyped(call, scope);
+    else if (origin === "other") this.#foreign(call, callee);
     else if (origin === "own") this.#follow(callee, call, scope);
-    else if (origin === "lotse" && callee.node) this.#ask(call, callee.node, scope);
+    else if (origin === "lotse" && callee.node) this.#ask(call, this.#reading.memberName(callee.node), scope);
     if (compiler.is(call, "NewExpression")) this.#construct(call, scope);
   }
 
-  #ask(call: Syntax, callee: Syntax, scope: Scope): void {
+  #ask(call: Syntax, method: MemberName, scope: Scope): void {
     const context = this.#context(scope);
-    const found = this.#tools.requests.read(call, callee, context, this.#by(call));
+    const found = this.#tools.requests.read(call, method, context, this.#by(call));
     if ("gap" in found) this.#gap(call, found.gap);
     else this.needs.push(...found.needs);
-    if (this.#reading.memberName(callee).member === "gen") this.#child(call.expression?.expression, scope);
+    if (method.member === "gen") this.#child(call.expression?.expression, scope);
+  }
+
+  /** A call of which the compiler knows nothing. */
+  #untyped(call: Syntax, scope: Scope): void {
+    const { untyped } = this.#tools;
+    const method = untyped.methodOf(call, this.#context(scope));
+    if (method) this.#ask(call, method, scope);
+    else if (untyped.isSuspicious(call))
+      this.#gap(call, `the type of what ${this.#nameOf(call)} is called on is not known`);
+    else this.#foreign(call, undefined);
   }
 
   /** Code that cannot be looked into: that is only of interest if it gets hold of the cluster. */
