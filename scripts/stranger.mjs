@@ -1,7 +1,7 @@
 // A stranger's project: packs the packages, installs the tarballs into an empty folder outside the repository, and
 // writes, compiles and runs an operator there. What works here by the workspace's grace alone fails in this script.
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,6 +44,8 @@ await main(async () => {
 
 async function visit(folder) {
   const packages = readPackages().filter((pkg) => sourcesOf(pkg).length > 0);
+  // As in a fresh checkout: whoever packs a package gets its declarations, without having to think of building them.
+  for (const pkg of packages) for (const file of declarationsOf(pkg)) rmSync(file);
   const tarballs = [];
   for (const pkg of packages)
     tarballs.push(await check(`${pkg.name} packs all that it exports`, () => pack(pkg, folder)));
@@ -52,7 +54,13 @@ async function visit(folder) {
   await check("every entry point loads on plain Node.js", () => loadEntries(project, packages));
   cpSync(fileURLToPath(new URL("./stranger", import.meta.url)), project, { recursive: true });
   await check("an operator compiles under strict settings", () => compile(project));
+  await check("`lotse generate rbac` reads in its code what its handlers ask for", () => generate(project));
   await runOperator(project);
+}
+
+function declarationsOf(pkg) {
+  const dist = path.join(pkg.dir, "dist");
+  return readdirSync(dist).flatMap((name) => (name.endsWith(".d.ts") ? path.join(dist, name) : []));
 }
 
 async function pack(pkg, folder) {
@@ -71,7 +79,9 @@ async function pack(pkg, folder) {
   const named = Object.values(exports).flatMap((target) =>
     typeof target === "string" ? target : [target.types, target.default],
   );
-  const missing = [...named, ...Object.values(bin)].filter((file) => file !== undefined && !files.has(file));
+  const missing = [...named, ...Object.values(bin), "./LICENSE", "./README.md"].filter(
+    (file) => file !== undefined && !files.has(file),
+  );
   if (missing.length > 0) throw new Failure(`The tarball lacks ${missing.join(", ")}.`);
   const stray = [...files].filter((file) => /\.test\.|^\.\/src\//.test(file));
   if (stray.length > 0) throw new Failure(`The tarball carries ${stray.join(", ")}.`);
@@ -85,7 +95,7 @@ async function install(project, tarballs) {
     path.join(project, "package.json"),
     JSON.stringify({ name: "stranger", private: true, type: "module" }),
   );
-  const others = ["zod", "@types/node"].map((name) => `${name}@${devDependencies[name]}`);
+  const others = ["zod", "@types/node", "typescript"].map((name) => `${name}@${devDependencies[name]}`);
   const flags = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const [command, args, options] = npm(["install", ...flags, ...tarballs, ...others]);
   const { exitCode, stdout, stderr } = await capture(command, args, {
@@ -125,6 +135,18 @@ async function compile(project) {
     cwd: project,
   });
   if (exitCode !== 0) throw new Failure(stdout.trim());
+}
+
+async function generate(project) {
+  const bin = path.join(project, "node_modules", "lotse", "bin", "lotse.js");
+  const { exitCode, stdout, stderr } = await capture(process.execPath, [bin, "generate", "rbac", "operator.ts"], {
+    cwd: project,
+    env: cleanEnvironment(),
+  });
+  if (exitCode !== 0 || stderr !== "") throw new Failure(stderr);
+  const rule =
+    /# handler publishGreeting \(operator\.ts:\d+\)\n.*\n.*\n +resources:\n +- configmaps\n +verbs:\n +- create\n/;
+  if (!rule.test(stdout)) throw new Failure(`there is no rule for the ConfigMaps that it creates:\n${stdout}`);
 }
 
 async function runOperator(project) {

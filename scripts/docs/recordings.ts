@@ -137,6 +137,8 @@ class Desk {
       LOTSE_CLUSTER_KUBECONFIG: kubeconfig,
       // Operators are asked by sockets in a folder; only those of this recording shall answer.
       XDG_RUNTIME_DIR: this.folder,
+      // What handlers ask for in the examples is kept already, and must not change by a recording.
+      LOTSE_RECORD: "off",
       NO_COLOR: "1",
       npm_config_loglevel: "silent",
     };

@@ -159,27 +159,13 @@ describe("a typo", () => {
   });
 
   it("in a field, found by check, where it stands", { timeout: 120_000 }, async () => {
-    project.write(
-      "tsconfig.json",
-      JSON.stringify({
-        compilerOptions: {
-          target: "es2023",
-          lib: ["es2023", "esnext.disposable"],
-          module: "nodenext",
-          types: ["node"],
-          skipLibCheck: true,
-          allowImportingTsExtensions: true,
-          noEmit: true,
-          customConditions: ["@lotse/source"],
-        },
-      }),
-    );
+    project.writeSettings();
     project.write("field.ts", OPERATOR.replace("publish() {}", "publish({ nmae }) {}"));
     const { code, out, err } = await project.lotse(["check", "field.ts", "--no-cluster"]);
     expect({ code, err }).toEqual({ code: 1, err: "" });
     expect(out.replace(/TypeScript [\d.]+/, "TypeScript")).toMatchInlineSnapshot(`
       "error    field.ts:5:50: Property 'nmae' does not exist on type 'ChangeContext<ConfigMap, ConfigMap>'. (TS2339)
-      checked types (TypeScript): 1 error, 0 warnings
+      checked types (TypeScript), requests of handlers: 1 error, 0 warnings
       "
     `);
   });
@@ -277,6 +263,23 @@ describe("a port in use", () => {
       Do:    choose another port with --liveness
       exit code 1"
     `);
+  });
+});
+
+describe("an operator", () => {
+  it("whose startup handler fails for good, with the place in its file", async () => {
+    await using cluster = await Cluster.start({ kubelet: false });
+    await cluster.writeKubeconfig(path.join(project.folder, "kubeconfig"));
+    project.write(
+      "startup.ts",
+      OPERATOR.replace(
+        "export",
+        'operator.on.startup({ errors: "permanent" }, function open() { throw new Error("no rates today"); });\nexport',
+      ),
+    );
+    expect(await lotse(["run", "startup.ts", "--kubeconfig", "kubeconfig", "-q"])).toMatch(
+      /^Error: .*no rates today.*\nWhy: {3}it was thrown at startup\.ts:6:\d+\nDo: {4}mend it there; --verbose adds the whole stack\nexit code 1$/,
+    );
   });
 });
 

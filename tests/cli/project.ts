@@ -14,8 +14,8 @@ export interface Running {
   readonly ended: Promise<Ending>;
   out(): string;
   err(): string;
-  /** Resolves when `text` was written to either stream; rejects when the command ends before, or after half a minute. */
-  says(text: string | RegExp): Promise<void>;
+  /** Resolves when `text` was written to either stream, or the function says so; rejects when the command ends before, or after half a minute. */
+  says(text: string | RegExp | (() => boolean)): Promise<void>;
 }
 
 /** What a command left behind, with the project's folder written as PROJECT. */
@@ -46,6 +46,21 @@ export class Project {
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
     return file;
+  }
+
+  /** Settings of TypeScript by which the compiler finds the packages' types in their sources. */
+  writeSettings(): void {
+    const compilerOptions = {
+      target: "es2023",
+      lib: ["es2023", "esnext.disposable"],
+      module: "nodenext",
+      types: ["node"],
+      skipLibCheck: true,
+      allowImportingTsExtensions: true,
+      noEmit: true,
+      customConditions: ["@lotse/source"],
+    };
+    this.write("tsconfig.json", JSON.stringify({ compilerOptions }));
   }
 
   /** Begins a command; the environment is a user's, not that of the tests. */
@@ -109,7 +124,12 @@ export class Project {
   }
 }
 
-function says(text: string | RegExp, said: () => string, child: ChildProcess, ended: Promise<Ending>): Promise<void> {
+function says(
+  text: string | RegExp | (() => boolean),
+  said: () => string,
+  child: ChildProcess,
+  ended: Promise<Ending>,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (error?: Error) => {
       clearTimeout(timer);
@@ -118,7 +138,9 @@ function says(text: string | RegExp, said: () => string, child: ChildProcess, en
       else resolve();
     };
     const look = () => {
-      if (typeof text === "string" ? said().includes(text) : text.test(said())) finish();
+      const isSaid =
+        typeof text === "function" ? text() : typeof text === "string" ? said().includes(text) : text.test(said());
+      if (isSaid) finish();
     };
     const timer = setTimeout(() => finish(new Error(`it did not say ${String(text)}, but:\n${said()}`)), PATIENCE_MS);
     void ended.then((code) => finish(new Error(`it ended with ${code} before it said ${String(text)}:\n${said()}`)));

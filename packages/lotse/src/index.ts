@@ -116,12 +116,13 @@ export {
   type Watches,
   type WhenContext,
 } from "./declare/index.ts";
-export { type Column, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
+export { type Column, parseRecording, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
 // Running
 export {
   isOperator,
   Operator,
   type OperatorOptions,
+  type RetryAnswer,
   type RunningOperator,
   type StartOptions,
   type UninstallRequest,

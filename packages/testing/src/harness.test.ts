@@ -1,6 +1,9 @@
-import { ConfigMap } from "@lotse/client";
-import { Operator, resource, TemporaryError } from "lotse";
-import { expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { ConfigMap, Namespace } from "@lotse/client";
+import { Operator, parseRecording, resource, TemporaryError } from "lotse";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { startHarness, VirtualClock } from "./index.ts";
 
@@ -55,6 +58,34 @@ test("settling waits until the streams have shown everything, over many objects"
     expect(harness.logs.find({ message: "measured" }).length).toBe(40 * round);
   }
   expect(harness.writes()).toHaveLength(200);
+});
+
+test("what handlers ask for is recorded once, however many tests run, with all that an apply needs", async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-record-"));
+  vi.stubEnv("LOTSE_RECORD", path.join(folder, "seen.jsonl"));
+  try {
+    for (let run = 0; run < 2; run++) {
+      const operator = new Operator({ name: "recorded" });
+      operator.on.startup(async function open({ client }) {
+        await client.list(Namespace).first();
+      });
+      operator.on.create(Thing, async function settings({ client, name }) {
+        await client.apply(ConfigMap.gen({ name }));
+      });
+      await using harness = await startHarness(operator);
+      await harness.client.create(thing("one"));
+      await harness.settle();
+    }
+    const recorded = parseRecording(readFileSync(path.join(folder, "seen.jsonl"), "utf8"));
+    expect(recorded.map(({ handler, method, path: asked }) => `${handler} ${method} ${asked}`)).toEqual([
+      "open GET /api/v1/namespaces",
+      "settings PATCH /api/v1/namespaces/default/configmaps/one",
+      "settings POST /api/v1/namespaces/default/configmaps",
+    ]);
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test("a restart writes nothing", async () => {

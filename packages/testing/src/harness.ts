@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   Client,
@@ -11,7 +11,7 @@ import {
 } from "@lotse/client";
 import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta";
 import { Cluster, type RequestEntry } from "@lotse/cluster";
-import { type Operator, type RunningOperator, recorder, type StartOptions } from "lotse";
+import { type Operator, parseRecording, type RunningOperator, recorder, type StartOptions } from "lotse";
 import { DueClock } from "./due-clock.ts";
 import { CapturedLogs } from "./logs.ts";
 import { Relay } from "./relay.ts";
@@ -91,9 +91,10 @@ export async function startHarness(operator: Operator, options: HarnessOptions =
   }
 }
 
-/** What handlers ask for is written down while tests run, for `lotse generate rbac --from`. */
+/** What handlers ask for is written down while tests run, for `lotse generate`: each thing once, however many tests. */
 function recordTo(file: string): StartOptions["record"] & {} {
-  return recorder((line) => appendFileSync(file, line));
+  const before = existsSync(file) ? parseRecording(readFileSync(file, "utf8")) : [];
+  return recorder((line) => appendFileSync(file, line), before);
 }
 
 /** The operator's requests carry this, so that they can be told from the test's. */

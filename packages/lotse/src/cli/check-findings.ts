@@ -5,7 +5,15 @@ import type { Output } from "./io.ts";
 export type FindingLevel = "error" | "warning" | "note";
 
 /** What was looked at. */
-export type CheckName = "types" | "load" | "definitions" | "compatibility" | "objects" | "permissions";
+export type CheckName =
+  | "types"
+  | "load"
+  | "handlers"
+  | "requests"
+  | "definitions"
+  | "compatibility"
+  | "objects"
+  | "permissions";
 
 /** One thing that was found. */
 export interface Finding {

@@ -11,6 +11,9 @@ import { testIo } from "./test-io.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
+/** Each call asks the compiler, and several of them take long on a machine that has other things to do. */
+const PATIENT = { timeout: 120_000 };
+
 let cwd: string;
 
 beforeEach(() => {
@@ -45,7 +48,7 @@ export default operator;
 
 const GOOD = "z.object({ currency: z.string().max(3), note: z.string().optional() })";
 
-describe("schemas", { timeout: 60_000 }, () => {
+describe("schemas", PATIENT, () => {
   it("tells what no API server checks, with the line and the field", async () => {
     write(
       "operator.js",
@@ -83,14 +86,14 @@ describe("schemas", { timeout: 60_000 }, () => {
   });
 });
 
-describe("types", { timeout: 60_000 }, () => {
+describe("types", PATIENT, () => {
   it("finds a field that does not exist, where it stands", async () => {
     // Typed by zod alone: to compile the framework's own sources along takes a while.
     const file = `
 import { z } from "zod";
 const Spec = z.object({ currency: z.string() });
 export const rateOf = (spec: z.infer<typeof Spec>) => spec.currncy.length;
-export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources: [] };
+export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources: [{ resource: "pods", handlers: [] }] };
 `;
     write("operator.ts", file);
     const { code, out, err } = await check("operator.ts", "--no-cluster");
@@ -119,7 +122,23 @@ export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources:
   });
 });
 
-describe("definitions", () => {
+describe("handlers", PATIENT, () => {
+  it("an operator that declares nothing is warned of, and does not fail", async () => {
+    write(
+      "operator.js",
+      'export default { [Symbol.for("lotse.Operator")]: true, name: "idle", resources: [], lifecycle: [] };',
+    );
+    expect(await check("operator.js", "--no-cluster")).toEqual({
+      code: 0,
+      err: "",
+      out:
+        "warning  operator.js (idle): the operator has no handlers, so it will never do anything → declare one, or import the file that does: operator.on.create(Kind, function name() {})\n" +
+        "checked nothing: 0 errors, 1 warning\n",
+    });
+  });
+});
+
+describe("definitions", PATIENT, () => {
   it("are tried out on a server", async () => {
     write(
       "operator.js",
@@ -132,13 +151,13 @@ describe("definitions", () => {
     expect(out).toMatchInlineSnapshot(`
       "error    Rate v1 spec.list.x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map
       error    Rate v1 spec.list[].type: Invalid value: "string": must be object if parent array's x-kubernetes-list-type is map
-      checked definitions (rates.rates.example.com): 2 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com): 2 errors, 0 warnings
       "
     `);
   });
 });
 
-describe("compatibility", () => {
+describe("compatibility", PATIENT, () => {
   it("with a manifest: what is refused, lost, altered, and lost in a rollback", async () => {
     write("old.js", operator(GOOD));
     write(
@@ -154,7 +173,7 @@ describe("compatibility", () => {
       error    Rate v1 spec.note: is gone, and the server drops it → keep it in the schema as long as objects have it
       note     Rate v1 spec.amount: is new; a rollback drops it
       note     Rate v1 spec.kind: is new; a rollback drops it
-      checked definitions (rates.rates.example.com), compatibility with old.yaml: 3 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), compatibility with old.yaml: 3 errors, 0 warnings
       "
     `);
     expect(told.code).toBe(1);
@@ -186,7 +205,7 @@ describe("compatibility", () => {
     expect(code).toBe(1);
     expect(out).toMatchInlineSnapshot(`
       "error    Rate v1 spec.note: is gone, and the server drops it → keep it in the schema as long as objects have it
-      checked definitions (rates.rates.example.com), compatibility with git revision HEAD: 1 error, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), compatibility with git revision HEAD: 1 error, 0 warnings
       "
     `);
     expect(git("status", "--porcelain")).toBe(before);
@@ -203,7 +222,7 @@ async function generate(file: string) {
   return { code, out: io.out() };
 }
 
-describe("with a cluster", () => {
+describe("with a cluster", PATIENT, () => {
   let cluster: Cluster;
   let admin: Client;
 
@@ -242,7 +261,7 @@ describe("with a cluster", () => {
     const plain = await check(...args);
     expect(plain.out.replaceAll(cluster.url, "SERVER")).toMatchInlineSnapshot(`
       "error    Rate v1 spec.note: must have at most 5 characters → keep what was allowed, or mend the stored objects first
-      checked definitions (rates.rates.example.com), compatibility with the cluster at SERVER, permissions of kubernetes-admin: 1 error, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), compatibility with the cluster at SERVER, permissions of kubernetes-admin: 1 error, 0 warnings
       "
     `);
     expect(plain.code).toBe(1);
@@ -250,7 +269,7 @@ describe("with a cluster", () => {
     expect(objects.out.replaceAll(cluster.url, "SERVER")).toMatchInlineSnapshot(`
       "error    Rate team-a/long: would be refused: spec.note: Too long: may not be more than 5 bytes → mend the object before the release
       error    Rate v1 spec.note: must have at most 5 characters → keep what was allowed, or mend the stored objects first
-      checked definitions (rates.rates.example.com), 3 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 2 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), 3 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 2 errors, 0 warnings
       "
     `);
     expect(objects.code).toBe(1);
@@ -259,7 +278,7 @@ describe("with a cluster", () => {
     const mended = await check(...args, "--objects");
     expect(mended.out.replaceAll(cluster.url, "SERVER")).toMatchInlineSnapshot(`
       "warning  Rate v1 spec.note: must have at most 5 characters (none of the 2 stored objects is affected)
-      checked definitions (rates.rates.example.com), 2 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 0 errors, 1 warning
+      checked requests of handlers, definitions (rates.rates.example.com), 2 stored objects, compatibility with the cluster at SERVER, permissions of kubernetes-admin: 0 errors, 1 warning
       "
     `);
     expect(mended.code).toBe(0);
@@ -272,7 +291,7 @@ describe("with a cluster", () => {
       warning  jane: may not patch rates.rates.example.com/status in team-a
       note     Rate: could not be read from the cluster at SERVER: customresourcedefinitions.apiextensions.k8s.io "rates.rates.example.com" is forbidden: User "jane" cannot get resource "customresourcedefinitions" in API group "apiextensions.k8s.io" at the cluster scope
       note     it needs more rules → lotse generate rbac FILE
-      checked definitions (rates.rates.example.com), permissions of jane: 0 errors, 3 warnings
+      checked requests of handlers, definitions (rates.rates.example.com), permissions of jane: 0 errors, 3 warnings
       "
     `);
     expect(jane.code).toBe(0);
@@ -284,7 +303,7 @@ describe("with a cluster", () => {
     expect(code).toBe(0);
     expect(out).toMatchInlineSnapshot(`
       "note     no cluster is looked at: no cluster is configured → choose one with --context or --kubeconfig
-      checked definitions (rates.rates.example.com): 0 errors, 0 warnings
+      checked requests of handlers, definitions (rates.rates.example.com): 0 errors, 0 warnings
       "
     `);
     expect(await check("operator.js", "--context", "staging")).toMatchObject({ code: 1, out: "" });

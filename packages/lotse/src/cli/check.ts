@@ -3,7 +3,7 @@
  * definitions, what they do to objects that are stored, and whether it may do what it has to.
  */
 import { type Client, CustomResourceDefinition, InvalidError } from "@lotse/client";
-import { compareDefinitions, type DefinitionChange } from "../generate/index.ts";
+import { compareDefinitions, type DefinitionChange, type Need } from "../generate/index.ts";
 import { type Baseline, type Definition, definitionsOf, fromCluster, readBaseline } from "./check-against.ts";
 import { type CheckReport, type Finding, type FindingLevel, hasErrors, writeReport } from "./check-findings.ts";
 import { schemaFindings } from "./check-schemas.ts";
@@ -11,8 +11,10 @@ import { judgeDefinition, judgeObjects, withScratchCluster } from "./check-scrat
 import { checkTypes } from "./check-types.ts";
 import { wantsColours } from "./colours.ts";
 import { type Connection, type ConnectOptions, connect } from "./connect.ts";
+import { type HandlerNeeds, handlerNeeds, unseenTexts } from "./handler-needs.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles } from "./load.ts";
+import { NO_HANDLERS, withoutHandlers } from "./no-handlers.ts";
 import { lacksAny, missingTexts } from "./permissions.ts";
 import { reviewOperators } from "./permissions-start.ts";
 import { Problem, tell } from "./problem.ts";
@@ -73,6 +75,19 @@ function loadFinding({ what, why, todo }: Problem): Finding {
   return { level: "error", check: "load", place: "", message: why === undefined ? what : `${what}: ${why}`, todo };
 }
 
+function handlersFinding({ file, operator }: LoadedOperator): Finding {
+  const { message, hint } = NO_HANDLERS;
+  return { level: "warning", check: "handlers", place: `${file} (${operator.name})`, message, todo: hint };
+}
+
+function unseenFindings({ unseen, todo }: HandlerNeeds): Finding[] {
+  return unseenTexts(unseen).map((message) => ({ level: "warning", check: "requests", place: "", message, todo }));
+}
+
+function asks({ operator }: LoadedOperator): boolean {
+  return operator.resources.some(({ handlers }) => handlers.some(({ type }) => type !== "index"));
+}
+
 async function checkOperators(
   operators: readonly LoadedOperator[],
   files: readonly string[],
@@ -80,6 +95,10 @@ async function checkOperators(
   io: Io,
   report: Report,
 ): Promise<void> {
+  report.add(withoutHandlers(operators).map(handlersFinding));
+  const handlers: HandlerNeeds[] = [];
+  for (const one of operators) handlers.push(await handlerNeeds(one, operators, undefined, io));
+  report.add(handlers.flatMap(unseenFindings), operators.some(asks) ? "requests of handlers" : undefined);
   const definitions = definitionsOf(operators);
   report.add(schemaFindings(operators));
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);
@@ -92,7 +111,8 @@ async function checkOperators(
     );
     if (judged === undefined) await judgeElsewhere(definitions, connection, options.objects === true, report);
     if (baseline) compare(definitions, baseline, judged?.unharmed ?? new Map(), report);
-    if (connection) await checkPermissions(operators, connection, options, report);
+    const asked = handlers.flatMap(({ needs }) => needs);
+    if (connection) await checkPermissions(operators, asked, connection, options, report);
   } finally {
     await connection?.client.close();
   }
@@ -218,11 +238,12 @@ function changeFinding(kind: string, change: DefinitionChange, fitting: number |
 
 async function checkPermissions(
   operators: readonly LoadedOperator[],
+  asked: readonly Need[],
   { client, user }: Connection,
   { namespace: namespaces }: CheckOptions,
   report: Report,
 ): Promise<void> {
-  const review = await reviewOperators({ operators, client, namespaces, crds: undefined });
+  const review = await reviewOperators({ operators, client, namespaces, crds: undefined, asked });
   const who = user ?? "the present user";
   if (review.unanswered !== undefined) report.note("permissions", `not all could be looked at: ${review.unanswered}`);
   report.add(

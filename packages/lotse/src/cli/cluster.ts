@@ -1,6 +1,6 @@
 /** `lotse cluster`: nothing but the embedded cluster. Imports only what that needs: it has to be up at once. */
 import { wantsColours } from "./colours.ts";
-import { writeFacts } from "./facts.ts";
+import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { type LocalClusterOptions, shellWord, startLocalCluster } from "./local-cluster.ts";
 import type { EmbeddedCluster } from "./optional.ts";
@@ -32,6 +32,9 @@ export async function cluster(options: ClusterOptions, io: Io): Promise<number> 
             ["server", cluster.url],
             ["use it", `export KUBECONFIG=${shellWord(kubeconfig)}`],
             ["try it", "kubectl get namespaces"],
+            ...(options.rbac
+              ? [["rights", "roles decide (RBAC); this kubeconfig is the administrator's"] as Fact]
+              : []),
             ["end it", endOf(cluster)],
           ],
           wantsColours(io.stdout, io.env),

@@ -139,6 +139,16 @@ describe("lotse run", () => {
     expect(io.err()).toContain("it stopped");
   });
 
+  it("tells that an operator has no handlers, and runs it all the same", async () => {
+    write("operator.ts", fixture("it").replace(/resources: .*/, "resources: [], lifecycle: [],"));
+    const io = testIo({ cwd });
+    const { code } = begin(io, "run", "operator.ts", "--kubeconfig", "kubeconfig", "--log-format", "pretty");
+    await seen(io.err, "it started");
+    expect(io.err()).toMatch(/WARN {2}the operator has no handlers, so it will never do anything operator=fixture/);
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("logs nothing but JSON where nobody reads", async () => {
     write("operator.ts", fixture("it"));
     const io = testIo({ cwd });
@@ -161,6 +171,6 @@ describe("lotse run", () => {
     write("bad.ts", failing);
     const io = testIo({ cwd });
     expect(await main(["run", "good.ts", "bad.ts", "--kubeconfig", "kubeconfig", "-q"], io)).toBe(1);
-    expect(io.err()).toMatch(/^Error: no rates today\nDo: .*--verbose.*\n$/);
+    expect(io.err()).toMatch(/^Error: no rates today\nWhy: {3}it was thrown at bad\.ts:\d+:\d+\nDo: .*--verbose.*\n$/);
   });
 });

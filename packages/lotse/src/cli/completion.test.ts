@@ -13,7 +13,7 @@ describe("lotse completion", () => {
   it.each(["bash", "zsh", "fish"])("knows all commands and their options in %s", async (shell) => {
     const { code, out } = await script(shell);
     expect(code).toBe(0);
-    for (const word of ["dev", "run", "cluster", "explain", "uninstall"]) expect(out).toContain(word);
+    for (const word of ["dev", "run", "cluster", "explain", "retry", "uninstall"]) expect(out).toContain(word);
     expect(out).toMatch(/(--|-l )log-format/);
   });
 

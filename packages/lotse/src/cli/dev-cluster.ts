@@ -12,6 +12,10 @@ export interface DevClusterOptions extends ConnectOptions {
   readonly real?: boolean | undefined;
   readonly port?: number | undefined;
   readonly kubelet?: KubeletChoice | undefined;
+  /** The folder in which the cluster is kept; in memory without one. */
+  readonly data?: string | undefined;
+  /** Roles decide, and the operator has the one that it would be deployed with. */
+  readonly rbac?: boolean | undefined;
   readonly namespace?: readonly string[] | undefined;
   readonly installCrds?: boolean | undefined;
 }
@@ -26,13 +30,22 @@ export interface DevCluster {
   /** The file that kubectl needs, if it is not the usual one. */
   readonly kubeconfig: string | undefined;
   readonly crds: "install" | undefined;
+  /** A client that is the service account `namespace/name`; undefined where roles are somebody else's business. */
+  readonly connectAs: ((account: string) => Promise<Client>) | undefined;
   readonly facts: readonly Fact[];
   close(): Promise<void>;
 }
 
 /** A {@link Problem} for flags that contradict each other, before anything is started. */
-export function checkDevOptions({ real, port, kubelet, context }: DevClusterOptions): void {
-  const embedded = port !== undefined ? "--port" : kubelet !== undefined ? "--kubelet" : undefined;
+export function checkDevOptions({ real, port, kubelet, data, rbac, context }: DevClusterOptions): void {
+  const [embedded] = Object.entries({
+    "--port": port,
+    "--kubelet": kubelet,
+    "--data": data,
+    "--rbac": rbac || undefined,
+  })
+    .filter(([, value]) => value !== undefined)
+    .map(([flag]) => flag);
   if (real && embedded !== undefined) {
     throw new Problem(
       {
@@ -67,8 +80,9 @@ export function openDevCluster(
 
 async function openEmbedded(file: string, options: DevClusterOptions, io: Io): Promise<DevCluster> {
   const kubelet = options.kubelet ?? projectSettings(file).kubelet;
+  const { port, data, rbac } = options;
   const { cluster, kubeconfig } = await startLocalCluster(
-    { port: options.port, kubeconfig: options.kubeconfig, kubelet },
+    { port, kubeconfig: options.kubeconfig, kubelet, data, rbac },
     io,
   );
   const upAfter = Math.round(io.uptime());
@@ -83,7 +97,14 @@ async function openEmbedded(file: string, options: DevClusterOptions, io: Io): P
     context: undefined,
     kubeconfig,
     crds: "install",
-    facts: [["cluster", `${cluster.url}, up after ${upAfter} ms`]],
+    connectAs: rbac
+      ? (serviceAccount) => cluster.connect({ kubeconfig: cluster.kubeconfigFor({ serviceAccount }) })
+      : undefined,
+    facts: [
+      ["cluster", `${cluster.url}, up after ${upAfter} ms`],
+      ...(cluster.data ? [["data", `stays in ${cluster.data.folder}`] as Fact] : []),
+      ...(rbac ? [["rights", "the operator has those of `lotse generate deploy`, you have all"] as Fact] : []),
+    ],
     async close() {
       await client.close();
       await cluster.stop();
@@ -101,6 +122,7 @@ async function openReal(options: DevClusterOptions, io: Io, onWarning: (text: st
     kubeconfig: options.kubeconfig,
     // Definitions are the whole cluster's: others may rely on those that are there.
     crds: options.installCrds ? "install" : undefined,
+    connectAs: undefined,
     facts: [
       ["cluster", [server, context && `context ${context}`, version].filter(Boolean).join(", ")],
       ["identity", user ?? "not told by the cluster"],

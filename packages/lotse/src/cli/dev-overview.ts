@@ -1,10 +1,11 @@
-/** The objects that an operator works on, each in a line: what the key `o` of `lotse dev` shows. */
+/** The objects that an operator works on: what the key `o` of `lotse dev` shows, and what the key `t` tries again. */
 import { allNamespaces, type Client, type KindDescription } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
 import type { RunningOperator } from "../operator/index.ts";
-import type { Explanation } from "../report/index.ts";
+import type { Explanation, ObjectQuestion } from "../report/index.ts";
 import { kindsOf } from "./describe.ts";
 import type { LoadedOperator } from "./load.ts";
+import { retryText } from "./retry.ts";
 
 /** More of one kind nobody reads. */
 const MOST = 20;
@@ -14,6 +15,18 @@ export interface KindOverview {
   readonly objects: readonly Explanation[];
   /** How many there are beyond those. */
   readonly more: number;
+}
+
+type Kind = ReturnType<typeof kindsOf>[number];
+
+/** All objects of a kind, each as one asks about it. */
+async function* questionsOf(client: Client, kind: Kind): AsyncGenerator<ObjectQuestion, void, undefined> {
+  // A class is as good as its description; no signature of `list` takes either.
+  for await (const { body } of client.list(kind as KindDescription | string, { namespace: allNamespaces })) {
+    const { name = "", namespace } = body.metadata ?? {};
+    const [group] = body.apiVersion?.includes("/") ? body.apiVersion.split("/", 1) : [];
+    yield { kind: `${body.kind}${group === undefined ? "" : `.${group}`}`, namespace, name };
+  }
 }
 
 /** Asks the cluster for the objects, and the operators what they know of them. */
@@ -27,12 +40,7 @@ export async function overview(
     kinds.map(async (kind): Promise<KindOverview> => {
       const objects: Explanation[] = [];
       let more = 0;
-      // A class is as good as its description; no signature of `list` takes either.
-      const objectsOf = client.list(kind as KindDescription | string, { namespace: allNamespaces });
-      for await (const { body } of objectsOf) {
-        const { name = "", namespace } = body.metadata ?? {};
-        const [group] = body.apiVersion?.includes("/") ? body.apiVersion.split("/", 1) : [];
-        const question = { kind: `${body.kind}${group === undefined ? "" : `.${group}`}`, namespace, name };
+      for await (const question of questionsOf(client, kind)) {
         const known = running.map((one) => one.explain(question)).find((one) => one !== undefined);
         if (known && objects.length < MOST) objects.push(known);
         else if (known) more++;
@@ -40,6 +48,25 @@ export async function overview(
       return { objects, more };
     }),
   );
+}
+
+/** Has everything tried now that waits for its retry or has failed for good; a line for each object with such work. */
+export async function retryAll(
+  client: Client,
+  operators: readonly LoadedOperator[],
+  running: readonly RunningOperator[],
+): Promise<string[]> {
+  const lines: string[] = [];
+  for (const kind of kindsOf(operators)) {
+    for await (const question of questionsOf(client, kind)) {
+      const { namespace, name } = question;
+      // Perhaps of another copy of the package, which cannot be asked.
+      const answers = running.flatMap((one) => (one as Partial<RunningOperator>).retry?.(question) ?? []);
+      const handlers = answers.flatMap((answer) => answer.handlers);
+      if (handlers.length > 0) lines.push(`${shownName(namespace, name)}: ${retryText(handlers)}`);
+    }
+  }
+  return lines.length > 0 ? lines : [retryText([])];
 }
 
 /** The lines to show. */
@@ -59,6 +86,10 @@ export function overviewLines(kinds: readonly KindOverview[], now: number): stri
 }
 
 function nameOf({ object: { namespace, name } }: Explanation): string {
+  return shownName(namespace, name);
+}
+
+function shownName(namespace: string | undefined, name: string): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 

@@ -24,9 +24,9 @@ export default {
   [Symbol.for("lotse.Operator")]: true,
   name: "fixture",
   resources: [{ resource: "pods", handlers: [] }],
-  start({ log, namespaces, crds, events }: any) {
+  start({ log, namespaces, crds, events, retryAtStart: again }: any) {
     const tell = (message: string) =>
-      log({ time: 0, level: "info", message, fields: { namespaces, crds, events }, object: undefined });
+      log({ time: 0, level: "info", message, fields: { namespaces, crds, events, again }, object: undefined });
     tell("${version} started");
     return {
       ready: Promise.resolve(),
@@ -34,6 +34,7 @@ export default {
       stop: async () => { tell("${version} stopped"); await ${stop}; },
       idle: async () => {},
       health: () => ({ operator: "fixture", phase: "ready", streams: [{ kind: "Pod" }], missing: [] }),
+      retry: ({ name }: any) => ({ operator: "fixture", handlers: name === "lamp" ? ["light"] : [] }),
       explain: ({ name, namespace }: any) => ({
         operator: "fixture",
         object: { apiVersion: "v1", kind: "Pod", name, namespace, deleting: false },
@@ -63,7 +64,7 @@ describe("lotse dev", () => {
     const io = terminal();
     const { code } = begin(io, "dev", "operator.ts", "--no-console");
     await seen(io.out, /export KUBECONFIG=.*\n.*kubectl get pods --all-namespaces/);
-    expect(io.err()).toContain("version 1 started crds=install events=all");
+    expect(io.err()).toContain("version 1 started crds=install events=all again=true");
     write("operator.ts", fixture("version 2"));
     await seen(io.err, /loading the operator anew .*operator\.ts was saved.*version 1 stopped.*version 2 started/s);
     io.send("SIGTERM");
@@ -86,6 +87,20 @@ describe("lotse dev", () => {
     expect(await code).toBe(0);
   });
 
+  it("tells that an operator has no handlers, until it has some", async () => {
+    const told = "the operator has no handlers, so it will never do anything operator=fixture file=operator.ts";
+    write("operator.ts", fixture("version 1").replace(/resources: .*/, "resources: [], lifecycle: [],"));
+    const io = terminal();
+    const { code } = begin(io, "dev", "operator.ts", "--no-console");
+    await seen(io.err, /version 1 started/);
+    expect(io.err()).toContain(`WARN  ${told}`);
+    write("operator.ts", fixture("version 2"));
+    await seen(io.err, "version 2 started");
+    expect(io.err().split(told)).toHaveLength(2);
+    io.press("q");
+    expect(await code).toBe(0);
+  });
+
   it("keeps its cluster when the first version is broken", async () => {
     write("operator.ts", "export const nothing = 1;");
     const io = testIo({ cwd });
@@ -104,7 +119,7 @@ describe("lotse dev", () => {
     write("operator.ts", fixture("it"));
     const io = terminal({ LOTSE_DEV_KUBELET: "off" });
     const { code } = begin(io, "dev", "operator.ts", "--no-console", "--kubeconfig", "here.yaml");
-    await seen(io.out, "keys      h help, r restart, o objects, e Events on and off, q quit\n");
+    await seen(io.out, "keys      h help, r restart, t try again, o objects, e Events on and off, q quit\n");
     expect(io.out()).toContain(`export KUBECONFIG=${path.join(cwd, "here.yaml")}\n`);
     io.press("r");
     await seen(io.err, /you asked for it.*it stopped.*it started/s);
@@ -115,6 +130,8 @@ describe("lotse dev", () => {
     expect(io.out()).toMatch(/Kubernetes Events are hidden\n(.*\n)*.*show them \(they are hidden\)\n/);
     io.press("o");
     await seen(io.out, "no objects yet\n");
+    io.press("t");
+    await seen(io.out, "nothing waits for a retry\n");
     io.press("x");
     io.press("q");
     expect(await code).toBe(0);
@@ -131,6 +148,8 @@ describe("lotse dev", () => {
     await seen(io.err, /^\S+ EVENT \[default\/lamp\] Started: Container started from=kubelet$/m);
     io.press("o");
     await seen(io.out, /^Pod \(v1\), 1\n {2}default\/lamp {2}waits until something changes\n/m);
+    io.press("t");
+    await seen(io.out, /^default\/lamp: tried again now: light\n/m);
     await client.close();
     io.press("q");
     expect(await code).toBe(0);
@@ -209,14 +228,15 @@ describe("lotse dev --real", () => {
         "  beware      what the operator does here is real; stop the one of its name that the cluster may run itself",
         "  namespaces  team-a",
         "  reload      save operator.ts",
-        "  keys        h help, r restart, o objects, e Events on and off, q quit",
+        "  keys        h help, r restart, t try again, o objects, e Events on and off, q quit",
         "",
       ].join("\n"),
     );
     // The definitions of a real cluster are not only ours.
-    expect(io.err()).toContain("version 1 started namespaces=[ 'team-a' ] events=all\n");
+    expect(io.err()).toContain("version 1 started namespaces=[ 'team-a' ] events=all again=false\n");
     write("operator.ts", fixture("version 2"));
-    await seen(io.err, /version 1 stopped.*version 2 started/s);
+    // Whatever waited for its retry on the real cluster waited on at the start; after a save it is tried at once.
+    await seen(io.err, /version 1 stopped.*version 2 started .*again=true/s);
     io.press("q");
     expect(await code).toBe(0);
     // It was there before, and it is there afterwards.
@@ -240,7 +260,7 @@ describe("lotse dev --real", () => {
     const file = await kubeconfig("prod-eu");
     const flags = ["--real", "--kubeconfig", file, "--context", "prod-eu", "--yes", "--install-crds", "--no-console"];
     const { code } = begin(io, "dev", "operator.ts", ...flags);
-    await seen(io.err, "version 1 started crds=install events=all\n");
+    await seen(io.err, "version 1 started crds=install events=all again=false\n");
     io.press("q");
     expect(await code).toBe(0);
   });

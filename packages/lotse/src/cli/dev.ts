@@ -1,25 +1,32 @@
 /** `lotse dev`: a cluster, the operator on it, the console if it is installed, and a new start at each save. */
 import path from "node:path";
 import type { Client } from "@lotse/client";
+import { systemClock } from "@lotse/client/meta";
 import type { RunningOperator } from "../operator/index.ts";
 import { atLeast, jsonSink, Logger, type LogRecord, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
+import { recordedInContext, useAsDefault } from "./default-client.ts";
 import { kindNames, kindsOf, kubectlName } from "./describe.ts";
 import { checkDevOptions, type DevCluster, type DevClusterOptions, openDevCluster } from "./dev-cluster.ts";
+import { DevCrashes } from "./dev-crashes.ts";
 import { followEvents } from "./dev-events.ts";
 import { actionOf, KEYS, keyHelp } from "./dev-keys.ts";
 import { devLines, devSink, type EventNote, eventRecord } from "./dev-log.ts";
-import { overview, overviewLines } from "./dev-overview.ts";
+import { overview, overviewLines, retryAll } from "./dev-overview.ts";
+import { DevRights } from "./dev-rights.ts";
 import { type Fact, writeFacts } from "./facts.ts";
+import { HandlerContext } from "./handler-context.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./load.ts";
 import { shellWord } from "./local-cluster.ts";
 import { listenLocally } from "./local-socket.ts";
 import { ModuleLoader } from "./module-loader.ts";
+import { warnOfNoHandlers } from "./no-handlers.ts";
 import { type ConsoleServer, importConsole } from "./optional.ts";
 import type { LogOptions } from "./output.ts";
 import { formatProblem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
+import { type RecordRequest, recordBeside } from "./record.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
 import { watchFolder } from "./watch-folder.ts";
 import { Workbench } from "./workbench.ts";
@@ -42,10 +49,12 @@ export async function dev(file: string | undefined, options: DevOptions, io: Io)
   try {
     const session = new DevSession(absolute, options, io, stop);
     const cluster = await openDevCluster(absolute, options, io, (text) => session.warn(text));
+    const release = session.survive();
     try {
       await session.run(cluster);
     } finally {
       await cluster.close();
+      release();
     }
   } finally {
     stop[Symbol.dispose]();
@@ -64,6 +73,8 @@ class DevSession {
   readonly #logger: Logger;
   #bench: Workbench | undefined;
   #console: ConsoleServer | undefined;
+  readonly #handlers = new HandlerContext();
+  readonly #crashes: DevCrashes;
   #showsEvents = true;
   /** Lines that wait for the announcement: what there is to know comes first. */
   #held: LogRecord[] | undefined = [];
@@ -79,6 +90,22 @@ class DevSession {
       (record) => this.#log(record),
       () => Date.now(),
     );
+    this.#crashes = new DevCrashes({
+      handlers: this.#handlers,
+      logger: this.#logger,
+      tell: (problem) => this.#tell(problem),
+      restart: (why) => this.#reload(why),
+      clock: systemClock,
+    });
+  }
+
+  /** Until the returned function is called, an error that nobody caught restarts the operator, and ends nothing. */
+  survive(): () => void {
+    const release = this.#io.onUncaught((error, origin) => this.#crashes.happened(error, origin));
+    return () => {
+      this.#crashes.close();
+      release();
+    };
   }
 
   /** The cluster has something to say about a request. */
@@ -94,21 +121,45 @@ class DevSession {
     await confirmContext(cluster.context, yes, this.#io, this.#stop.signal);
     if (this.#stop.signal.aborted) return;
     const loader = new ModuleLoader();
+    const record = recordBeside(this.#file, this.#logger, this.#io);
+    const rights = this.#rights(cluster, record);
+    // Before the first load: a file that chooses a default client of its own shall have it.
+    const release = useAsDefault(recordedInContext(client, this.#handlers, record));
     const bench = new Workbench({
-      start: {
-        client,
-        log: (record) => this.#log(record),
-        events: "all",
-        ...(cluster.crds && { crds: cluster.crds }),
-        ...(namespaces && namespaces.length > 0 && { namespaces }),
+      start: async (operators, again) => {
+        const rightsOf = await rights?.grant(operators);
+        const [first] = operators;
+        const account = first && rightsOf?.(first).client;
+        if (account) useAsDefault(recordedInContext(account, this.#handlers, record));
+        return (one) => ({
+          client,
+          log: (record) => this.#log(record),
+          events: "all",
+          // Whoever has just mended a handler wants to see it work, and not the rest of a delay.
+          retryAtStart: again || !cluster.real,
+          ...(record && { record }),
+          ...(cluster.crds && { crds: cluster.crds }),
+          ...(namespaces && namespaces.length > 0 && { namespaces }),
+          ...rightsOf?.(one),
+        });
       },
-      load: () => loadOperators([this.#file], this.#io.cwd, loader),
-      onWorking: (operators) => this.#console?.show(kindsOf(operators)),
+      load: async () => {
+        const operators = await loadOperators([this.#file], this.#io.cwd, loader);
+        this.#handlers.follow(operators);
+        return operators;
+      },
+      onWorking: (operators) => {
+        warnOfNoHandlers(operators, this.#logger);
+        this.#console?.show(kindsOf(operators));
+      },
       onBroken: (error, stillRunning) => this.#broken(error, stillRunning),
     });
     this.#bench = bench;
     // Before the first load: a save during it must not be missed.
-    const unwatch = watchFolder(path.dirname(this.#file), (name) => this.#reload(`${name} was saved`));
+    const unwatch = watchFolder(path.dirname(this.#file), (name) => {
+      this.#crashes.forget();
+      this.#reload(`${name} was saved`);
+    });
     const keys = this.#io.onKey?.((key) => this.#pressed(key, client));
     const socket = await listenLocally(this.#io, () => this.#running);
     const ended = new AbortController();
@@ -119,17 +170,36 @@ class DevSession {
       if (!cluster.real || output === "json") this.#announce(cluster);
       else if (this.#console) this.#logger.info("the console is open", { url: this.#console.url });
       await this.#stop.requested;
+      this.#crashes.close();
       if (this.#io.onKey) this.#logger.info("stopping, a second Ctrl-C ends it at once");
     } finally {
       unwatch();
       await socket?.close();
       await bench.close();
+      release();
+      await rights?.close();
       ended.abort();
       await events;
       await this.#console?.stop();
       // Last, because until the end somebody may lose patience.
       keys?.();
     }
+  }
+
+  #rights({ client: admin, connectAs }: DevCluster, record: RecordRequest | undefined): DevRights | undefined {
+    if (!connectAs) return undefined;
+    const { namespace: namespaces } = this.#options;
+    const { signal } = this.#stop;
+    return new DevRights({
+      admin,
+      connectAs,
+      namespaces,
+      handlers: this.#handlers,
+      logger: this.#logger,
+      signal,
+      record,
+      io: this.#io,
+    });
   }
 
   get #operators(): readonly LoadedOperator[] {
@@ -158,14 +228,18 @@ class DevSession {
   }
 
   #broken(error: unknown, stillRunning: boolean): void {
-    const { stderr, env } = this.#io;
-    stderr.write(formatProblem(error, { verbose: this.#options.verbose, colours: wantsColours(stderr, env) }));
+    this.#tell(error);
     this.#logger.warn(
       stillRunning
         ? "the operator runs on as it was before, until the file is mended"
         : "no operator is running, waiting for the next save",
       { file: this.#shown },
     );
+  }
+
+  #tell(error: unknown): void {
+    const { stderr, env } = this.#io;
+    stderr.write(formatProblem(error, { verbose: this.#options.verbose, colours: wantsColours(stderr, env) }));
   }
 
   #followEvents(client: Client, signal: AbortSignal): Promise<void> {
@@ -204,10 +278,16 @@ class DevSession {
         stdout.write(keyHelp(this.#showsEvents));
         break;
       case "restart":
+        this.#crashes.forget();
         this.#reload("you asked for it");
         break;
       case "objects":
-        void this.#showObjects(client);
+        void this.#show("the objects cannot be listed", async () =>
+          overviewLines(await overview(client, this.#operators, this.#running), Date.now()),
+        );
+        break;
+      case "retry":
+        void this.#show("the objects cannot be listed", () => retryAll(client, this.#operators, this.#running));
         break;
       case "events":
         this.#showsEvents = !this.#showsEvents;
@@ -224,12 +304,12 @@ class DevSession {
     }
   }
 
-  async #showObjects(client: Client): Promise<void> {
+  /** Never rejects. */
+  async #show(problem: string, find: () => Promise<readonly string[]>): Promise<void> {
     try {
-      const lines = overviewLines(await overview(client, this.#operators, this.#running), Date.now());
-      this.#io.stdout.write(`${lines.join("\n")}\n`);
+      this.#io.stdout.write(`${(await find()).join("\n")}\n`);
     } catch (error) {
-      this.#logger.warn("the objects cannot be listed", { error });
+      this.#logger.warn(problem, { error });
     }
   }
 

@@ -1,11 +1,10 @@
 /** `lotse explain`: what a running operator did with an object, and why. */
 import { formatDuration } from "@lotse/client/meta";
 import type { Explanation, JournalTurn, OpenHandler, Wake } from "../report/index.ts";
+import { askOperators, namedObject } from "./ask-operators.ts";
 import { wantsColours } from "./colours.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
-import { type Asked, ask, localSockets } from "./local-socket.ts";
-import { Problem } from "./problem.ts";
 
 /** The flags of `lotse explain`. */
 export interface ExplainOptions {
@@ -16,65 +15,12 @@ export interface ExplainOptions {
 
 /** Asks, and prints the answer. */
 export async function explain(kind: string, name: string, options: ExplainOptions, io: Io): Promise<number> {
-  const [first = "", second] = name.split("/");
-  const namespace = second === undefined ? options.namespace : first;
-  const query = new URLSearchParams({ kind, name: second ?? first, ...(namespace !== undefined && { namespace }) });
-  const shown = `${kind} ${namespace ?? "default"}/${second ?? first}`;
-  const explanations = await (options.url === undefined
-    ? askLocally(query, io)
-    : askAt(options.url, query).then((answers) => answers ?? []));
-  if (explanations.length === 0) {
-    throw new Problem({
-      what: `no operator knows ${shown}`,
-      why: "it is of a kind that nobody handles, its namespace is not served, or it does not exist",
-      todo: `check with: kubectl get ${kind} --all-namespaces`,
-    });
-  }
+  const object = namedObject(kind, name, options.namespace);
+  const read = (answer: string) => (JSON.parse(answer) as { explanations: readonly Explanation[] }).explanations;
+  const explanations = await askOperators({ path: "/explain", method: "GET", object, read }, options.url, io);
   if (options.output === "json") io.stdout.write(`${JSON.stringify({ explanations }, undefined, 2)}\n`);
   else for (const one of explanations) print(one, io, Date.now());
   return 0;
-}
-
-async function askLocally(query: URLSearchParams, io: Io): Promise<readonly Explanation[]> {
-  const answers = await Promise.all(
-    localSockets(io).map((socket) => answerOf({ socket }, query).catch(() => undefined)),
-  );
-  const heard = answers.filter((answer) => answer !== undefined);
-  if (heard.length > 0) return heard.flat();
-  throw new Problem({
-    what: "no operator runs on this machine",
-    why: "nobody listens where `lotse run` and `lotse dev` do",
-    todo: "start one, or name its health endpoint: --url http://localhost:8080 (kubectl port-forward brings it here)",
-  });
-}
-
-async function askAt(url: string, query: URLSearchParams): Promise<readonly Explanation[] | undefined> {
-  if (!URL.canParse(url)) {
-    throw new Problem(
-      { what: `${JSON.stringify(url)} is not a URL`, todo: "write it like http://localhost:8080" },
-      { exitCode: 2 },
-    );
-  }
-  try {
-    return await answerOf({ url }, query);
-  } catch (cause) {
-    const { message, code } = cause as { message: string; code?: string };
-    throw new Problem(
-      {
-        what: `nobody answers at ${url}`,
-        why: code === "ECONNREFUSED" ? "connection refused" : message,
-        todo: "check that the operator runs with --liveness, and that the port is forwarded",
-      },
-      { cause },
-    );
-  }
-}
-
-async function answerOf(asked: Asked, query: URLSearchParams): Promise<readonly Explanation[]> {
-  const { status, body } = await ask(asked, `/explain?${query}`);
-  if (status !== 200 && status !== 404) throw new Error(`the answer was ${status}`);
-  const { explanations } = JSON.parse(body) as { explanations: readonly Explanation[] };
-  return explanations;
 }
 
 function print(explanation: Explanation, io: Io, now: number): void {

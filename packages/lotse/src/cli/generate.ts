@@ -1,5 +1,5 @@
 /** `lotse generate`: what an operator needs to be deployed, made from its declarations. */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { loadManifests } from "@lotse/client";
 import { isResourceClass } from "../declare/index.ts";
@@ -13,18 +13,18 @@ import {
   type GeneratedFile,
   helmChart,
   type Need,
-  needOf,
   olmBundle,
-  parseRecording,
   toYaml,
   toYamlStream,
 } from "../generate/index.ts";
 import { type PermissionScope, permissionsOf } from "../operator/index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { kindNames } from "./describe.ts";
+import { type HandlerNeeds, handlerNeeds, tellUnseen } from "./handler-needs.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./load.ts";
-import { Problem, splitMessage } from "./problem.ts";
+import { Problem } from "./problem.ts";
+import { readIfThere } from "./recordings.ts";
 
 /** What can be made of an operator. */
 const PRODUCTS = ["crd", "rbac", "deploy", "dockerfile", "helm", "olm"] as const;
@@ -34,6 +34,11 @@ type Product = (typeof PRODUCTS)[number];
 
 /** Those that are a folder and not one file: only one operator has room in it. */
 const FOLDERS: ReadonlySet<Product> = new Set(["helm", "olm"]);
+
+/** Those that carry rights, for which one has to know what handlers do. */
+const RIGHTS: ReadonlySet<Product> = new Set(["rbac", "deploy", "helm", "olm"]);
+
+const NO_NEEDS: HandlerNeeds = { needs: [], unseen: [], gone: [], isUnseen: () => false, todo: "" };
 
 /** The flags of `lotse generate`. */
 export interface GenerateOptions extends ConnectOptions {
@@ -81,7 +86,11 @@ export async function generate(
     );
   }
   const made: GeneratedFile[] = [];
-  for (const one of operators) made.push(...(await MAKERS[product](one, options, io)));
+  for (const loaded of operators) {
+    const handlers = RIGHTS.has(product) ? await handlerNeeds(loaded, operators, options.from, io) : NO_NEEDS;
+    tellUnseen(handlers, loaded.file, io);
+    made.push(...(await MAKERS[product]({ loaded, handlers }, options, io)));
+  }
   if (made.length === 0) {
     throw new Problem({
       what: `there is no ${product} to make`,
@@ -97,39 +106,47 @@ function isProduct(text: string): text is Product {
   return (PRODUCTS as readonly string[]).includes(text);
 }
 
+/** What something is made of. */
+interface Subject {
+  readonly loaded: LoadedOperator;
+  readonly handlers: HandlerNeeds;
+}
+
 type Maker = (
-  operator: LoadedOperator,
+  subject: Subject,
   options: GenerateOptions,
   io: Io,
 ) => readonly GeneratedFile[] | Promise<readonly GeneratedFile[]>;
 
 const MAKERS: Readonly<Record<Product, Maker>> = {
-  crd: ({ operator }) =>
-    definitionsOf(operator).map((crd) => ({ name: `${crd.metadata?.name ?? "crd"}.yaml`, text: toYaml(crd) })),
-  rbac: (one, options, io) => [{ name: "rbac.yaml", text: toYamlStream(access(one, undefined, options, io)) }],
-  deploy: (one, options, io) => {
-    const { name } = one.operator;
-    const definitions = definitionsOf(one.operator);
+  crd: ({ loaded }) =>
+    definitionsOf(loaded.operator).map((crd) => ({ name: `${crd.metadata?.name ?? "crd"}.yaml`, text: toYaml(crd) })),
+  rbac: (subject, options) => [{ name: "rbac.yaml", text: toYamlStream(access(subject, undefined, options)) }],
+  deploy: (subject, options) => {
+    const { operator } = subject.loaded;
+    const { name } = operator;
+    const definitions = definitionsOf(operator);
     const deployment = deploymentManifest({
       name,
       namespace: options.namespace ?? "default",
       image: options.image ?? `${name}:latest`,
       serves: options.serve,
-      bringsDefinitions: installs(one),
+      bringsDefinitions: installs(subject.loaded),
     });
-    const manifests = [...definitions, ...access(one, "wait", options, io), deployment];
+    const manifests = [...definitions, ...access(subject, "wait", options), deployment];
     return [{ name: "deploy.yaml", text: toYamlStream(manifests) }];
   },
-  dockerfile: ({ operator, file }, _options, io) => [
+  dockerfile: ({ loaded: { operator, file } }, _options, io) => [
     {
       name: "Dockerfile",
       text: dockerfile({ name: operator.name, file: shownPath(path.resolve(io.cwd, file), io.cwd) }),
     },
   ],
-  helm: (one, options, io) => {
-    const needs = needsOf(one, { crds: "wait" }, options, io);
+  helm: (subject, options, io) => {
+    const one = subject.loaded;
+    const needs = needsOf(subject, { crds: "wait" });
     const known = new Set(needs.map(keyOf));
-    const besides = (scope: Scope) => needsOf(one, scope, options, io).filter((need) => !known.has(keyOf(need)));
+    const besides = (scope: Scope) => needsOf(subject, scope).filter((need) => !known.has(keyOf(need)));
     return helmChart({
       name: one.operator.name,
       about: aboutProject(one, io),
@@ -142,14 +159,14 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
       serves: options.serve,
     });
   },
-  olm: async (one, options, io) =>
+  olm: async (subject, options, io) =>
     olmBundle({
-      name: one.operator.name,
-      about: aboutProject(one, io),
-      definitions: definitionsOf(one.operator),
-      needs: needsOf(one, { crds: "wait" }, options, io),
+      name: subject.loaded.operator.name,
+      about: aboutProject(subject.loaded, io),
+      definitions: definitionsOf(subject.loaded.operator),
+      needs: needsOf(subject, { crds: "wait" }),
       image: options.image,
-      examples: await examplesOf(one, io),
+      examples: await examplesOf(subject.loaded, io),
     }),
 };
 
@@ -176,58 +193,19 @@ function definitionsOf({ resources }: LoadedOperator["operator"]) {
 /** Where the operator will run, and who brings its definitions. */
 type Scope = Pick<PermissionScope, "namespaces" | "crds">;
 
-function access(one: LoadedOperator, crds: Scope["crds"], options: GenerateOptions, io: Io): object[] {
+function access(subject: Subject, crds: Scope["crds"], options: GenerateOptions): object[] {
   return accessManifests({
-    name: one.operator.name,
+    name: subject.loaded.operator.name,
     namespace: options.namespace ?? "default",
-    needs: needsOf(one, { namespaces: options.serve, crds }, options, io),
+    needs: needsOf(subject, { namespaces: options.serve, crds }),
     serves: options.serve,
   });
 }
 
-/** The framework's part comes from what is declared, that of the handlers from what they were seen to do. */
-function needsOf({ operator, file }: LoadedOperator, scope: Scope, { from }: GenerateOptions, io: Io): Need[] {
-  const recordings = from?.length ? from.map((one) => readRecording(one, io)) : keptRecording(file, io);
-  const requests = recordings.map((text, i) => parsedRecording(text, from?.[i] ?? recordingOf(file)));
-  const framework = permissionsOf(operator, { ...scope, handlersPatch: requests.length === 0 });
-  return [...framework, ...requests.flat()];
-}
-
-/** Where a recording is kept beside the operator, so that nobody has to name it: `operator.requests.jsonl`. */
-function recordingOf(file: string): string {
-  return file.replace(/\.[^.]+$/, ".requests.jsonl");
-}
-
-function keptRecording(file: string, io: Io): string[] {
-  const text = readIfThere(path.resolve(io.cwd, recordingOf(file)));
-  return text === undefined ? [] : [text];
-}
-
-function readRecording(file: string, io: Io): string {
-  try {
-    return readFileSync(path.resolve(io.cwd, file), "utf8");
-  } catch (cause) {
-    throw recordingProblem(file, cause);
-  }
-}
-
-function parsedRecording(text: string, file: string): Need[] {
-  try {
-    return parseRecording(text).flatMap((request) => needOf(request) ?? []);
-  } catch (cause) {
-    throw recordingProblem(file, cause);
-  }
-}
-
-function recordingProblem(file: string, cause: unknown): Problem {
-  return new Problem(
-    {
-      what: `the recording ${file} cannot be read`,
-      why: splitMessage(cause as Error).what,
-      todo: `record one: LOTSE_RECORD=${file} npm test`,
-    },
-    { cause },
-  );
+/** The framework's part comes from what is declared, that of the handlers from their code and what they were seen to do. */
+function needsOf({ loaded: { operator }, handlers }: Subject, scope: Scope): Need[] {
+  const framework = permissionsOf(operator, { ...scope, handlersPatch: (handler) => handlers.isUnseen(handler) });
+  return [...framework, ...handlers.needs];
 }
 
 /** What the nearest package.json above an operator says. */
@@ -247,15 +225,6 @@ function parsedJson(text: string, file: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     throw new Problem({ what: `${file} is not JSON`, why: (cause as Error).message, todo: "correct it" }, { cause });
-  }
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return undefined;
-    throw error;
   }
 }
 

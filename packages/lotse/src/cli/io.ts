@@ -7,6 +7,12 @@ export interface Output {
 /** The signals that ask a program to end. */
 export type StopSignal = "SIGINT" | "SIGTERM";
 
+/** How an error escaped: out of a promise that nobody awaits, or out of a callback. */
+export type UncaughtOrigin = "rejection" | "exception";
+
+/** Hears of an error that nobody caught. */
+export type UncaughtListener = (error: unknown, origin: UncaughtOrigin) => void;
+
 /** Everything that a command touches of its process, so that a test can bring its own. */
 export interface Io {
   /** What was asked for. */
@@ -21,6 +27,11 @@ export interface Io {
   readonly onSignal: (listener: (signal: StopSignal) => void) => () => void;
   /** Calls `listener` at each key; undefined when nobody sits at a keyboard. The returned function ends it. */
   readonly onKey: ((listener: (key: string) => void) => () => void) | undefined;
+  /**
+   * Calls `listener` at each error that nobody caught, instead of whoever listened before; the returned function gives it
+   * back. As long as somebody listens, such an error does not end the process.
+   */
+  readonly onUncaught: (listener: UncaughtListener) => () => void;
   /** Ends the process at once. */
   readonly exit: (code: number) => void;
 }
@@ -35,6 +46,7 @@ export function processIo(): Io {
     uptime: () => performance.now(),
     onSignal,
     onKey: process.stdin.isTTY && process.stdout.isTTY ? onKey : undefined,
+    onUncaught: uncaughtListeners(),
     exit: (code) => process.exit(code),
   };
 }
@@ -50,6 +62,21 @@ function onSignal(listener: (signal: StopSignal) => void): () => void {
   return () => {
     process.off("SIGINT", listener).off("SIGTERM", listener);
     clearInterval(alive);
+  };
+}
+
+/** One pair of listeners for all: the newest one that asked is told. */
+function uncaughtListeners(): Io["onUncaught"] {
+  const listeners: UncaughtListener[] = [];
+  const tell = (origin: UncaughtOrigin) => (error: unknown) => listeners.at(-1)?.(error, origin);
+  const [exception, rejection] = [tell("exception"), tell("rejection")];
+  return (listener) => {
+    listeners.push(listener);
+    if (listeners.length === 1) process.on("uncaughtException", exception).on("unhandledRejection", rejection);
+    return () => {
+      listeners.splice(listeners.lastIndexOf(listener), 1);
+      if (listeners.length === 0) process.off("uncaughtException", exception).off("unhandledRejection", rejection);
+    };
   };
 }
 

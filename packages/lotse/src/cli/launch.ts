@@ -2,11 +2,16 @@
 import { processIo } from "./io.ts";
 import { readPlainCluster } from "./plain-cluster.ts";
 import { reportFailure } from "./report-failure.ts";
+import { uncaughtProblem } from "./uncaught.ts";
 
 /** Runs the command line of this process. */
 export async function launch(): Promise<void> {
   const argv = process.argv.slice(2);
   const io = processIo();
+  // Whatever command it is: also an error that nobody caught is told in words. Those that know better listen themselves.
+  io.onUncaught((error, origin) => {
+    process.exit(reportFailure(uncaughtProblem({ error, origin }, "then try again"), argv, io));
+  });
   const plain = readPlainCluster(argv, io.env);
   if (plain) {
     const { cluster } = await import("./cluster.ts");

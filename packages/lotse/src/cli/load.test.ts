@@ -67,6 +67,33 @@ describe("loadOperators", () => {
     expect(await load(file)).toMatchObject([{ operator: { name: "first" } }]);
   });
 
+  it("understands names that the paths of tsconfig.json explain, also in a file above and with comments", async () => {
+    write(
+      "tsconfig.json",
+      `{
+        // Where our own files are.
+        "compilerOptions": { "paths": { "@lib/*": ["./src/lib/*"], "#name": ["./src/lib/name.ts"], "@/*": ["./src/*"] }, },
+      }`,
+    );
+    write("src/lib/name.ts", 'export const name = "mapped";');
+    write("src/lib/suffix.ts", 'export const suffix = "-too";');
+    write("src/more.ts", 'export { suffix } from "@lib/suffix";');
+    const file = write(
+      "src/operator.ts",
+      `import { name } from "#name";\nimport { suffix } from "@/more.ts";
+      export default { [Symbol.for("lotse.Operator")]: true, name: name + suffix } as unknown;`,
+    );
+    expect(await load(file)).toMatchObject([{ operator: { name: "mapped-too" } }]);
+  });
+
+  it("names the paths of tsconfig.json when a name that they could explain is not found", async () => {
+    write("tsconfig.json", '{ "compilerOptions": { "paths": { "@lib/*": ["./lib/*"] } } }');
+    const file = write("operator.ts", 'import "@lib/nope.ts";\nexport default 1;');
+    expect((await problemOf(() => load(file))).todo).toBe(
+      'check its spelling and the "paths" of tsconfig.json; if it is a package: npm install @lib/nope.ts',
+    );
+  });
+
   it("loads several files, and refuses two operators of the same name", async () => {
     const a = write("a.ts", `export default ${operatorText("a")};`);
     const b = write("b.ts", `export default ${operatorText("b")};`);

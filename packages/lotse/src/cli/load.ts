@@ -1,5 +1,5 @@
 /** From file names to operators, or to a clear word about what is wrong with a file. */
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isOperator, type Operator } from "../operator/index.ts";
@@ -175,10 +175,7 @@ function problemOf(error: unknown, file: string, shown: string): Problem {
     return new Problem(
       {
         what: `${shown} imports ${JSON.stringify(missing)}, which cannot be found`,
-        // Never a bare "npm install": a misspelt name may be that of somebody else's package.
-        todo: isPackage(missing)
-          ? `check its spelling; if it is right: npm install ${packageOf(missing)}`
-          : "check the path of the import",
+        todo: adviceForImport(missing, file),
       },
       { cause: error },
     );
@@ -207,6 +204,25 @@ function missingModule(error: Error): string | undefined {
   const { code } = error as { code?: unknown };
   if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return undefined;
   return /Cannot find (?:module|package) '([^']+)'/.exec(error.message)?.[1];
+}
+
+/** Never a bare "npm install": a misspelt name may be that of somebody else's package. */
+function adviceForImport(missing: string, file: string): string {
+  if (!isPackage(missing)) return "check the path of the import";
+  const config = configWithPaths(path.dirname(file));
+  if (config === undefined) return `check its spelling; if it is right: npm install ${packageOf(missing)}`;
+  return `check its spelling and the "paths" of ${config}; if it is a package: npm install ${packageOf(missing)}`;
+}
+
+/** The tsconfig.json that counts in `folder`, if it explains names of modules. */
+function configWithPaths(folder: string): string | undefined {
+  for (let at = folder; ; at = path.dirname(at)) {
+    const place = path.join(at, "tsconfig.json");
+    if (statSync(place, { throwIfNoEntry: false })?.isFile()) {
+      return /"(?:paths|baseUrl)"\s*:/.test(readFileSync(place, "utf8")) ? path.basename(place) : undefined;
+    }
+    if (at === path.dirname(at)) return undefined;
+  }
 }
 
 function isPackage(specifier: string): boolean {

@@ -21,6 +21,8 @@ export interface LocalClusterOptions {
   readonly plainHttp?: boolean | undefined;
   /** The folder in which the cluster is kept; in memory without one. */
   readonly data?: string | undefined;
+  /** Whether roles decide who may do what. */
+  readonly rbac?: boolean | undefined;
   /** Default `simulate`: pods that only pretend still become ready, which is what most operators wait for. */
   readonly kubelet?: KubeletChoice | undefined;
 }
@@ -34,7 +36,7 @@ export interface LocalCluster {
 
 /** Starts a cluster and writes its kubeconfig, readable for its owner alone: it carries an admin's key. */
 export async function startLocalCluster(
-  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp, data, kubelet = "simulate" }: LocalClusterOptions,
+  { port, kubeconfig = DEFAULT_KUBECONFIG, plainHttp, data, rbac, kubelet = "simulate" }: LocalClusterOptions,
   io: Io,
   load?: ImportPackage,
 ): Promise<LocalCluster> {
@@ -43,6 +45,7 @@ export async function startLocalCluster(
     ...(port !== undefined && { port }),
     ...(plainHttp && { tls: false }),
     ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+    ...(rbac && { rbac }),
     kubelet: kubelet === "off" ? false : kubelet,
   }).catch((error: unknown) => {
     throw problemOf(error, port);

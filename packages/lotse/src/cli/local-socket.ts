@@ -6,7 +6,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import os from "node:os";
 import path from "node:path";
-import { type Endpoints, type Observed, openEndpoints } from "../report/index.ts";
+import { COMMAND_HEADER, type Endpoints, type Observed, openEndpoints } from "../report/index.ts";
 import type { Io } from "./io.ts";
 
 /** Where the sockets of this user's operators are. Short, because a socket's path is limited to about a hundred bytes. */
@@ -52,10 +52,19 @@ export type Asked = { readonly socket: string } | { readonly url: string };
 const PATIENCE_MS = 5_000;
 
 /** Asks for `pathname`; rejects when nobody answers. */
-export function ask(asked: Asked, pathname: string): Promise<{ readonly status: number; readonly body: string }> {
+export function ask(
+  asked: Asked,
+  pathname: string,
+  method: "GET" | "POST" = "GET",
+): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const url = new URL(pathname, "url" in asked ? asked.url : "http://localhost");
-    const options = { timeout: PATIENCE_MS, ...("socket" in asked && { socketPath: asked.socket }) };
+    const options = {
+      method,
+      timeout: PATIENCE_MS,
+      ...(method === "POST" && { headers: { [COMMAND_HEADER]: "lotse" } }),
+      ...("socket" in asked && { socketPath: asked.socket }),
+    };
     const sent = request(url, options, (response) => {
       let body = "";
       response.setEncoding("utf8");

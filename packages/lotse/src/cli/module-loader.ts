@@ -1,7 +1,7 @@
 /**
  * Imports the user's files. Node's own type stripping is the fast way; where it is missing (Node.js 20) or does not
- * understand a file (enums, imports without an extension) jiti loads it. Both import packages natively, so that the
- * user's `lotse` and ours are one.
+ * understand a file (enums, imports without an extension, names that only the `paths` of the project's tsconfig.json
+ * explain) jiti loads it. Both import packages natively, so that the user's `lotse` and ours are one.
  */
 import nodeModule from "node:module";
 import { pathToFileURL } from "node:url";
@@ -18,6 +18,9 @@ const TRY_OTHERWISE = new Set([
   "ERR_INVALID_TYPESCRIPT_SYNTAX",
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_DIR_IMPORT",
+  // `@/lib` and `#lib` are names that tsconfig.json may explain, and none that Node.js takes.
+  "ERR_INVALID_MODULE_SPECIFIER",
+  "ERR_PACKAGE_IMPORT_NOT_DEFINED",
   "ERR_MODULE_NOT_FOUND",
 ]);
 
@@ -60,7 +63,11 @@ function isTypeScript(file: string): boolean {
 
 async function loadByJiti(file: string): Promise<Exports> {
   const { createJiti } = await import("jiti");
-  const jiti = createJiti(pathToFileURL(file).href, { moduleCache: false, interopDefault: false });
+  const jiti = createJiti(pathToFileURL(file).href, {
+    moduleCache: false,
+    interopDefault: false,
+    tsconfigPaths: true,
+  });
   return jiti.import<Exports>(file);
 }
 

@@ -2,7 +2,7 @@
  * The packages that only development needs. They are found at run time or not at all, hence what is used of them is
  * written down here: an image for production has neither.
  */
-import type { Client } from "@lotse/client";
+import type { Client, Kubeconfig } from "@lotse/client";
 import type { ResourceInput } from "../declare/index.ts";
 import type { LogSink } from "../report/index.ts";
 import { Problem } from "./problem.ts";
@@ -16,6 +16,7 @@ export interface ClusterPackage {
       name?: string;
       data?: string;
       kubelet?: "simulate" | "process" | false;
+      rbac?: boolean;
     }): Promise<EmbeddedCluster>;
   };
 }
@@ -27,7 +28,9 @@ export interface EmbeddedCluster {
   /** What it found in its data folder. */
   readonly data?: { readonly folder: string; readonly objects: number; readonly cut?: CutTail | undefined } | undefined;
   writeKubeconfig(path: string): unknown;
-  connect(): Promise<Client>;
+  connect(options?: { readonly kubeconfig?: Kubeconfig }): Promise<Client>;
+  /** The kubeconfig of a service account, `namespace/name`. */
+  kubeconfigFor(identity: { readonly serviceAccount: string }): Kubeconfig;
   stop(): Promise<void>;
 }
 

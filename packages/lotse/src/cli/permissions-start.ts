@@ -16,6 +16,8 @@ export interface PermissionQuestion {
   readonly namespaces: readonly string[] | undefined;
   /** Who brings the definitions; undefined: as each operator says. */
   readonly crds: "install" | "wait" | undefined;
+  /** What the handlers need besides. */
+  readonly asked?: readonly Need[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,11 +32,11 @@ export interface StartQuestion extends PermissionQuestion {
 
 /** What the operators need, compared with what the server allows. */
 export async function reviewOperators(question: PermissionQuestion): Promise<PermissionReview> {
-  const { operators, client, namespaces, crds, signal } = question;
+  const { operators, client, namespaces, crds, asked = [], signal } = question;
   const discovering = operators.some(({ operator }) => needsDiscovery(operator.resources));
   const discovered = discovering ? (await client.discover({ signal })).kinds : [];
-  const needs: Need[] = operators.flatMap(({ operator }) => permissionsOf(operator, { namespaces, discovered, crds }));
-  return reviewPermissions(client, needs, namespaces, signal);
+  const framework = operators.flatMap(({ operator }) => permissionsOf(operator, { namespaces, discovered, crds }));
+  return reviewPermissions(client, [...framework, ...asked], namespaces, signal);
 }
 
 /** One warning about all that is missing; a {@link Problem} instead where everything is required. */

@@ -23,7 +23,7 @@ it.each([
   [["--kubeconfig", "a b/c", "--plain-http"]],
   [["--data", ".lotse/data", "-o", "json", "-v"]],
   [["--output", "json", "--kubelet", "off", "--verbose"]],
-  [["--kubelet", "process"]],
+  [["--kubelet", "process", "--rbac"]],
 ])("reads %j as the parser does", async (words) => {
   const argv = ["cluster", ...words];
   expect(readPlainCluster(argv, {})).toEqual(await parsed(argv));

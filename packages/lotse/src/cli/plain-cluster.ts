@@ -14,6 +14,7 @@ const LARGEST_PORT = 65_535;
 
 const SWITCHES: Readonly<Record<string, Partial<Plain>>> = {
   "--plain-http": { plainHttp: true },
+  "--rbac": { rbac: true },
   "--verbose": { verbose: true },
   "-v": { verbose: true },
 };

@@ -32,6 +32,22 @@ describe("formatProblem", () => {
     ]);
   });
 
+  it("names the place in the user's own code, also that of what is behind an error", () => {
+    const stack = "Error: no rates\n    at f (/p/node_modules/a/b.js:1:1)\n    at open (file:///p/operator.ts:3:9)";
+    const cause = Object.assign(new Error("no rates"), { stack });
+    const wrapped = Object.assign(new Error("the startup handler failed: no rates", { cause }), { stack: "Error" });
+    for (const error of [cause, wrapped]) {
+      expect(linesOf(error).slice(1)).toEqual([
+        "Why:   it was thrown at operator.ts:3:9",
+        "Do:    mend it there; --verbose adds the whole stack",
+      ]);
+    }
+    expect(linesOf(Object.assign(new Error("lost"), { stack: "Error: lost" }))).toEqual([
+      "Error: lost",
+      "Do:    run it again with --verbose to see where this comes from",
+    ]);
+  });
+
   it("tells the first of several errors", () => {
     expect(linesOf(new AggregateError([new KubeError("first"), new KubeError("second")], "two"))).toEqual([
       "Error: first",

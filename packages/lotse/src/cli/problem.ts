@@ -2,6 +2,7 @@
  * What goes wrong is told in at most three lines: what happened, why, and what to do. The stack is for those who ask
  * for it.
  */
+import { placeOfThrow } from "./source-place.ts";
 
 /** 1: the command failed. 2: it was called wrongly. */
 export type FailureCode = 1 | 2;
@@ -45,7 +46,20 @@ export function tell(error: unknown): Told {
   const { code, hint } = error as { code?: unknown; hint?: unknown };
   if (typeof hint === "string") return { what, why, todo: hint };
   if (typeof code === "string" && code.startsWith("LOTSE_")) return { what, why };
-  return { what, why, todo: "run it again with --verbose to see where this comes from" };
+  const place = placeIn(error);
+  if (place === undefined) return { what, why, todo: "run it again with --verbose to see where this comes from" };
+  return { what, why: why ?? `it was thrown at ${place}`, todo: "mend it there; --verbose adds the whole stack" };
+}
+
+/** The place in the user's own code, of the error or of what is behind it. */
+function placeIn(error: Error): string | undefined {
+  const seen = new Set<unknown>();
+  for (let one: unknown = error; one instanceof Error && !seen.has(one); one = one.cause) {
+    seen.add(one);
+    const place = placeOfThrow(one);
+    if (place !== undefined) return place;
+  }
+  return undefined;
 }
 
 /** The first line of a message says what happened, and the next one, if any, why. */

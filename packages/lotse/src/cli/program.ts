@@ -23,6 +23,7 @@ import {
 import type { GenerateOptions } from "./generate.ts";
 import type { InitOptions } from "./init.ts";
 import type { Io } from "./io.ts";
+import type { RetryOptions } from "./retry.ts";
 import type { RunOptions } from "./run.ts";
 import type { UninstallOptions } from "./uninstall.ts";
 import { readVersion } from "./version.ts";
@@ -42,6 +43,7 @@ const COMMANDS: readonly Define[] = [
   checkCommand,
   generateCommand,
   explainCommand,
+  retryCommand,
   uninstallCommand,
   completionCommand,
 ];
@@ -67,7 +69,7 @@ export function programOf(io: Io, done: Done): Command {
       outputError: () => {},
     })
     .hook("preAction", (_program, command) => readEnvironment(command, io))
-    .addHelpText("after", examples(["lotse init rates", "lotse dev operator.ts"]));
+    .addHelpText("after", examples(["lotse init rates && cd rates && npm install && npm run dev"]));
   for (const define of COMMANDS) program.addCommand(define(program, io, done));
   return program;
 }
@@ -111,15 +113,15 @@ function runCommand(program: Command, io: Io, done: Done): Command {
 function devCommand(program: Command, io: Io, done: Done): Command {
   return subcommand(program, "dev")
     .summary("develop an operator on a cluster of its own")
-    .description(
-      "Starts an embedded cluster and the operator on it, and that anew at each save.\nWrites .lotse/kubeconfig for kubectl. In a terminal the key h tells the others.",
-    )
+    .description("Runs the operator on an embedded cluster, anew at each save. The key h helps.")
     .argument("[file]")
     .option("--port <number>", "the cluster's port (default: a free one)", portNumber)
     .addOption(kubeletOption())
+    .option("--data <folder>", "keep the cluster in a folder, to go on later")
+    .option("--rbac", "with the rights that the operator is deployed with")
     .option("--real", "in the current kubectl context, without a cluster")
     .option("--context <name>", "with --real: another context")
-    .option("--kubeconfig <path>", "where to write it; with --real: the one to use")
+    .option("--kubeconfig <path>", "for kubectl: .lotse/kubeconfig; with --real: to use")
     .option("--install-crds", "with --real: install the operator's definitions")
     .option("-n, --namespace <name>", "only objects of this namespace; repeatable", collectNames)
     .option("-y, --yes", "do not ask, even if the context looks like production")
@@ -128,7 +130,7 @@ function devCommand(program: Command, io: Io, done: Done): Command {
     .addOption(logFormatOption("pretty"))
     .option("-v, --verbose", "add debug lines, and stacks to errors")
     .option("-q, --quiet", "only warnings and errors")
-    .addHelpText("after", examples(["lotse dev operator.ts", "lotse dev operator.ts --real --namespace team-a"]))
+    .addHelpText("after", examples(["lotse dev operator.ts"]))
     .action(async (file: string | undefined, options: DevOptions) => {
       const { dev } = await import("./dev.ts");
       done(await dev(file, options, io));
@@ -144,6 +146,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     .addOption(kubeletOption())
     .option("--plain-http", "without TLS, for tools that cannot trust it")
     .option("--data <folder>", "keep it in a folder, to go on later (default: memory)")
+    .option("--rbac", "roles decide who may do what (default: everybody may)")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
@@ -235,6 +238,25 @@ function explainCommand(program: Command, io: Io, done: Done): Command {
     .action(async (kind: string, name: string, options: ExplainOptions) => {
       const { explain } = await import("./explain.ts");
       done(await explain(kind, name, options, io));
+    });
+}
+
+function retryCommand(program: Command, io: Io, done: Done): Command {
+  return subcommand(program, "retry")
+    .summary("try now what waits for its retry, or has failed for good")
+    .description(
+      "Asks the operators that run on this machine to try now what waits for its retry\non an object, and what has failed for good.",
+    )
+    .argument("<kind>", "by any of its names: machines, machines.example.com")
+    .argument("<name>", "the object's name, or NAMESPACE/NAME")
+    .option("-n, --namespace <name>", "the object's namespace (default: default)")
+    .option("--url <url>", "where it serves health: http://localhost:8080")
+    .addOption(outputOption())
+    .option("-v, --verbose", "add stacks to errors")
+    .addHelpText("after", examples(["lotse retry machine team-a/m1", "lotse retry machine m1 -n team-a -o json"]))
+    .action(async (kind: string, name: string, options: RetryOptions) => {
+      const { retry } = await import("./retry.ts");
+      done(await retry(kind, name, options, io));
     });
 }
 

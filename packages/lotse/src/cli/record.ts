@@ -1,16 +1,29 @@
-/** `LOTSE_RECORD=FILE`: what handlers ask the API server for is written down, for `lotse generate rbac --from FILE`. */
-import { appendFileSync } from "node:fs";
+/**
+ * What handlers ask the API server for is written down for `lotse generate`: by `lotse run` and tests where
+ * `LOTSE_RECORD=FILE` says so, by `lotse dev` always, beside the operator, unless `LOTSE_RECORD=off`. A recording only
+ * grows: what earlier sessions have seen stays, and what is known is not written again.
+ */
+import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
-import { type RecordedRequest, recorder } from "../generate/index.ts";
+import { parseRecording, type RecordedRequest, recorder } from "../generate/index.ts";
+import type { Logger } from "../report/index.ts";
 import type { Io } from "./io.ts";
+import { shownPath } from "./load.ts";
 import { Problem } from "./problem.ts";
+import { readIfThere, recordingOf } from "./recordings.ts";
+
+/** Hears of a request of a handler. */
+export type RecordRequest = (request: RecordedRequest) => void;
+
+const OFF = "off";
 
 /** Where requests are recorded to; undefined when nobody asked for it. */
-export function recordTo({ env, cwd }: Pick<Io, "env" | "cwd">): ((request: RecordedRequest) => void) | undefined {
-  if (!env.LOTSE_RECORD) return undefined;
+export function recordTo({ env, cwd }: Pick<Io, "env" | "cwd">): RecordRequest | undefined {
+  if (!env.LOTSE_RECORD || env.LOTSE_RECORD === OFF) return undefined;
   const file = path.resolve(cwd, env.LOTSE_RECORD);
   try {
     appendFileSync(file, "");
+    return recorder((line) => appendFileSync(file, line), knownIn(file));
   } catch (cause) {
     throw new Problem(
       {
@@ -21,5 +34,49 @@ export function recordTo({ env, cwd }: Pick<Io, "env" | "cwd">): ((request: Reco
       { cause },
     );
   }
-  return recorder((line) => appendFileSync(file, line));
+}
+
+/** The recording of a session of `lotse dev`. What goes wrong with it is told once, and keeps nobody from developing. */
+export function recordBeside(
+  operator: string,
+  logger: Logger,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+): RecordRequest | undefined {
+  if (env.LOTSE_RECORD === OFF) return undefined;
+  const file = env.LOTSE_RECORD ? path.resolve(cwd, env.LOTSE_RECORD) : recordingOf(operator);
+  const shown = shownPath(file, cwd);
+  let told = false;
+  let broken = false;
+  const trouble = (error: unknown) => {
+    broken = true;
+    const hint = "mend or remove it, set LOTSE_RECORD to another file, or to off";
+    logger.warn("what handlers ask for is not recorded", { file: shown, error, hint });
+  };
+  const write = (line: string) => {
+    if (broken) return;
+    try {
+      appendFileSync(file, line);
+    } catch (error) {
+      trouble(error);
+      return;
+    }
+    if (!told) logger.info("what handlers ask for is recorded for lotse generate", { file: shown });
+    told = true;
+  };
+  try {
+    return recorder(write, knownIn(file));
+  } catch (error) {
+    trouble(error);
+    return undefined;
+  }
+}
+
+/** The recording that `LOTSE_RECORD` names, as far as there is one; undefined: the one beside the operator counts. */
+export function recordingInUse({ env, cwd }: Pick<Io, "env" | "cwd">): readonly string[] | undefined {
+  const named = env.LOTSE_RECORD;
+  return named && named !== OFF && existsSync(path.resolve(cwd, named)) ? [named] : undefined;
+}
+
+function knownIn(file: string): readonly RecordedRequest[] {
+  return parseRecording(readIfThere(file) ?? "");
 }

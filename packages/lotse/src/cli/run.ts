@@ -5,17 +5,20 @@ import type { Operator, RunningOperator } from "../operator/index.ts";
 import { type Endpoints, Logger, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import { type Connection, type ConnectOptions, connectPatiently } from "./connect.ts";
+import { useAsDefault } from "./default-client.ts";
 import { kindNames } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { serveLiveness } from "./liveness.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, resolveModules } from "./load.ts";
 import { listenLocally } from "./local-socket.ts";
+import { warnOfNoHandlers } from "./no-handlers.ts";
 import { type LogOptions, logFormatOf, logSinkOf } from "./output.ts";
 import { Problem } from "./problem.ts";
 import { confirmContext } from "./production.ts";
 import { recordTo } from "./record.ts";
 import { type Stop, stopOnSignal } from "./signals.ts";
+import { stopOnUncaught } from "./stop-on-uncaught.ts";
 
 /** The flags of `lotse run`. */
 export interface RunOptions extends ConnectOptions, LogOptions {
@@ -45,6 +48,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
   const log = logSinkOf(io, options);
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
+  const escaped = stopOnUncaught(io, stop, logger);
   try {
     const own = operators.filter(({ operator }) => bringsLogin(operator));
     if (own.length === operators.length) {
@@ -58,8 +62,11 @@ export async function runOperators(operators: readonly LoadedOperator[], options
     const patience = { clock: systemClock, logger, signal: stop.signal };
     const connection = await connectPatiently(options, io, onWarning, patience);
     if (!connection) return 0;
+    const chosen = options.kubeconfig !== undefined || options.context !== undefined;
+    const release = chosen ? useAsDefault(connection.client) : undefined;
     try {
       if (!options.quiet) announce(operators, connection, namespaces, logger, options, io);
+      warnOfNoHandlers(operators, logger);
       await confirmContext(connection.context, options.yes, io, stop.signal);
       const permissions = tellPermissions(operators, connection, namespaces, logger, options, stop, io);
       // Heard below, unless something worse has happened by then.
@@ -69,10 +76,12 @@ export async function runOperators(operators: readonly LoadedOperator[], options
       await work(operators, connection.client, namespaces, options, log, stop, io);
       await permissions;
     } finally {
+      release?.();
       await connection.client.close();
     }
   } finally {
     stop[Symbol.dispose]();
+    escaped.end();
   }
   return 0;
 }

@@ -49,6 +49,14 @@ describe("placeOfThrow", () => {
     expect(placeOfThrow(error("Error", "boom", stack))).toBe("rates.ts:3:21");
   });
 
+  it("is none of Lotse's own, also where the packages are linked into the project", () => {
+    const stack = "Error: boom\n    at f (file:///work/lotse/dist/shared.js:1:1)\n    at publish (/p/operator.ts:4:1)";
+    expect(placeOfThrow(error("Error", "boom", stack), ["/work/lotse/"])).toBe("operator.ts:4:1");
+    const here = new Error("boom");
+    expect(here.stack).toContain("source-place.test.ts");
+    expect(placeOfThrow(here)).toBeUndefined();
+  });
+
   it("is undefined when there is none", () => {
     expect(placeOfThrow(error("Error", "boom", "Error: boom"))).toBeUndefined();
   });

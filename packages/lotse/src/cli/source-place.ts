@@ -1,4 +1,7 @@
 /** Reads out of errors where in the user's source they come from. Every compiler tells it in its own way. */
+import { realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** A sentence of a compiler and what it is about. */
@@ -42,7 +45,7 @@ function fromNode(error: Error, loaded: string): SyntaxPlace | undefined {
 }
 
 /** `operator.ts:12:5`: the first frame of a stack that is the user's own code. */
-export function placeOfThrow(error: Error): string | undefined {
+export function placeOfThrow(error: Error, lotse: readonly string[] = lotseFolders()): string | undefined {
   for (const line of (error.stack ?? "").split("\n")) {
     const match =
       /^\s+at (?:.*\()?(?:async )?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(?<line>\d+):(?<column>\d+)\)?$/.exec(
@@ -50,11 +53,24 @@ export function placeOfThrow(error: Error): string | undefined {
       );
     if (!match?.groups) continue;
     const { file = "", line: row, column } = match.groups;
-    if (/[\\/]node_modules[\\/]|node:/.test(file)) continue;
+    if (/[\\/]node_modules[\\/]|node:/.test(file) || lotse.some((folder) => pathOf(file).startsWith(folder))) continue;
     // What loaders put before the first line moves its columns.
     return `${baseName(pathOf(file))}:${row}${row === "1" ? "" : `:${column}`}`;
   }
   return undefined;
+}
+
+/** Where Lotse's own code is: linked into a project (`npm link`, a workspace) it is not below any node_modules. */
+function lotseFolders(): string[] {
+  const require = createRequire(import.meta.url);
+  return ["lotse", "@lotse/client", "@lotse/cluster"].flatMap((name) => {
+    try {
+      return [path.dirname(realpathSync(require.resolve(`${name}/package.json`))) + path.sep];
+    } catch {
+      // A bundle has everything in one file.
+      return [];
+    }
+  });
 }
 
 function pathOf(file: string): string {

@@ -1,5 +1,5 @@
 /** An {@link Io} for tests: nothing of the real process is touched. */
-import type { Io, StopSignal } from "./io.ts";
+import type { Io, StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
 
 /** An {@link Io} that remembers what was written, and whose signals and keys a test sends. */
 export interface TestIo extends Io {
@@ -7,6 +7,8 @@ export interface TestIo extends Io {
   err(): string;
   send(signal: StopSignal): void;
   press(key: string): void;
+  /** As if nobody had caught an error. */
+  escape(error: unknown, origin: UncaughtOrigin): void;
   readonly exits: readonly number[];
   /** Resolves when somebody listens to signals: from then on the command can be stopped. */
   readonly listening: Promise<void>;
@@ -20,6 +22,7 @@ export function testIo(
   const exits: number[] = [];
   const signals = new Set<(signal: StopSignal) => void>();
   const keys = new Set<(key: string) => void>();
+  const uncaught: UncaughtListener[] = [];
   let heard: () => void = () => {};
   const listening = new Promise<void>((resolve) => {
     heard = resolve;
@@ -47,6 +50,10 @@ export function testIo(
           return () => keys.delete(listener);
         }
       : undefined,
+    onUncaught: (listener) => {
+      uncaught.push(listener);
+      return () => uncaught.splice(uncaught.lastIndexOf(listener), 1);
+    },
     exit: (code) => exits.push(code),
     out: () => texts.out,
     err: () => texts.err,
@@ -56,6 +63,7 @@ export function testIo(
     press: (key) => {
       for (const listener of [...keys]) listener(key);
     },
+    escape: (error, origin) => uncaught.at(-1)?.(error, origin),
     exits,
     listening,
   };

@@ -7,8 +7,8 @@ import { Workbench } from "./workbench.ts";
 function fakeOperator(name: string, events: string[], start?: Promise<void>): LoadedOperator {
   const operator = {
     name,
-    start: ({ crds }: StartOptions): RunningOperator => {
-      events.push(`${name} starts, crds: ${crds}`);
+    start: ({ crds, retryAtStart }: StartOptions): RunningOperator => {
+      events.push(`${name} starts, crds: ${crds}${retryAtStart ? ", retries at once" : ""}`);
       const stopped = start ?? Promise.resolve();
       return {
         ready: stopped,
@@ -32,7 +32,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
 function benchOf(loads: (() => Promise<readonly LoadedOperator[]>)[]) {
   const broken: string[] = [];
   const bench = new Workbench({
-    start: { crds: "install" },
+    start: (_operators, again) => () => ({ crds: "install", retryAtStart: again }),
     load: () => loads.shift()?.() ?? Promise.reject(new Error("loaded too often")),
     onBroken: (error, stillRunning) => broken.push(`${(error as Error).message}, still running: ${stillRunning}`),
   });
@@ -51,7 +51,12 @@ describe("Workbench", () => {
     ]);
     await bench.reload();
     await bench.reload();
-    expect(events).toEqual(["first starts, crds: install", "loads", "first stops", "second starts, crds: install"]);
+    expect(events).toEqual([
+      "first starts, crds: install",
+      "loads",
+      "first stops",
+      "second starts, crds: install, retries at once",
+    ]);
   });
 
   it("stays empty after a broken file, and works again after the next save", async () => {
@@ -81,7 +86,7 @@ describe("Workbench", () => {
     expect(bench.state).toMatchObject({ phase: "working", operators: [{ operator: { name: "first" } }] });
     expect(events).toEqual(["first starts, crds: install"]);
     await bench.reload();
-    expect(events.slice(1)).toEqual(["first stops", "mended starts, crds: install"]);
+    expect(events.slice(1)).toEqual(["first stops", "mended starts, crds: install, retries at once"]);
   });
 
   it("tells when an operator cannot start", async () => {
@@ -114,7 +119,7 @@ describe("Workbench", () => {
     await Promise.all([all, more]);
     expect(events.filter((event) => event.includes("starts"))).toEqual([
       "first starts, crds: install",
-      "second starts, crds: install",
+      "second starts, crds: install, retries at once",
     ]);
     expect(broken).toEqual([]);
   });

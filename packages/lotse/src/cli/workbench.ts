@@ -11,10 +11,13 @@ export type BenchState =
   | { readonly phase: "working"; readonly operators: readonly LoadedOperator[]; readonly running: RunningOperator[] }
   | { readonly phase: "broken"; readonly error: unknown };
 
+/** How one of the operators is started. */
+export type StartOf = (one: LoadedOperator) => StartOptions;
+
 /** What a {@link Workbench} needs. */
 export interface WorkbenchOptions {
-  /** Where the operators run. */
-  readonly start: StartOptions;
+  /** Where and how these operators run; `again`: others of this session have been at work before them. */
+  readonly start: (operators: readonly LoadedOperator[], again: boolean) => StartOf | Promise<StartOf>;
   /** Loads the file anew. */
   readonly load: () => Promise<readonly LoadedOperator[]>;
   /** These operators are at work now. */
@@ -30,6 +33,7 @@ export class Workbench {
   /** The reload under way; saves that come meanwhile are one more reload after it. */
   #reloading: Promise<void> | undefined;
   #again = false;
+  #started = false;
   #closed = false;
 
   constructor(options: WorkbenchOptions) {
@@ -64,7 +68,9 @@ export class Workbench {
       await this.#clear();
       if (this.#closed) return;
       try {
-        this.#start(operators);
+        const startOf = await this.#options.start(operators, this.#started);
+        if (this.#closed) return;
+        this.#start(operators, startOf);
       } catch (error) {
         this.#broke(error);
       }
@@ -81,8 +87,9 @@ export class Workbench {
     }
   }
 
-  #start(operators: readonly LoadedOperator[]): void {
-    const running = operators.map(({ operator }) => operator.start(this.#options.start));
+  #start(operators: readonly LoadedOperator[], startOf: StartOf): void {
+    this.#started = true;
+    const running = operators.map((one) => one.operator.start(startOf(one)));
     const state: BenchState = { phase: "working", operators, running };
     this.#state = state;
     this.#options.onWorking?.(operators);

@@ -32,6 +32,20 @@ describe("rules", () => {
     ]);
   });
 
+  it("tell each of those who need them once, with all the places where it is written", () => {
+    const at = (place: string, verb: string) => need("pods", [verb], "handler sell", { place });
+    const needs = [
+      at("operator.ts:20", "get"),
+      at("lib/a.ts:3", "get"),
+      at("operator.ts:9", "list"),
+      at("operator.ts:9", "get"),
+    ];
+    expect(rulesFor([...needs, need("pods", ["list"], "the framework: follows Pod")])[0]?.by).toEqual([
+      "handler sell (lib/a.ts:3, operator.ts:9, 20)",
+      "the framework: follows Pod",
+    ]);
+  });
+
   it("with names stay apart from those without", () => {
     const rules = rulesFor([need("crds", ["get"], "a", { names: ["one"] }), need("crds", ["create"], "a")]);
     expect(rules).toHaveLength(2);
@@ -62,6 +76,20 @@ describe("a recorded request", () => {
     ["DELETE", "/api/v1/nodes/n", "nodes", ["delete"], true],
   ])("%s %s needs %s %j", (method, path, resource, verbs, clusterWide) => {
     expect(asked(method, path)).toMatchObject({ resource, verbs, clusterWide, by: "handler h" });
+  });
+
+  it("is written once, and not again where an earlier recording has it, whatever the object is called", () => {
+    const request = (name: string) => {
+      return { handler: "h", method: "GET", path: `/api/v1/namespaces/a/pods/${name}`, watch: false, websocket: false };
+    };
+    const lines: string[] = [];
+    const first = recorder((line) => lines.push(line));
+    for (const name of ["p", "q"]) first(request(name));
+    expect(parseRecording(lines.join(""))).toEqual([request("p")]);
+    const second = recorder((line) => lines.push(line), parseRecording(lines.join("")));
+    second(request("r"));
+    second({ ...request("r"), method: "DELETE" });
+    expect(parseRecording(lines.join("")).map(({ method }) => method)).toEqual(["GET", "DELETE"]);
   });
 
   it("of a watch or a WebSocket needs other verbs", () => {

@@ -9,8 +9,10 @@ export interface Need {
   readonly verbs: readonly string[];
   /** Only objects of these names. */
   readonly names?: readonly string[] | undefined;
-  /** Who needs it, and what for: `the framework: follows Machine`. */
+  /** Who needs it, and what for: `the framework: follows Machine`, `handler publish`. */
   readonly by: string;
+  /** Where that is written: `operator.ts:12`. */
+  readonly place?: string | undefined;
   /** Needed in the whole cluster, however few namespaces the operator serves. */
   readonly clusterWide: boolean;
 }
@@ -21,18 +23,19 @@ export interface Rule {
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
   readonly resourceNames?: readonly string[];
-  /** Who needs it. */
+  /** Who needs it, with all places: `handler publish (operator.ts:12, 20)`. */
   readonly by: readonly string[];
 }
 
 /** The rules that allow all of `needs` and nothing else, in a stable order. */
 export function rulesFor(needs: readonly Need[]): Rule[] {
-  const single = new Map<string, { need: Need; verbs: Set<string>; by: Set<string> }>();
+  const single = new Map<string, { need: Need; verbs: Set<string>; by: Map<string, Set<string>> }>();
   for (const need of needs) {
     const key = JSON.stringify([need.group, need.resource, [...(need.names ?? [])].sort()]);
-    const known = single.get(key) ?? { need, verbs: new Set(), by: new Set() };
+    const known = single.get(key) ?? { need, verbs: new Set(), by: new Map() };
     for (const verb of need.verbs) known.verbs.add(verb);
-    known.by.add(need.by);
+    const places = known.by.get(need.by) ?? new Set();
+    known.by.set(need.by, need.place === undefined ? places : places.add(need.place));
     single.set(key, known);
   }
   // Resources of one group that need the same, for the same reason, share a rule.
@@ -40,7 +43,7 @@ export function rulesFor(needs: readonly Need[]): Rule[] {
   for (const { need, verbs, by } of single.values()) {
     const names = [...(need.names ?? [])].sort();
     const sortedVerbs = [...verbs].sort();
-    const reasons = [...by].sort();
+    const reasons = [...by].map(([who, places]) => `${who}${placesText(places)}`).sort();
     const key = JSON.stringify([need.group, names, sortedVerbs, reasons]);
     const rule = rules.get(key);
     if (rule) rule.resources.push(need.resource);
@@ -57,6 +60,21 @@ export function rulesFor(needs: readonly Need[]): Rule[] {
   for (const rule of rules.values()) rule.resources.sort();
   const order = (rule: Rule) => JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames ?? [], rule.verbs]);
   return [...rules.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
+
+/** ` (operator.ts:12, 20, lib/pods.ts:3)` */
+function placesText(places: ReadonlySet<string>): string {
+  const lines = new Map<string, number[]>();
+  for (const place of places) {
+    const [, file = place, line = ""] = /^(.*):(\d+)$/.exec(place) ?? [];
+    lines.set(file, [...(lines.get(file) ?? []), Number(line)]);
+  }
+  const texts = [...lines]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([file, numbers]) => {
+      return `${file}:${numbers.sort((a, b) => a - b).join(", ")}`;
+    });
+  return texts.length === 0 ? "" : ` (${texts.join(", ")})`;
 }
 
 /** Whether `rules` allow `verb` on a resource. For checks, and for what a recording adds. */

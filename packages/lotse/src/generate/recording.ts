@@ -48,19 +48,44 @@ function parsePath(path: string) {
   return plural === undefined ? undefined : { group, plural, name, subresource, namespaced };
 }
 
-/** Keeps each different request once, as lines for a recording. */
-export function recorder(write: (line: string) => void): (request: RecordedRequest) => void {
-  const known = new Set<string>();
+/**
+ * Keeps each different request once, as lines for a recording. What `before` has, of an earlier recording, is not written
+ * again.
+ *
+ * @example
+ * ```ts
+ * const record = recorder((line) => appendFileSync("operator.requests.jsonl", line));
+ * operator.start({ client, record });
+ * ```
+ */
+export function recorder(
+  write: (line: string) => void,
+  before: readonly RecordedRequest[] = [],
+): (request: RecordedRequest) => void {
+  const known = new Set(before.map(sameness));
   return (request) => {
-    const need = needOf(request);
-    const key = need && JSON.stringify([need.by, need.group, need.resource, need.verbs, need.clusterWide]);
+    const key = sameness(request);
     if (key === undefined || known.has(key)) return;
     known.add(key);
-    write(`${JSON.stringify(request)}\n`);
+    const { handler, method, path, watch, websocket } = request;
+    write(`${JSON.stringify({ handler, method, path, watch, websocket })}\n`);
   };
 }
 
-/** Reads a recording: one JSON object a line. Throws with the line's number when one is none. */
+/** Two requests are the same when they need the same; undefined for one that needs nothing. */
+function sameness(request: RecordedRequest): string | undefined {
+  const need = needOf(request);
+  return need && JSON.stringify([need.by, need.group, need.resource, need.verbs, need.clusterWide]);
+}
+
+/**
+ * Reads a recording: one JSON object a line. Throws with the line's number when one is none.
+ *
+ * @example
+ * ```ts
+ * const requests = parseRecording(readFileSync("operator.requests.jsonl", "utf8"));
+ * ```
+ */
 export function parseRecording(text: string): RecordedRequest[] {
   return text.split("\n").flatMap((line, i) => {
     if (line.trim() === "") return [];

@@ -13,6 +13,7 @@ import {
   type SettingsPlan,
   withUsualBackoff,
 } from "../declare/index.ts";
+import type { RecordedRequest } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
 import { attempt, errorFields, named, Stop } from "../turn/index.ts";
 
@@ -27,6 +28,8 @@ export interface ActivityParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Hears of every request of a handler. */
+  readonly record: ((request: RecordedRequest) => void) | undefined;
 }
 
 /**
@@ -166,7 +169,8 @@ export class Activities {
     client: Client | undefined,
     effort: Pick<LifecycleContext, "retry" | "started" | "runtime">,
   ): LifecycleContext & LoginContext {
-    const { settings, memo, indexes, logger } = this.#parts;
+    const { settings, memo, indexes, logger, record } = this.#parts;
+    const { id } = handler;
     const common = {
       ...effort,
       signal,
@@ -178,7 +182,7 @@ export class Activities {
     if (!client) return common as LifecycleContext & LoginContext;
     return {
       ...common,
-      client: client.with({ signal }),
+      client: client.with({ signal, ...(record && { onRequest: (request) => record({ handler: id, ...request }) }) }),
       indexes: indexes(),
       activity: handler.type as LifecycleContext["activity"],
     };

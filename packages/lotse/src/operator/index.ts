@@ -1,3 +1,4 @@
+export { installCrd } from "./crds.ts";
 export { isOperator, Operator } from "./operator.ts";
 export type { OperatorOptions, RetryAnswer, RunningOperator, StartOptions } from "./options.ts";
 export { type PermissionScope, permissionsOf } from "./permissions.ts";

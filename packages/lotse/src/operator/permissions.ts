@@ -11,10 +11,10 @@ export interface PermissionScope {
   /** The namespaces that it will serve; all of them unless told. */
   readonly namespaces?: readonly string[] | undefined;
   /**
-   * Whether handlers are taken to patch metadata and spec of their objects, because nobody has seen what they do.
-   * Default: only what the framework writes by itself.
+   * The handlers that are taken to patch metadata and spec of their objects, because nobody has seen what they do.
+   * Default: none, only what the framework writes by itself.
    */
-  readonly handlersPatch?: boolean | undefined;
+  readonly handlersPatch?: ((handler: Handler) => boolean) | undefined;
   /** Who brings the definitions; default: what the operator says. */
   readonly crds?: "install" | "wait" | undefined;
   /** The kinds of the cluster, for operators that name kinds by other means than classes. */
@@ -24,7 +24,7 @@ export interface PermissionScope {
 /** See the module comment. */
 export function permissionsOf(
   operator: Pick<Declarations, "resources"> & { readonly options: OperatorOptions },
-  { namespaces, discovered = [], handlersPatch = false, crds }: PermissionScope = {},
+  { namespaces, discovered = [], handlersPatch = () => false, crds }: PermissionScope = {},
 ): Need[] {
   const { kinds } = planKinds(operator.resources, discovered);
   const { options } = operator;
@@ -50,10 +50,14 @@ function needsOfKind(
   kind: KindDescription,
   handlers: readonly Handler[],
   recordInStatus: boolean,
-  handlersPatch: boolean,
+  handlersPatch: (handler: Handler) => boolean,
 ): Need[] {
   const clusterWide = !kind.namespaced;
   const found = [need(kind.group, kind.plural, ["list", "watch"], `the framework: follows ${kind.kind}`, clusterWide)];
+  if (handlers.some(handlersPatch)) {
+    const by = `handlers of ${kind.kind}: may patch metadata and spec (nobody has seen what they do)`;
+    found.push(need(kind.group, kind.plural, ["patch"], by, clusterWide));
+  }
   if (handlers.every(({ type }) => type === "event" || type === "index")) return found;
   const written = `the framework: writes down what was done for each ${kind.kind}`;
   found.push(need(kind.group, kind.plural, ["get"], written, clusterWide));
@@ -63,10 +67,6 @@ function needsOfKind(
   if (handlers.some((one) => one.type === "change" && one.reasons.has("delete") && !one.optional)) {
     const held = `the framework: holds each ${kind.kind} until its deletion is handled`;
     found.push(need(kind.group, kind.plural, ["patch"], held, clusterWide));
-  }
-  if (handlersPatch) {
-    const by = `handlers of ${kind.kind}: may patch metadata and spec (nobody has recorded what they do)`;
-    found.push(need(kind.group, kind.plural, ["patch"], by, clusterWide));
   }
   return found;
 }

@@ -112,6 +112,7 @@ export class Runner implements RunningOperator {
       logger: this.#logger,
       clock: this.#clock,
       random: options.random ?? Math.random,
+      record: options.record,
     });
     this.#traces = findTraces({
       operator: operator.name,

@@ -3,7 +3,7 @@ import { request } from "node:http";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
+import { COMMAND_HEADER, type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 import type { Explanation } from "./explain.ts";
 import type { OperatorHealth } from "./health.ts";
 
@@ -89,6 +89,28 @@ describe("the endpoints", () => {
     expect({ status, answer: JSON.parse(text) }).toEqual({ status: 200, answer: { explanations: [KNOWN] } });
     expect(await get("/explain?kind=pods&name=q")).toEqual({ status: 404, text: '{"explanations":[]}\n' });
     expect(await get("/explain")).toMatchObject({ status: 400, text: expect.stringContaining("kind=KIND") });
+  });
+
+  it("have handlers tried again for whoever is on the same machine, by no other means than a command", async () => {
+    const asked: unknown[] = [];
+    const retry: Observed["retry"] = (question) => {
+      asked.push(question);
+      return question.name === "p" ? { operator: "shop", handlers: ["sell"] } : undefined;
+    };
+    const get = await serve([observed({ retry }), observed()]);
+    const command = { method: "POST", headers: { [COMMAND_HEADER]: "lotse" } };
+    const { status, text } = await get("/retry?kind=pods&namespace=a&name=p", command);
+    expect({ status, answer: JSON.parse(text) }).toEqual({
+      status: 200,
+      answer: { retries: [{ operator: "shop", handlers: ["sell"] }] },
+    });
+    expect(asked).toEqual([{ kind: "pods", namespace: "a", name: "p" }]);
+    expect(await get("/retry?kind=pods&name=q", command)).toEqual({ status: 404, text: '{"retries":[]}\n' });
+    expect(await get("/retry", command)).toMatchObject({ status: 400, text: expect.stringContaining("kind=KIND") });
+    expect(await get("/retry?kind=pods&name=p")).toMatchObject({ status: 405 });
+    // A page in a browser can send this, and must not.
+    expect(await get("/retry?kind=pods&name=p", { method: "POST" })).toMatchObject({ status: 403 });
+    expect(asked).toHaveLength(2);
   });
 
   it("answer nothing else, and nobody who wants to change something", async () => {

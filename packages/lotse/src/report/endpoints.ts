@@ -1,4 +1,8 @@
-/** The small HTTP server beside an operator: health for the kubelet, metrics for Prometheus, answers for `lotse explain`. */
+/**
+ * The small HTTP server beside an operator: health for the kubelet, metrics for Prometheus, answers for `lotse explain`
+ * and `lotse retry`. Whoever reaches it may look; only somebody on the same machine, or in the same pod, may ask for
+ * something to be done.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorMessage } from "@lotse/client/meta";
@@ -12,7 +16,18 @@ export interface Observed {
   metrics(): string;
   probe(): Promise<Readonly<Record<string, unknown>>>;
   explain(question: ObjectQuestion): Explanation | undefined;
+  /** Absent in operators of an older copy of the package. */
+  retry?(question: ObjectQuestion): Retried | undefined;
 }
+
+/** What an operator tries again now. */
+interface Retried {
+  readonly operator: string;
+  readonly handlers: readonly string[];
+}
+
+/** Goes with whatever changes something: a page in somebody's browser cannot send it to another place than its own. */
+export const COMMAND_HEADER = "x-lotse-command";
 
 /** Where the endpoints listen. */
 export type EndpointsAddress =
@@ -81,12 +96,10 @@ function listen(server: Server, address: EndpointsAddress): Promise<void> {
   });
 }
 
-async function answer(
-  { method = "GET", url = "/" }: IncomingMessage,
-  liveness: string,
-  operators: readonly Observed[],
-): Promise<Answer> {
+async function answer(request: IncomingMessage, liveness: string, operators: readonly Observed[]): Promise<Answer> {
+  const { method = "GET", url = "/" } = request;
   const { pathname, searchParams } = new URL(url, "http://localhost");
+  if (pathname === "/retry") return retry(request, operators, searchParams);
   if (method !== "GET" && method !== "HEAD") return plain(405, "only GET is answered here\n");
   if (pathname === liveness || pathname === "/healthz" || pathname === "/livez") {
     return alive(operators, searchParams.has("verbose"));
@@ -103,7 +116,7 @@ async function answer(
   }
   if (pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });
   if (pathname === "/explain") return explain(operators, searchParams);
-  const known = [...new Set([liveness, "/healthz", "/readyz", "/metrics", "/status", "/explain"])];
+  const known = [...new Set([liveness, "/healthz", "/readyz", "/metrics", "/status", "/explain", "/retry"])];
   return plain(404, `there is nothing at ${pathname}; there is ${known.join(", ")}\n`);
 }
 
@@ -131,12 +144,32 @@ function verdict(verdicts: readonly Verdict[], word: string): Answer {
 }
 
 function explain(operators: readonly Observed[], query: URLSearchParams): Answer {
-  const kind = query.get("kind");
-  const name = query.get("name");
-  if (!kind || !name) return plain(400, "ask for /explain?kind=KIND&name=NAME&namespace=NAMESPACE\n");
-  const question: ObjectQuestion = { kind, name, namespace: query.get("namespace") ?? undefined };
+  const question = questionIn(query);
+  if (!question) return plain(400, "ask for /explain?kind=KIND&name=NAME&namespace=NAMESPACE\n");
   const answers = operators.flatMap((one) => one.explain(question) ?? []);
   return json(answers.length > 0 ? 200 : 404, { explanations: answers });
+}
+
+function retry(request: IncomingMessage, operators: readonly Observed[], query: URLSearchParams): Answer {
+  if (request.method !== "POST") return plain(405, "only POST is answered here\n");
+  if (!isFromHere(request)) return plain(403, "only whoever is on its own machine may ask for a retry\n");
+  const question = questionIn(query);
+  if (!question) return plain(400, "ask for /retry?kind=KIND&name=NAME&namespace=NAMESPACE\n");
+  const retries = operators.flatMap((one) => one.retry?.(question) ?? []);
+  return json(retries.length > 0 ? 200 : 404, { retries });
+}
+
+/** By its socket, or from this machine and not by way of a page in a browser. A forwarded port is this machine. */
+function isFromHere({ socket, headers }: IncomingMessage): boolean {
+  if (headers[COMMAND_HEADER] === undefined) return false;
+  const { remoteAddress } = socket;
+  return remoteAddress === undefined || /^(?:127\.|::1$|::ffff:127\.)/.test(remoteAddress);
+}
+
+function questionIn(query: URLSearchParams): ObjectQuestion | undefined {
+  const kind = query.get("kind");
+  const name = query.get("name");
+  return kind && name ? { kind, name, namespace: query.get("namespace") ?? undefined } : undefined;
 }
 
 function plain(status: number, body: string): Answer {

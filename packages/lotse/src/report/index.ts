@@ -1,4 +1,4 @@
-export { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
+export { COMMAND_HEADER, type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 export { type EventCounts, EventRecorder, type EventSettings } from "./events.ts";
 export type { Explanation, FailedHandler, ObjectQuestion, OpenHandler, RunningHandler } from "./explain.ts";
 export { type BrokenApi, isAlive, isReady, type OperatorHealth, type StreamHealth, type Verdict } from "./health.ts";

@@ -172,7 +172,10 @@ export function handlerClient(
   return kind.client.with({
     ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
     signal,
-    onWrite: (written, verb, description) => handlerWrote(written, description, { verb, writer }),
+    onWrite: (written, verb, description) => {
+      if (verb === "apply") recordCreation(kind, handler, written, description);
+      handlerWrote(written, description, { verb, writer });
+    },
     ...(record && { onRequest: (request) => record({ handler, ...request }) }),
   });
 }
@@ -187,6 +190,12 @@ export function recordRead(
   if (!record) return;
   const path = pathOf(kind, kind.namespaced ? { namespace } : {});
   for (const watch of [false, true]) record({ handler, method: "GET", path, watch, websocket: false });
+}
+
+/** Where there is no object yet, an apply creates it, and the server asks for that right besides. */
+function recordCreation({ record }: TurnKind, handler: string, body: KubeBody, kind: KindDescription): void {
+  const path = pathOf(kind, { namespace: body.metadata?.namespace });
+  record?.({ handler, method: "POST", path, watch: false, websocket: false });
 }
 
 /** What a handler put into its patch is written by the framework on its behalf: it is part of what the handler does. */
