@@ -9,7 +9,7 @@ import {
 import type { Daemon } from "./daemon.ts";
 import { retryDaemons, stopDaemons, tendDaemons } from "./daemons.ts";
 import { runTimers } from "./run-timers.ts";
-import { retriedTimer, type TimerState, timerStanding } from "./timers.ts";
+import { retriedTimer, type TimerState, timerStanding, wokenTimer } from "./timers.ts";
 
 /** What goes on for one object. */
 interface ObjectWork {
@@ -63,6 +63,13 @@ export class Background implements BackgroundWork {
       retried.push(id);
     }
     return retried;
+  }
+
+  wake(memory: ObjectMemory): void {
+    const work = this.#work.get(memory);
+    if (!work) return;
+    for (const daemon of work.daemons.values()) daemon.hurry();
+    for (const [id, state] of work.timers) work.timers.set(id, wokenTimer(state));
   }
 
   #of(memory: ObjectMemory): ObjectWork {

@@ -2,7 +2,7 @@
 import { formatDuration } from "@lotse/client/meta";
 import { matchesFilters, type TimerHandler } from "../declare/index.ts";
 import { type BackgroundTurn, errorFields, named, reportTrouble, timerContext } from "../turn/index.ts";
-import { afterTimerRun, isLifted, startTimer, type TimerState, timerDueAt, toldAnew } from "./timers.ts";
+import { afterTimerRun, isLifted, startTimer, type TimerState, timerDueAt, toldAnew, wokenTimer } from "./timers.ts";
 
 /** Runs timers that are due; resolves with when the next one is (monotonic). */
 export async function runTimers(
@@ -55,7 +55,9 @@ async function runTimer(
     attempts,
   );
   const now = clock.monotonic();
-  const after = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt, clock.now());
+  const ended = afterTimerRun(handler, state, result.outcome, begunAt, now, random, changedAt, clock.now());
+  // Woken while it ran: once more, for what this run may not have seen.
+  const after = timers.get(handler.id) === state ? ended : wokenTimer(ended);
   if (result.outcome.type === "done" && handler.schedule?.missed === "once") {
     runs.ranAt = { ...runs.ranAt, [handler.id]: new Date(time.wall).toISOString() };
   }

@@ -138,6 +138,14 @@ export function retriedTimer(state: TimerState): TimerState {
   return { ...rest, ended: false, attempts: 0, startedAt: undefined, dueAt: 0 };
 }
 
+/**
+ * The state of a timer whose object was woken from outside: it runs at once. What goes by the clock on the wall goes by
+ * it still, unless it waits for another try.
+ */
+export function wokenTimer(state: TimerState): TimerState {
+  return state.scheduledFor !== undefined && state.attempts === 0 ? { ...state } : { ...state, dueAt: 0 };
+}
+
 /** How a timer stands; undefined when all is well. */
 export function timerStanding(id: string, { problem, ended, waits }: TimerState): Standing | undefined {
   if (problem === undefined) return undefined;

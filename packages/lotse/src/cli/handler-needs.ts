@@ -56,14 +56,23 @@ interface KnownHandler {
 }
 
 function handlersOf({ operator }: LoadedOperator): KnownHandler[] {
-  // Perhaps of another copy of the package, which has no handlers of its own life.
-  const { resources, lifecycle = [] } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
-  return [...resources.flatMap(({ handlers }) => handlers), ...lifecycle].map((handler) => {
+  // Perhaps of another copy of the package, which has not all sorts of them.
+  const {
+    resources,
+    lifecycle = [],
+    sources = [],
+    schedules = [],
+  } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
+  const outside = [...sources, ...schedules].map((handler) => {
+    return { id: handler.id, place: handler.place, asks: true, handler };
+  });
+  const declared = [...resources.flatMap(({ handlers }) => handlers), ...lifecycle].map((handler) => {
     const { id, place, type } = handler;
     // The part of a reconciler that cleans up is looked at with the reconciler.
     const inner = type === "change" && handler.reconciler !== undefined;
     return { id, place, asks: type !== "index" && type !== "login" && !inner, handler };
   });
+  return [...declared, ...outside];
 }
 
 /** Pure: from what was read and what was recorded to what is needed, and what is not known. */

@@ -14,9 +14,9 @@ export const NO_HANDLERS = {
 /** Those among `operators` that declare nothing at all. */
 export function withoutHandlers(operators: readonly LoadedOperator[]): LoadedOperator[] {
   return operators.filter(({ operator }) => {
-    // Perhaps of another copy of the package, which has no handlers of its own life.
-    const { resources, lifecycle = [] } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
-    return resources.length === 0 && lifecycle.length === 0;
+    // Perhaps of another copy of the package, which knows fewer sorts of them.
+    const { resources, lifecycle, sources, schedules } = operator as Partial<typeof operator>;
+    return [resources, lifecycle, sources, schedules].every((declared) => !declared?.length);
   });
 }
 

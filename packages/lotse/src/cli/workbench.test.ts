@@ -19,6 +19,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
         health: () => ({ operator: "fixture", phase: "ready" as const, streams: [], missing: [] }),
         explain: () => undefined,
         retry: () => undefined,
+        wake: () => false,
         stop: async () => {
           events.push(`${name} stops`);
         },

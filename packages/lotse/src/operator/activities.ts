@@ -1,9 +1,7 @@
 /** Handlers of the operator itself, not of objects: startup, cleanup, login and probe. */
 import type { Client, Login } from "@lotse/client";
-import { type Clock, errorMessage, formatDuration, KubeError, sleep } from "@lotse/client/meta";
+import { type Clock, errorMessage, formatDuration, KubeError } from "@lotse/client/meta";
 import {
-  Aborted,
-  backoffMs,
   type Indexes,
   type LifecycleContext,
   type LifecycleHandler,
@@ -15,7 +13,8 @@ import {
 } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
-import { attempt, errorFields, named, Stop } from "../turn/index.ts";
+import { errorFields, named } from "../turn/index.ts";
+import { makeEffort } from "./effort.ts";
 
 /** What the operator's own handlers are given. */
 export interface ActivityParts {
@@ -117,50 +116,30 @@ export class Activities {
 
   /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
   async #run(handler: LifecycleHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
-    const parent = new Stop();
-    const unlink = forward(signal, parent);
-    try {
-      return await this.#attempts(handler, signal, parent, client);
-    } finally {
-      unlink();
-    }
-  }
-
-  async #attempts(handler: LifecycleHandler, signal: AbortSignal, parent: Stop, client?: Client): Promise<unknown> {
     const { clock, random } = this.#parts;
-    const startedAt = clock.now();
+    const { gracefulMs, backoff } = this.#parts.plan();
     const logger = this.#parts.logger.with({ handler: handler.id });
-    for (let retry = 0; ; retry++) {
-      const { gracefulMs, backoff } = this.#parts.plan();
-      const plan = withUsualBackoff(handler.retry, backoff);
-      const spent = clock.now() - startedAt;
-      const { outcome, error } = await attempt(
-        ({ signal: own }) =>
-          handler.fn(this.#context(handler, own, client, { retry, started: new Date(startedAt), runtime: spent })),
-        {
-          clock,
-          parent,
-          timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - spent),
-          graceMs: gracefulMs,
-          errors: plan.errors,
-        },
-      );
-      if (outcome.type === "done") return outcome.result;
-      if (outcome.type === "aborted") return undefined;
-      const delayMs = outcome.type === "failed" ? 0 : (outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, random()));
-      const late = plan.timeoutMs !== undefined && spent + delayMs >= plan.timeoutMs;
-      const exhausted = plan.retries !== undefined && retry + 1 >= plan.retries;
-      if (outcome.type === "failed" || exhausted || late) {
-        logger.error(`${handler.type} handler failed for good`, { ...named(handler), ...errorFields(error, true) });
-        throw new LifecycleError(handler, error);
-      }
-      logger.warn(`${handler.type} handler failed, will be tried again`, {
-        ...named(handler),
-        ...errorFields(error, retry === 0),
-        retryIn: formatDuration(delayMs),
-      });
-      await sleep(clock, delayMs, signal);
+    const end = await makeEffort({
+      call: (stop, effort) => handler.fn(this.#context(handler, stop.signal, client, effort)),
+      retry: withUsualBackoff(handler.retry, backoff),
+      clock,
+      random,
+      signal,
+      graceMs: gracefulMs,
+      onRetry: (error, retry, delayMs) =>
+        logger.warn(`${handler.type} handler failed, will be tried again`, {
+          ...named(handler),
+          ...errorFields(error, retry === 0),
+          retryIn: formatDuration(delayMs),
+        }),
+    });
+    if (end.type === "done") return end.result;
+    if (end.type === "aborted") {
+      if (end.error !== undefined) throw end.error;
+      return undefined;
     }
+    logger.error(`${handler.type} handler failed for good`, { ...named(handler), ...errorFields(end.error, true) });
+    throw new LifecycleError(handler, end.error);
   }
 
   #context(
@@ -188,12 +167,3 @@ export class Activities {
     };
   }
 }
-
-function forward(signal: AbortSignal, stop: Stop): () => void {
-  const onAbort = () => stop.stop(signal.reason instanceof Aborted ? signal.reason : SHUTDOWN);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  return () => signal.removeEventListener("abort", onAbort);
-}
-
-const SHUTDOWN = new Aborted("shutdown", "the operator stops");

@@ -2,35 +2,29 @@
  * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
  * the rest. A change walks informers → queue → turn, and nothing walks back up.
  */
-import { type Client, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import { type Clock, formatDuration } from "@lotse/client/meta";
+import { type KindDescription, type KubeBody, storeKey } from "@lotse/client";
+import { formatDuration } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   Aborted,
   type DaemonHandler,
-  type FixedSettings,
   type Handler,
   type IndexHandler,
-  type Memo,
   type ReconcileHandler,
   type SettingsPlan,
   type TimerHandler,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
 import type { InformerChange, KindFacts } from "../informers/index.ts";
 import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import { bindCleanUp, KindView, Level, NewState, type Reader, type World } from "../reconcile/index.ts";
+import { bindCleanUp, KindView, Level, NewState, type Reader } from "../reconcile/index.ts";
 import {
-  type EventRecorder,
   type Explanation,
   Journal,
   KindMeasures,
   type Logger,
-  type Metrics,
   type ObjectQuestion,
   type StreamHealth,
-  type Traces,
   type Wake,
 } from "../report/index.ts";
 import {
@@ -43,54 +37,24 @@ import {
   type ObjectMemory,
   type RawEvent,
   type RecordStorage,
-  type RunningAttempt,
   RunningAttempts,
   recordRead,
   retriable,
-  returnsValue,
   type TurnEnd,
   type TurnKind,
   takeTurn,
 } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
-import type { OperatorIndexes } from "./indexes.ts";
 import { explainObject, isCalled } from "./inspect.ts";
 import { KindStreams, type ObjectListener } from "./kind-streams.ts";
 import { referenceOf, unwrittenOf, writePending } from "./last-writes.ts";
+import { tellOfResults, tellOfSlow } from "./notices.ts";
 import { means } from "./plan.ts";
-import type { Scope, Scopes } from "./scopes.ts";
+import type { Scope } from "./scopes.ts";
+import type { ControllerShared } from "./shared.ts";
 import { storageOf } from "./storages.ts";
 import { Strangers } from "./strangers.ts";
 import { describeTurns, handlersOf } from "./turn-kind.ts";
-
-/** What all controllers of an operator share. */
-export interface ControllerShared {
-  readonly operator: string;
-  /** Names that it had before. */
-  readonly formerNames: readonly string[];
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Undefined when the project has no OpenTelemetry. */
-  readonly traces: Traces | undefined;
-  readonly stopping: AbortSignal;
-  readonly settings: FixedSettings;
-  readonly plan: SettingsPlan;
-  /** What each object's memo begins with. */
-  readonly memo: Memo;
-  readonly scopes: Scopes;
-  readonly indexes: OperatorIndexes;
-  readonly events: EventRecorder;
-  readonly world: World;
-  /** A handler wrote an object of this kind. */
-  readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
-  /** Hears of every request of a handler. */
-  readonly record: ((request: RecordedRequest) => void) | undefined;
-  /** What waits for another try is tried when its object is first seen. */
-  readonly retryAtStart: boolean;
-}
 
 /** `namespace/name/uid`: an object that is deleted and created again is another one. */
 function objectKey(body: KubeBody): string {
@@ -169,7 +133,7 @@ export class Controller implements ObjectListener {
     this.#attempts = new RunningAttempts({
       clock: shared.clock,
       slowMs: shared.plan.slowMs,
-      onSlow: (attempt, forMs) => this.#reportSlow(attempt, forMs),
+      onSlow: (attempt, forMs) => tellOfSlow(shared, this.kind, this.#logger, attempt, forMs),
     });
     this.#turnKind = this.#describe(this.#storage(facts.keepsRecord));
     this.#queue = new WorkQueue({
@@ -188,7 +152,7 @@ export class Controller implements ObjectListener {
     shared.stopping.addEventListener("abort", this.#interrupt, { once: true });
     this.#strangers = new Strangers([shared.operator, ...shared.formerNames]);
     void this.#streams.synced.then(() => this.#tellOfStrangers());
-    this.#tellOfResults();
+    tellOfResults(usually, facts, this.#logger);
     this.#streams.begin();
   }
 
@@ -329,8 +293,11 @@ export class Controller implements ObjectListener {
   }
 
   /** What is remembered of the object that somebody asks about. */
-  #asked({ kind, namespace, name }: ObjectQuestion): ObjectMemory | undefined {
-    if (!isCalled(this.kind, kind)) return undefined;
+  #asked({ kind, ...name }: ObjectQuestion): ObjectMemory | undefined {
+    return isCalled(this.kind, kind) ? this.#called(name) : undefined;
+  }
+
+  #called({ namespace, name }: Omit<ObjectQuestion, "kind">): ObjectMemory | undefined {
     const prefix = `${this.kind.namespaced ? (namespace ?? "default") : ""}/${name}/`;
     return [...this.#memories.values()].findLast(({ key }) => key.startsWith(prefix));
   }
@@ -349,6 +316,18 @@ export class Controller implements ObjectListener {
     noteWake(memory, { by: "retry" });
     this.#queue.add(memory.key, PRIORITY.live);
     return handlers;
+  }
+
+  /** Something has happened to an object outside of the cluster; false when the object is unknown. */
+  wake(name: Omit<ObjectQuestion, "kind">, why: string): boolean {
+    const memory = this.#called(name);
+    if (!memory || memory.gone) return false;
+    memory.woken = true;
+    this.#background?.wake(memory);
+    this.#level?.wake(memory);
+    noteWake(memory, { by: "outside", what: why });
+    this.#queue.add(memory.key, PRIORITY.live);
+    return true;
   }
 
   /** What is known about one object; undefined when it is of another kind, or unknown. */
@@ -433,38 +412,6 @@ export class Controller implements ObjectListener {
     const strangers = this.#strangers;
     this.#strangers = undefined;
     await strangers?.tell(this.#shared.client, this.#logger);
-  }
-
-  /** What handlers of the kind return has to have room in its status. */
-  #tellOfResults(): void {
-    const { keepsField, kind } = this.#facts;
-    for (const { type, id, place, fn } of this.#handlers) {
-      if (type !== "change" && type !== "timer" && type !== "daemon") continue;
-      if (keepsField(id) || !returnsValue(fn)) continue;
-      this.#logger.warn("a handler returns something, and the kind's status has no field for it", {
-        handler: id,
-        at: place,
-        hint: `add ${id} to the status of ${kind.kind}, or return nothing`,
-      });
-    }
-  }
-
-  #reportSlow({ key, handler: { id, place } }: RunningAttempt, forMs: number): void {
-    const { metrics, operator, events } = this.#shared;
-    const object = referenceOf(this.kind, key);
-    const time = formatDuration(forMs);
-    this.#logger.about(object).warn("a handler has not come to its end yet, its object waits for it", {
-      handler: id,
-      at: place,
-      for: time,
-      hint: "await with the context's signal, or give it { timeout }",
-    });
-    events.post({ type: "Warning", reason: "HandlerSlow", message: `${id} has been running for ${time}`, object });
-    metrics.count("lotse_slow_handlers_total", "Attempts that have not come to their end for long.", {
-      operator,
-      kind: this.kind.kind,
-      handler: id,
-    });
   }
 
   async #work(key: string, waitedMs: number): Promise<void> {

@@ -29,7 +29,8 @@ export interface Effort {
 export type EffortEnd =
   | { readonly type: "done"; readonly result: unknown }
   | { readonly type: "failed"; readonly error: unknown }
-  | { readonly type: "aborted" };
+  /** `error`: what the last attempt failed with, if there was no time for another one. */
+  | { readonly type: "aborted"; readonly error?: unknown };
 
 /** See the module comment. Never rejects. */
 export async function makeEffort(effort: Effort): Promise<EffortEnd> {
@@ -56,7 +57,7 @@ export async function makeEffort(effort: Effort): Promise<EffortEnd> {
       if (late || (plan.retries !== undefined && retry + 1 >= plan.retries)) return { type: "failed", error };
       onRetry(error, retry, delayMs);
       await sleep(clock, delayMs, signal).catch(() => undefined);
-      if (signal.aborted) return { type: "aborted" };
+      if (signal.aborted) return { type: "aborted", error };
     }
   } finally {
     unlink();

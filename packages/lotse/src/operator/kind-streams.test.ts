@@ -2,8 +2,8 @@ import type { KubeBody } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Logger, type LogRecord } from "../report/index.ts";
-import type { ControllerShared } from "./controller.ts";
 import { KindStreams } from "./kind-streams.ts";
+import type { ControllerShared } from "./shared.ts";
 import { FAULTS, kindOf, TestApi } from "./test-api.ts";
 
 async function streaming(scopes: readonly (string | undefined)[], fails: TestApi["fails"] = () => undefined) {

@@ -4,9 +4,9 @@ import { errorMessage } from "@lotse/client/meta";
 import { type BackoffPlan, backoffMs } from "../declare/index.ts";
 import { Informer, type InformerListener, type InformerOptions } from "../informers/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
-import type { ControllerShared } from "./controller.ts";
 import { streamHealth } from "./inspect.ts";
 import type { Scope } from "./scopes.ts";
+import type { ControllerShared } from "./shared.ts";
 import { firstOfSignals } from "./signals.ts";
 
 /** A scope that is being watched. */

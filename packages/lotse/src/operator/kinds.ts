@@ -5,12 +5,13 @@
  */
 import { type Client, type KindClass, type KindDescription, NotFoundError, UnknownKindError } from "@lotse/client";
 import { type Clock, errorMessage } from "@lotse/client/meta";
-import { isResourceClass, type ResourceDeclaration, TemporaryError } from "../declare/index.ts";
+import { isResourceClass, type ResourceDeclaration, TemporaryError, type WokenObject } from "../declare/index.ts";
 import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
 import type { KindView, World } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
-import { Controller, type ControllerShared } from "./controller.ts";
+import { Controller } from "./controller.ts";
 import { type KindPlan, kindKey, means } from "./plan.ts";
+import type { ControllerShared } from "./shared.ts";
 import { firstOfSignals } from "./signals.ts";
 
 /** A kind on its way. */
@@ -75,6 +76,15 @@ export class Kinds {
   /** The controller of a kind, whatever its version. */
   find(kind: Pick<KindDescription, "plural" | "group">): Controller | undefined {
     return this.#started.get(kindKey(kind))?.controller;
+  }
+
+  /** Wakes an object for what has happened outside of the cluster; false when it is not known. */
+  wake({ kind, namespace, name }: WokenObject, why: string): boolean {
+    // All of them: a name may mean several kinds, of which one has the object.
+    return this.controllers
+      .filter((controller) => means(kind, controller.kind))
+      .map((controller) => controller.wake({ namespace, name }, why))
+      .some((known) => known);
   }
 
   /** Begins to follow a kind. */

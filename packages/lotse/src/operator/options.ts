@@ -8,6 +8,7 @@ import {
   type Settings,
   type SettingsInput,
   settingsOf,
+  type WokenObject,
 } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
 import type { Explanation, LogSink, ObjectQuestion, OperatorHealth } from "../report/index.ts";
@@ -119,6 +120,17 @@ export interface RunningOperator extends AsyncDisposable {
    * ```
    */
   retry(question: ObjectQuestion): RetryAnswer | undefined;
+  /**
+   * Wakes an object for something that has happened outside of the cluster, as a source does: its reconcilers, children and
+   * timers run, and what waits for its retry is tried. `why` is shown by `lotse explain`. False when the object is not
+   * known.
+   *
+   * @example
+   * ```ts
+   * running.wake(Machine, { namespace: "default", name: "one" }, "somebody rang");
+   * ```
+   */
+  wake(kind: WokenObject["kind"], name: Omit<WokenObject, "kind" | "why">, why?: string): boolean;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

@@ -39,3 +39,16 @@ describe("the rights of level-based work", () => {
     expect(rightsFor(operator, /ConfigMap/)).toEqual(["configmaps: list watch"]);
   });
 });
+
+describe("the rights of schedules", () => {
+  it("are those to the Lease of each that makes up for runs that were missed", () => {
+    const operator = new Operator({ name: "op" });
+    operator.schedule("daily", { schedule: "@daily", missed: "once" }, () => {});
+    operator.schedule("hourly", "@hourly", () => {});
+    const leases = permissionsOf(operator).filter(({ resource: name }) => name === "leases");
+    expect(leases.map(({ verbs, names }) => ({ verbs, names }))).toEqual([
+      { verbs: ["get", "patch"], names: ["op-daily"] },
+      { verbs: ["create"], names: undefined },
+    ]);
+  });
+});

@@ -5,6 +5,7 @@ import type { Need } from "../generate/index.ts";
 import { parseNamespaces } from "../informers/index.ts";
 import { type OperatorOptions, settingsFor } from "./options.ts";
 import { type KindPlan, means, needsDiscovery, planKinds } from "./plan.ts";
+import { leaseOf } from "./schedules.ts";
 
 /** Where the operator will run. */
 export interface PermissionScope {
@@ -23,7 +24,8 @@ export interface PermissionScope {
 
 /** See the module comment. */
 export function permissionsOf(
-  operator: Pick<Declarations, "resources"> & { readonly options: OperatorOptions },
+  operator: Pick<Declarations, "resources"> &
+    Partial<Pick<Declarations, "schedules">> & { readonly options: OperatorOptions },
   { namespaces, discovered = [], handlersPatch = () => false, crds }: PermissionScope = {},
 ): Need[] {
   const { kinds } = planKinds(operator.resources, discovered);
@@ -39,6 +41,7 @@ export function permissionsOf(
   if (settings.posting.events !== "none") {
     needs.push(need("", "events", ["create", "patch"], "the framework: posts Events", false));
   }
+  needs.push(...needsOfSchedules(operator.schedules ?? [], options.name));
   needs.push(...needsOfDefinitions(operator, (crds ?? options.crds) === "install"));
   if (namespaces && !parseNamespaces(namespaces).exact) {
     needs.push(need("", "namespaces", ["list", "watch"], "the framework: follows the namespaces that it serves", true));
@@ -86,6 +89,16 @@ function needsOfChildren(plans: readonly KindPlan[]): Need[] {
       ];
     }),
   );
+}
+
+/** What makes up for runs that were missed has to know when the last one was. */
+function needsOfSchedules(schedules: Declarations["schedules"], operator: string): Need[] {
+  const names = schedules.filter(({ schedule }) => schedule.missed === "once").map(({ id }) => leaseOf(operator, id));
+  if (names.length === 0) return [];
+  const by = "the framework: remembers when its schedules ran";
+  const lease = (verbs: readonly string[]) => need("coordination.k8s.io", "leases", verbs, by, false);
+  // Nobody can be allowed to create by name.
+  return [{ ...lease(["get", "patch"]), names }, lease(["create"])];
 }
 
 function needsOfDefinitions({ resources }: Pick<Declarations, "resources">, install: boolean): Need[] {

@@ -10,6 +10,7 @@ import {
   planSettings,
   type Settings,
   type SettingsPlan,
+  type WokenObject,
 } from "../declare/index.ts";
 import { World } from "../reconcile/index.ts";
 import {
@@ -30,7 +31,6 @@ import {
 } from "../report/index.ts";
 import type { HandlerWrite } from "../turn/index.ts";
 import { Activities } from "./activities.ts";
-import type { ControllerShared } from "./controller.ts";
 import { installCrd } from "./crds.ts";
 import { endOperator, planEnding } from "./ending.ts";
 import { OperatorIndexes } from "./indexes.ts";
@@ -42,8 +42,10 @@ import {
   type StartOptions,
   settingsFor,
 } from "./options.ts";
+import { Outside } from "./outside.ts";
 import { untilItWorks } from "./patience.ts";
 import { Scopes } from "./scopes.ts";
+import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
 import { Working } from "./working.ts";
 
@@ -74,6 +76,7 @@ export class Runner implements RunningOperator {
   /** When it was asked to stop (monotonic). */
   #stoppingSince = 0;
   #working: Working | undefined;
+  #outside: Outside | undefined;
   #events: EventRecorder | undefined;
   #client: Client | undefined;
   #phase: OperatorHealth["phase"] = "starting";
@@ -197,6 +200,10 @@ export class Runner implements RunningOperator {
     return undefined;
   }
 
+  wake(kind: WokenObject["kind"], name: Omit<WokenObject, "kind" | "why">, why = "wake"): boolean {
+    return this.#kinds.wake({ kind, ...name }, why);
+  }
+
   async idle(): Promise<void> {
     await Promise.all(this.#kinds.controllers.map((controller) => controller.idle()));
   }
@@ -242,7 +249,7 @@ export class Runner implements RunningOperator {
       logger: this.#logger,
       since: this.#stoppingSince,
       plan: planEnding(this.#killAfterMs),
-      enders: this.#kinds.controllers,
+      enders: [...this.#kinds.controllers, ...(this.#outside ? [this.#outside] : [])],
       streams,
       events: this.#events,
       cleanup: (signal) => this.#activities.cleanup(client, signal),
@@ -343,10 +350,18 @@ export class Runner implements RunningOperator {
       record: this.#options.record,
       retryAtStart: this.#options.retryAtStart === true,
     };
+    const outside = new Outside({
+      ...shared,
+      declarations: this.#declarations,
+      wake: (object, why) => this.#kinds.wake(object, why),
+    });
+    this.#outside = outside;
     const onReady = () => {
+      if (this.#stopping.signal.aborted) return;
       const kinds = this.#kinds.controllers.map(({ kind }) => kind.kind).join(", ");
       this.#logger.info("the operator is ready", { operator: this.#operator.name, kinds });
       begin();
+      outside.begin();
     };
     return new Working({ declarations: this.#declarations.resources, kinds: this.#kinds, shared, onReady });
   }

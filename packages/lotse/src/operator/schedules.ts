@@ -4,7 +4,7 @@
  */
 import { type Client, Lease, NotFoundError } from "@lotse/client";
 import { type Clock, durationMs, formatDuration, sleep } from "@lotse/client/meta";
-import { type OutsideContext, type ScheduledHandler, withUsualBackoff } from "../declare/index.ts";
+import { type OutsideContext, type ScheduledHandler, type SettingsPlan, withUsualBackoff } from "../declare/index.ts";
 import type { Logger, Metrics } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
 import { makeEffort } from "./effort.ts";
@@ -12,13 +12,13 @@ import { makeEffort } from "./effort.ts";
 /** What a scheduled function is run with. */
 export interface ScheduleParts {
   readonly operator: string;
-  readonly context: Omit<OutsideContext, "logger" | "signal" | "sleep">;
+  readonly context: OutsideContext;
+  /** Makes and reads the Lease that a schedule remembers its last run by: the framework's own. */
+  readonly client: Client;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly plan: { readonly gracefulMs: number; readonly backoff: Parameters<typeof withUsualBackoff>[1] };
-  readonly stopping: AbortSignal;
+  readonly plan: Pick<SettingsPlan, "gracefulMs" | "backoff">;
 }
 
 /** The clock on the wall may be set: however far away the next time is, it is looked for again after this long. */
@@ -26,16 +26,16 @@ const LOOK_AGAIN_MS = 3_600_000;
 
 /** Runs a function by its schedule until the operator stops. Never rejects. */
 export async function runSchedule(handler: ScheduledHandler, parts: ScheduleParts): Promise<void> {
-  const { clock, stopping } = parts;
-  const logger = parts.logger.with({ schedule: handler.id });
+  const { clock, context } = parts;
+  const { signal: stopping } = context;
   const { schedule } = handler;
-  const memory = schedule.missed === "once" ? new LastRun(handler.id, parts, logger) : undefined;
+  const memory = schedule.missed === "once" ? new LastRun(handler.id, parts) : undefined;
   let since = (await memory?.read()) ?? clock.now();
   for (;;) {
     const next = schedule.next(since);
     if (next === undefined || !(await untilTime(next, clock, stopping))) return;
     const begunAt = clock.now();
-    await runOnce(handler, next, parts, logger);
+    await runOnce(handler, next, parts);
     if (stopping.aborted) return;
     await memory?.write(begunAt);
     since = schedule.missed === "once" ? begunAt : clock.now();
@@ -50,8 +50,9 @@ async function untilTime(time: number, clock: Clock, stopping: AbortSignal): Pro
   return !stopping.aborted;
 }
 
-async function runOnce(handler: ScheduledHandler, at: number, parts: ScheduleParts, logger: Logger): Promise<void> {
-  const { clock, random, stopping, context, plan, metrics, operator } = parts;
+async function runOnce(handler: ScheduledHandler, at: number, parts: ScheduleParts): Promise<void> {
+  const { clock, random, context, plan, metrics, operator } = parts;
+  const { logger } = context;
   const { id, place, fn } = handler;
   const begunAt = clock.monotonic();
   logger.debug("scheduled run begins", { scheduled: new Date(at).toISOString() });
@@ -61,7 +62,6 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
         ...context,
         ...effort,
         client: context.client.with({ signal: stop.signal }),
-        logger,
         signal: stop.signal,
         sleep: (duration) => sleep(clock, durationMs(duration), stop.signal),
         scheduled: new Date(at),
@@ -69,7 +69,7 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
     retry: withUsualBackoff(handler.retry, plan.backoff),
     clock,
     random,
-    signal: stopping,
+    signal: context.signal,
     graceMs: plan.gracefulMs,
     onRetry: (error, retry, delayMs) =>
       logger.warn("scheduled run failed, will be tried again", {
@@ -86,16 +86,21 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
   metrics.count("lotse_scheduled_runs_total", "Runs by the operator's schedules.", { operator, schedule: id, result });
 }
 
+/** The Lease that remembers when a schedule last ran. */
+export function leaseOf(operator: string, schedule: string): string {
+  return `${operator}-${schedule}`;
+}
+
 /** When a schedule last ran, kept as the renewal of a Lease in the operator's namespace. */
 class LastRun {
   readonly #name: string;
   readonly #client: Client;
   readonly #logger: Logger;
 
-  constructor(id: string, { operator, context }: ScheduleParts, logger: Logger) {
-    this.#name = `${operator}-${id}`;
-    this.#client = context.client;
-    this.#logger = logger;
+  constructor(id: string, { operator, client, context }: ScheduleParts) {
+    this.#name = leaseOf(operator, id);
+    this.#client = client;
+    this.#logger = context.logger;
   }
 
   /** Wall-clock milliseconds; undefined when it is not known. */

@@ -1,18 +1,27 @@
 /** Sources: what happens outside of the cluster wakes objects. One that fails is begun again, for as long as it takes. */
 import type { KindDescription } from "@lotse/client";
-import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
-import { backoffMs, type OutsideContext, type SourceHandler, type WokenObject } from "../declare/index.ts";
-import type { Logger, Metrics } from "../report/index.ts";
+import { type Clock, formatDuration, isObject, sleep } from "@lotse/client/meta";
+import {
+  backoffMs,
+  DeclarationError,
+  type OutsideContext,
+  type SourceHandler,
+  type WokenObject,
+} from "../declare/index.ts";
+import type { Metrics } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
+import { within } from "./ending.ts";
+import { unlessAborted } from "./signals.ts";
 
 /** What a source is run with. */
 export interface SourceParts {
   readonly operator: string;
-  readonly context: Omit<OutsideContext, "logger">;
+  readonly context: OutsideContext;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
   readonly metrics: Metrics;
+  /** How long it may take to end after its signal. */
+  readonly graceMs: number;
   /** Wakes an object; false when it is not known. */
   readonly wake: (object: WokenObject, why: string) => boolean;
 }
@@ -21,20 +30,15 @@ export interface SourceParts {
 const WELL_AFTER_MS = 60_000;
 
 /** Runs one source until it ends, or until the operator stops. Never rejects. */
-export async function runSource({ id, place, retry, fn }: SourceHandler, parts: SourceParts): Promise<void> {
+export async function runSource(handler: SourceHandler, parts: SourceParts): Promise<void> {
   const { clock, random, context } = parts;
-  const logger = parts.logger.with({ source: id });
-  const { signal } = context;
+  const { signal, logger } = context;
+  const { id, place, retry } = handler;
   for (let failures = 0; !signal.aborted; ) {
     const begunAt = clock.monotonic();
     try {
-      for await (const told of fn({ ...context, logger })) {
-        for (const object of Array.isArray(told) ? (told as readonly WokenObject[]) : [told as WokenObject]) {
-          tell(id, object, parts, logger);
-        }
-        if (signal.aborted) return;
-      }
-      if (!signal.aborted) logger.info("source has ended");
+      await listen(handler, parts);
+      if (!signal.aborted) logger.warn("source has ended, it tells nothing any more", { at: place });
       return;
     } catch (error) {
       if (signal.aborted) return;
@@ -48,13 +52,52 @@ export async function runSource({ id, place, retry, fn }: SourceHandler, parts: 
   }
 }
 
-function tell(id: string, object: WokenObject, parts: SourceParts, logger: Logger): void {
+/** Resolves when the source has ended or the operator stops; a source that ignores its signal is abandoned. */
+async function listen({ id, place, fn }: SourceHandler, parts: SourceParts): Promise<void> {
+  const { context, clock, graceMs } = parts;
+  const { signal, logger } = context;
+  const iterator = iteratorOf(id, fn(context));
+  for (;;) {
+    const next = iterator.next();
+    const result = await unlessAborted(next, signal);
+    if (!result) {
+      // First it hears of it by its signal; one that waits for nothing in particular ends here.
+      const end = Promise.allSettled([next, iterator.return?.()]);
+      if (!(await within(clock, graceMs, end))) {
+        logger.warn("source did not end when the operator stopped, it is abandoned", {
+          at: place,
+          hint: "end when context.signal aborts",
+        });
+      }
+      return;
+    }
+    if (result.done) return;
+    const { value } = result;
+    for (const object of Array.isArray(value) ? value : [value]) tell(id, object, parts);
+  }
+}
+
+function iteratorOf(id: string, told: unknown): AsyncIterator<unknown> {
+  const { [Symbol.asyncIterator]: iterate } = (told ?? {}) as Partial<AsyncIterable<unknown>>;
+  if (iterate) return iterate.call(told);
+  throw new DeclarationError(`the source ${id} is no async generator`, {
+    hint: `write operator.source("${id}", async function* ({ signal }) { yield { kind, namespace, name }; })`,
+  });
+}
+
+function tell(id: string, told: unknown, parts: SourceParts): void {
+  if (!isObject(told) || typeof told.name !== "string" || told.kind === undefined) {
+    throw new DeclarationError(`the source ${id} tells of ${JSON.stringify(told)}, which is no object`, {
+      hint: 'yield { kind: Machine, namespace: "default", name: "one", why: "…" }',
+    });
+  }
+  const object = told as unknown as WokenObject;
   const why = object.why === undefined ? `source ${id}` : `source ${id}: ${object.why}`;
   const known = parts.wake(object, why);
   count(parts, id, known ? "woken" : "unknown");
   if (known) return;
   const { namespace, name } = object;
-  logger.debug("a source speaks of an object that is not known", {
+  parts.context.logger.debug("a source speaks of an object that is not known", {
     kind: kindName(object.kind),
     object: namespace === undefined ? name : `${namespace}/${name}`,
   });

@@ -21,7 +21,7 @@ import {
   recordRead,
   type TurnKind,
 } from "../turn/index.ts";
-import type { ControllerShared } from "./controller.ts";
+import type { ControllerShared } from "./shared.ts";
 
 /** What a controller brings. */
 export interface TurnParts extends Pick<TurnKind, "newest" | "wrote" | "wake" | "recordNotKept" | "attempts" | "told"> {

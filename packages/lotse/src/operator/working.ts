@@ -6,12 +6,13 @@ import type { KindDescription } from "@lotse/client";
 import type { ResourceDeclaration } from "../declare/index.ts";
 import { measureStreams, type StreamHealth } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
-import type { Controller, ControllerShared } from "./controller.ts";
+import type { Controller } from "./controller.ts";
 import type { Kinds, StartedKind } from "./kinds.ts";
 import { untilItWorks } from "./patience.ts";
 import { followedBy, type KindPlan, kindKey } from "./plan.ts";
 import { KindScanner, type ScannerHealth } from "./scanner.ts";
 import type { FollowedScopes, ScopeListener } from "./scopes.ts";
+import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
 import { Tasks } from "./tasks.ts";
 

@@ -143,6 +143,10 @@ export class Level implements LevelWork {
     return retried.map(({ handler }) => handler.id);
   }
 
+  wake(memory: ObjectMemory): void {
+    for (const reader of this.#readers.get(memory.key) ?? []) reader.timing = { ...reader.timing, due: true };
+  }
+
   /** Whether what wakes the objects can wait until after everything that is new. */
   get isLow(): boolean {
     return this.#parts.handlers.every(({ priority }) => priority === "low");

@@ -9,7 +9,8 @@ export interface Wake {
   /**
    * `initial`: it was there when the operator began · `added`, `modified`, `deleted`: the stream said so · `own write`: a
    * handler wrote it · `due`: its time had come · `again`: its last turn left something to do · `read`: something that it
-   * had read has changed · `retry`: somebody asked for another try · `daemon`: no turn, but a daemon beside it.
+   * had read has changed · `retry`: somebody asked for another try · `outside`: a source, or `running.wake`, said so · `daemon`: no turn,
+   * but a daemon beside it.
    */
   readonly by:
     | "initial"
@@ -21,8 +22,9 @@ export interface Wake {
     | "again"
     | "read"
     | "retry"
+    | "outside"
     | "daemon";
-  /** The resource version that was seen, or what was read. */
+  /** The resource version that was seen, what was read, or what has happened outside. */
   readonly what?: string | undefined;
 }
 

@@ -50,6 +50,8 @@ export interface Situation {
   readonly hurried?: boolean;
   /** Somebody asks for another try of whatever waits for one, or has failed for good. */
   readonly retryNow?: boolean;
+  /** Something has happened outside of the cluster: whatever waits for another try need not wait for its time. */
+  readonly woken?: boolean;
   /** In-memory notes, for filters. */
   readonly memo?: Memo;
   /** Wall-clock milliseconds. */
@@ -146,7 +148,7 @@ export function decide(situation: Situation): Decision {
   if (isDeleting(body)) return decideDeletion(situation, matching, held, current);
   if (holds && !own) return { finalizer: "add", cycle: undefined, due: [], nextDue: undefined, matching, current };
   const cycle = matching.length > 0 ? cycleOf(situation, matching, current) : undefined;
-  const due = dueOf(cycle, situation, situation.retryNow);
+  const due = dueOf(cycle, situation, isAtOnce(situation));
   return { finalizer: held && !holds ? "drop" : "keep", cycle, ...due, matching, current };
 }
 
@@ -172,8 +174,13 @@ function decideDeletion(
   // A change that nobody was told of before the deletion is told with it.
   const old = unpackEssence(record?.base) ?? current.essence;
   const cycle: Cycle = { reason: "delete", opened: current, old, selected, runs };
-  const atOnce = situation.hurried || situation.retryNow;
+  const atOnce = situation.hurried || isAtOnce(situation);
   return { finalizer: "keep", cycle, ...dueOf(cycle, situation, atOnce), matching, current };
+}
+
+/** Whether what waits for its next try need not wait. */
+export function isAtOnce({ retryNow = false, woken = false }: Situation): boolean {
+  return retryNow || woken;
 }
 
 /** Handlers that have given up on the deletion and hold the object for that. */
@@ -298,11 +305,7 @@ function owedBy(
   return owed.length > 0 ? Object.fromEntries(owed) : undefined;
 }
 
-function dueOf(
-  cycle: Cycle | undefined,
-  situation: Situation,
-  atOnce: boolean | undefined,
-): Pick<Decision, "due" | "nextDue"> {
+function dueOf(cycle: Cycle | undefined, situation: Situation, atOnce: boolean): Pick<Decision, "due" | "nextDue"> {
   const { now, remainingMs = (due) => Date.parse(due) - now } = situation;
   const due: ChangeHandler[] = [];
   let nextDue: number | undefined;

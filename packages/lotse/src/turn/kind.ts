@@ -107,6 +107,8 @@ export interface BackgroundWork {
   standings(memory: ObjectMemory): readonly Standing[];
   /** Tries again at once what waits for it, or has failed for good; the ids of those handlers. */
   retry(memory: ObjectMemory): readonly string[];
+  /** Something has happened outside of the cluster: what waits for its time runs in the next turn. */
+  wake(memory: ObjectMemory): void;
   /** Whether a filter may look at more than the essence. */
   readonly looksAnywhere: boolean;
 }
@@ -154,6 +156,8 @@ export interface LevelWork {
   standings(memory: ObjectMemory): readonly Standing[] | undefined;
   /** Tries again at once what waits for it, or has failed for good; the ids of those reconcilers. */
   retry(memory: ObjectMemory): readonly string[];
+  /** Something has happened outside of the cluster: all of them are due. */
+  wake(memory: ObjectMemory): void;
   /** Who writes, if it is a reconciler of the object. */
   writerOf(memory: ObjectMemory, handler: string): unknown;
   /** Whether a filter may look at more than the essence. */

@@ -71,6 +71,8 @@ export interface ObjectMemory {
   hurried: boolean;
   /** Somebody asks for another try of whatever waits for one, or has failed for good. */
   retryNow: boolean;
+  /** Something has happened outside of the cluster: whatever waits for another try need not wait for its time. */
+  woken: boolean;
   /** When the retries in its record are due, by the monotonic clock. */
   deadlines: Deadlines | undefined;
   /** Since when a change waits for its handlers (monotonic); what `debounce` counts its longest wait from. */
@@ -135,6 +137,7 @@ export function newMemory(key: string, uid: string, now: number): ObjectMemory {
     running: undefined,
     hurried: false,
     retryNow: false,
+    woken: false,
     deadlines: undefined,
     waitingSince: undefined,
     failures: undefined,

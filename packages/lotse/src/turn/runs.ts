@@ -63,6 +63,8 @@ export class Runs {
   readonly by: Contribution[] = [];
   /** When timers have run that remember it (ISO 8601). */
   ranAt: Record<string, string> | undefined;
+  /** Whether steps that wait for another try need not wait. */
+  atOnce = false;
   /** What the handlers of changes are called for. */
   #reason: Reason | undefined;
 
@@ -151,8 +153,7 @@ export class Runs {
           clock: this.#kind.clock,
           random: this.#kind.random,
           backoff: this.#kind.plan.backoff,
-          remainingMs: (due) =>
-            this.#memory.retryNow ? 0 : remainingMs(due, this.#memory.deadlines, this.#kind.clock),
+          remainingMs: (due) => (this.atOnce ? 0 : remainingMs(due, this.#memory.deadlines, this.#kind.clock)),
           persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
         });
         return steps.step;

@@ -33,6 +33,7 @@ export function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody
     away: memory.away,
     hurried: memory.hurried,
     retryNow: memory.retryNow,
+    woken: memory.woken,
     essence,
     handlers: kind.changes,
     memo: memory.memo ?? {},

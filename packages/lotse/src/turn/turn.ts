@@ -9,7 +9,7 @@ import type { JournalTurn, Logger, TurnNotes, TurnResult, Wake } from "../report
 import { combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { handledAsWritten, runCycle } from "./cycle.ts";
 import { deadlinesIn, remainingMs } from "./deadlines.ts";
-import { type Decision, decide, isDeleting } from "./decide.ts";
+import { type Decision, decide, isAtOnce, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { fittingPlan, lighterPlan } from "./fit.ts";
 import { handleGone } from "./gone.ts";
@@ -208,6 +208,8 @@ class ObjectTurn {
   async #work(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
     const memory = this.#memory;
     memory.hurried = false;
+    memory.woken = false;
+    this.#runs.atOnce = isAtOnce(situation);
     try {
       return await runCycle({
         kind: this.#kind,

@@ -23,14 +23,17 @@ export interface ScannedHandler {
 
 /** A handler as the operator has it. */
 interface Declared {
-  readonly handler: { readonly id: string; readonly place: string | undefined; readonly type: string };
+  readonly handler: { readonly id: string; readonly place: string | undefined };
   readonly resource: ResourceInput | undefined;
   readonly keepsChildren: boolean;
 }
 
+/** An operator, perhaps of another copy of the package, which has not all sorts of handlers. */
+type Scanned = Pick<Operator, "resources"> & Partial<Pick<Operator, "lifecycle" | "sources" | "schedules">>;
+
 /** Looks at all handlers of an operator. Places are told relative to `folder`. */
 export function scanHandlers(
-  operator: Pick<Operator, "resources" | "lifecycle">,
+  operator: Scanned,
   compiler: Compiler,
   folder: string,
 ): Map<object, ScannedHandler> {
@@ -65,7 +68,7 @@ export function scanHandlers(
 }
 
 /** Handlers that are called with a client: indexes only look at their object. */
-function declaredIn({ resources, lifecycle }: Pick<Operator, "resources" | "lifecycle">): Declared[] {
+function declaredIn({ resources, lifecycle = [], sources = [], schedules = [] }: Scanned): Declared[] {
   const ofObjects = resources.flatMap(({ resource, handlers }) =>
     handlers.flatMap((handler): Declared[] => {
       // The part of a reconciler that cleans up is declared with it, and looked at with it.
@@ -74,7 +77,8 @@ function declaredIn({ resources, lifecycle }: Pick<Operator, "resources" | "life
       return [{ handler, resource, keepsChildren: handler.type === "reconcile" && handler.children !== undefined }];
     }),
   );
-  return [...ofObjects, ...lifecycle.map((handler) => ({ handler, resource: undefined, keepsChildren: false }))];
+  const ofNone = [...lifecycle, ...sources, ...schedules];
+  return [...ofObjects, ...ofNone.map((handler) => ({ handler, resource: undefined, keepsChildren: false }))];
 }
 
 /** The kinds of a handler's own object. */

@@ -146,6 +146,13 @@ operator.children(Shop, { id: "keeps" }, ({ name }) => [
   { key: "web", child: new Deployment({ metadata: { name } }) },
   { apiVersion: "batch/v1", kind: "CronJob", metadata: { name } },
 ]);
+operator.source("mail", async function* ({ client, sleep }) {
+  for await (const { name, namespace } of client.list(Secret)) yield { kind: Shop, name, namespace };
+  await sleep("1m");
+});
+operator.schedule("nightly", { schedule: "@daily", missed: "once" }, async ({ client }) => {
+  await client.delete(Backup, "old");
+});
 
 function timed<C>(fn: (context: C) => Promise<void>) { return async (context: C) => { await fn(context); }; }
 function shrink(patch: { transform(change: (body: never) => void): void } & object) { patch.transform(() => {}); }
@@ -253,6 +260,8 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "cronjobs.batch: create delete get list patch watch",
     "deployments.apps: create delete get list patch watch",
   ],
+  mail: ["secrets: list"],
+  nightly: ["backups.shop.example.com: delete"],
 };
 
 function shown({ found }: ScannedHandler): string[] {
