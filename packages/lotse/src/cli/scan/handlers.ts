@@ -32,11 +32,7 @@ interface Declared {
 type Scanned = Pick<Operator, "resources"> & Partial<Pick<Operator, "lifecycle" | "sources" | "schedules">>;
 
 /** Looks at all handlers of an operator. Places are told relative to `folder`. */
-export function scanHandlers(
-  operator: Scanned,
-  compiler: Compiler,
-  folder: string,
-): Map<object, ScannedHandler> {
+export function scanHandlers(operator: Scanned, compiler: Compiler, folder: string): Map<object, ScannedHandler> {
   const reading = new Reading(compiler);
   const own = compiler.files.filter((file) => reading.originOf(file) === "own");
   const sources = own.flatMap((file) => compiler.source(file) ?? []);
