@@ -97,7 +97,7 @@ function afterwards({ at, tookMs, after, nextAt }: JournalTurn, next: JournalTur
 }
 
 function cause({ by, what }: Wake): string {
-  return what === undefined ? by : `${by} (${by === "read" ? what : `version ${what}`})`;
+  return what === undefined ? by : `${by} (${by === "read" || by === "outside" ? what : `version ${what}`})`;
 }
 
 /** A time, and how far away it is. */
