@@ -46,7 +46,10 @@ const EXPLANATION: Explanation = {
       after: "goes on",
     },
     quietTurn("2026-01-01T12:00:00.015Z", 1, "again", "waits"),
-    quietTurn("2026-01-01T12:00:05.016Z", 1, "due", "waits"),
+    {
+      ...quietTurn("2026-01-01T12:00:05.016Z", 1, "outside", "waits"),
+      woke: [{ by: "outside", what: "source mail: a letter" }],
+    },
   ],
 };
 
@@ -90,7 +93,7 @@ describe("lotse explain", () => {
         "  no handler ran",
         "  waited for 5s",
         "",
-        "2026-01-01T12:00:05.016Z  woken by due",
+        "2026-01-01T12:00:05.016Z  woken by outside (source mail: a letter)",
         "  looked at version 42, took 1ms",
         "  no handler ran",
         "  waits until something changes",
