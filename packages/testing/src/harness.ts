@@ -5,16 +5,26 @@ import {
   ConfigError,
   CustomResourceDefinition,
   type KubeBody,
+  KubeError,
   KubeObject,
   Namespace,
   type ObjectBody,
 } from "@lotse/client";
 import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta";
-import { Cluster, type RequestEntry } from "@lotse/cluster";
-import { type Operator, parseRecording, type RunningOperator, recorder, type StartOptions } from "lotse";
+import { Cluster, type ClusterOptions, type RequestEntry } from "@lotse/cluster";
+import {
+  type LogRecord,
+  type Operator,
+  parseRecording,
+  type RunningOperator,
+  recorder,
+  type StartOptions,
+} from "lotse";
 import { DueClock } from "./due-clock.ts";
 import { CapturedLogs } from "./logs.ts";
+import type { Refusals } from "./refusals.ts";
 import { Relay } from "./relay.ts";
+import { type Deployed, deployOperator, type RbacOptions } from "./rights.ts";
 import { untilQuiet } from "./settle.ts";
 
 /** How to test an operator. */
@@ -25,6 +35,37 @@ export interface HarnessOptions {
   readonly namespaces?: readonly string[];
   /** Objects that are there before the operator starts, in this order: client objects or plain manifests. */
   readonly objects?: readonly (KubeObject<ObjectBody> | KubeBody)[];
+  /**
+   * Whether pods run, as `Cluster.start({ kubelet })` has it: `"simulate"` lets them pretend, as `harness.cluster.pods`
+   * tells them to, `"process"` runs their commands. Default: they stay Pending. Simulated pods are ready, and those of
+   * Jobs done, when `settle()` resolves, unless they were told to take their time; with a `clock`, what pods and their
+   * controllers do later comes when the test advances it.
+   *
+   * @example
+   * ```ts
+   * await using harness = await startHarness(operator, { kubelet: "simulate" });
+   * harness.cluster.pods.program({ labels: "job-name=backup" }, { exit: { code: 1 } });
+   * ```
+   */
+  readonly kubelet?: ClusterOptions["kubelet"];
+  /**
+   * Roles decide what the operator may do: it runs as its service account, with exactly the role that
+   * `lotse generate deploy` makes of it. The test's own client stays the administrator. `{ rules }` are rights that you
+   * give it besides, as you would by hand where it is deployed.
+   *
+   * The start fails when nobody knows what a handler asks for, unless `rules` are given, or the test is the one that
+   * finds out: with `LOTSE_RECORD=operator.requests.jsonl` such an operator may do everything, and what it does is written
+   * down.
+   *
+   * @example
+   * ```ts
+   * await using harness = await startHarness(operator, { rbac: true });
+   * await harness.client.create(new Database({ metadata: { name: "shop" }, spec: {} }));
+   * await harness.settle();
+   * expect(harness.refusals()).toEqual([]);
+   * ```
+   */
+  readonly rbac?: boolean | RbacOptions;
   /** More options of `operator.start()`. A `log` here gets the lines too. */
   readonly start?: Omit<StartOptions, "client" | "clock" | "namespaces">;
 }
@@ -63,6 +104,12 @@ export interface Harness extends AsyncDisposable {
   startOperator(): Promise<void>;
   /** The operator's successful writes since the cluster started, or since `harness.cluster.requests.clear()`. */
   writes(): OperatorWrite[];
+  /**
+   * What the operator asked for and its role does not allow, each thing once, over restarts:
+   * `["list secrets in default (handler open)"]`. Empty without `rbac`. The log has a warning for each, with the rule that
+   * is missing.
+   */
+  refusals(): string[];
   /** Stops everything; `await using` calls it. */
   stop(): Promise<void>;
 }
@@ -79,8 +126,13 @@ export interface Harness extends AsyncDisposable {
  * ```
  */
 export async function startHarness(operator: Operator, options: HarnessOptions = {}): Promise<Harness> {
-  const cluster = await Cluster.start(options.clock ? { clock: options.clock } : {});
-  const bench = new Bench(operator, options, cluster, await cluster.connect());
+  const { kubelet = false, rbac = false } = options;
+  const dueClock = options.clock && new DueClock(options.clock);
+  // Where pods run, time also stops at what they and their controllers have to do. Without, the cluster's own timers
+  // only keep streams alive, which need not be waited for.
+  const clock = kubelet ? dueClock : options.clock;
+  const cluster = await Cluster.start({ kubelet: atOnce(kubelet), rbac: rbac !== false, ...(clock && { clock }) });
+  const bench = new Bench(operator, options, cluster, await cluster.connect(), dueClock);
   try {
     await bench.prepare();
     await bench.startOperator();
@@ -91,6 +143,31 @@ export async function startHarness(operator: Operator, options: HarnessOptions =
   }
 }
 
+/** Simulated pods are there when everything is quiet, unless the test wants to see them wait. */
+function atOnce(kubelet: ClusterOptions["kubelet"]): NonNullable<ClusterOptions["kubelet"]> {
+  if (!kubelet) return false;
+  const settings = typeof kubelet === "string" ? { mode: kubelet } : kubelet;
+  return { startDelay: 0, ...settings };
+}
+
+/** As for `lotse dev`, `off` is no file. */
+function recordingFile(): string | undefined {
+  const file = process.env.LOTSE_RECORD;
+  return file && file !== "off" ? file : undefined;
+}
+
+/** Who asks for what is heard by the test's own recording and by whoever has to tell refusals. */
+function recordFor(refusals: Refusals | undefined): Pick<StartOptions, "record"> {
+  const file = recordingFile();
+  const heard = [file ? recordTo(file) : undefined, refusals?.asked].filter((one) => one !== undefined);
+  if (heard.length === 0) return {};
+  return {
+    record: (request) => {
+      for (const hear of heard) hear(request);
+    },
+  };
+}
+
 /** What handlers ask for is written down while tests run, for `lotse generate`: each thing once, however many tests. */
 function recordTo(file: string): StartOptions["record"] & {} {
   const before = existsSync(file) ? parseRecording(readFileSync(file, "utf8")) : [];
@@ -99,6 +176,8 @@ function recordTo(file: string): StartOptions["record"] & {} {
 
 /** The operator's requests carry this, so that they can be told from the test's. */
 const USER_AGENT = "lotse-harness-operator";
+/** How long an operator may take to become ready after it was refused something. */
+const REFUSED_AFTER_MS = 5_000;
 const WRITES = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
 interface AtWork {
@@ -114,11 +193,18 @@ class Bench implements Harness {
   readonly #options: HarnessOptions;
   readonly #clock: DueClock | undefined;
   #atWork: AtWork | undefined;
+  #deployed: Deployed | undefined;
 
-  constructor(operator: Operator, options: HarnessOptions, cluster: Cluster, client: Client) {
+  constructor(
+    operator: Operator,
+    options: HarnessOptions,
+    cluster: Cluster,
+    client: Client,
+    clock: DueClock | undefined,
+  ) {
     this.#operator = operator;
     this.#options = options;
-    this.#clock = options.clock && new DueClock(options.clock);
+    this.#clock = clock;
     this.cluster = cluster;
     this.client = client;
   }
@@ -139,6 +225,17 @@ class Bench implements Harness {
       const definition = await this.client.create(new CustomResourceDefinition(crd()));
       await definition.wait("condition=Established");
     }
+    const { rbac = false, namespaces } = this.#options;
+    if (rbac !== false) {
+      this.#deployed = await deployOperator({
+        operator: this.#operator,
+        rbac: rbac === true ? {} : rbac,
+        namespaces,
+        admin: this.client,
+        log: (record) => this.#log(record),
+        recording: recordingFile(),
+      });
+    }
     for (const object of this.#options.objects ?? []) {
       await (object instanceof KubeObject ? this.client.create(object) : this.client.create(object));
     }
@@ -147,24 +244,54 @@ class Bench implements Harness {
   async startOperator(): Promise<void> {
     if (this.#atWork) throw new Error("the operator runs already: harness.restart() stops it first");
     const { namespaces, start = {} } = this.#options;
-    const connection = await this.cluster.connect({ userAgent: USER_AGENT });
+    const { cluster } = this;
+    const { account, refusals } = this.#deployed ?? {};
+    const connection = await cluster.connect({
+      userAgent: USER_AGENT,
+      ...(account !== undefined && { kubeconfig: cluster.kubeconfigFor({ serviceAccount: account }) }),
+    });
     const relay = new Relay(connection, this.#options.clock);
-    const client = await Client.connect({ url: this.cluster.url, transport: relay });
+    const client = await Client.connect({ url: cluster.url, transport: relay });
     const running = this.#operator.start({
       // The harness has installed the CRDs: an operator that does nothing then writes nothing.
       crds: "wait",
       ...start,
-      client,
-      log: (record) => {
-        this.logs.sink(record);
-        start.log?.(record);
-      },
+      client: refusals ? client.with({ onRequest: refusals.listener }) : client,
+      log: (record) => this.#log(record),
       ...(this.#clock && { clock: this.#clock }),
       ...(namespaces && { namespaces }),
-      ...(process.env.LOTSE_RECORD && { record: recordTo(process.env.LOTSE_RECORD) }),
+      ...recordFor(refusals),
     });
     this.#atWork = { running, relay };
-    await running.ready;
+    await this.#readyInTime(running);
+  }
+
+  /** An operator that may not see its objects waits until it may. */
+  async #readyInTime({ ready }: RunningOperator): Promise<void> {
+    if (!this.#deployed) return ready;
+    let cancel = () => {};
+    const late = new Promise<never>((_, reject) => {
+      const check = () => {
+        if (this.refusals().length > 0) reject(new KubeError(`the operator cannot start:${this.#refusalText()}`));
+      };
+      const timer = setInterval(check, REFUSED_AFTER_MS);
+      cancel = () => clearInterval(timer);
+    });
+    await Promise.race([ready, late]).finally(cancel);
+  }
+
+  #log(record: LogRecord): void {
+    this.logs.sink(record);
+    this.#options.start?.log?.(record);
+  }
+
+  refusals(): string[] {
+    return this.#deployed?.refusals.texts ?? [];
+  }
+
+  #refusalText(): string {
+    const texts = this.refusals();
+    return texts.length === 0 ? "" : ` its role does not allow ${texts.join(", ")}`;
   }
 
   async stopOperator(): Promise<void> {
@@ -232,6 +359,7 @@ class Bench implements Harness {
     return [
       line === undefined ? "it has logged nothing" : `its last line was "${line}"`,
       request && `its last request was ${request.method} ${request.path} (${request.status})`,
+      this.#refusalText().trim(),
     ]
       .filter(Boolean)
       .join(", ");

@@ -7,3 +7,4 @@
 export { VirtualClock } from "@lotse/client/meta";
 export { type Harness, type HarnessOptions, type OperatorWrite, startHarness } from "./harness.ts";
 export { CapturedLogs, type LogQuery } from "./logs.ts";
+export type { PolicyRule, RbacOptions } from "./rights.ts";

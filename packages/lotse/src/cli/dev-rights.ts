@@ -3,21 +3,18 @@
  * service account and exactly the role that `lotse generate deploy` makes are put into the cluster, and it connects with
  * the account's token: a right that is missing is missed while developing, not in production.
  */
-import { type Client, ForbiddenError, type KubeBody, Namespace, type RequestListener } from "@lotse/client";
+import { type Client, ForbiddenError, Namespace, type RequestListener } from "@lotse/client";
 import { isResourceClass } from "../declare/index.ts";
-import { accessManifests, Commented, needOf } from "../generate/index.ts";
-import { installCrd, permissionsOf, type StartOptions } from "../operator/index.ts";
+import { needOf } from "../generate/index.ts";
+import { installCrd, type StartOptions } from "../operator/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { HandlerContext } from "./handler-context.ts";
-import { handlerNeeds, unseenTexts } from "./handler-needs.ts";
 import type { Io } from "./io.ts";
 import type { LoadedOperator } from "./load.ts";
 import { includesRequest, type MissingRight, missingRight } from "./missing-right.ts";
 import { type RecordRequest, recordingInUse } from "./record.ts";
 import { readRecordings } from "./recordings.ts";
-
-/** Where accounts and roles live: as `lotse generate` has it unless told. */
-const NAMESPACE = "default";
+import { deployedRights } from "./rights.ts";
 
 /** What {@link DevRights} needs. */
 export interface DevRightsOptions {
@@ -63,15 +60,13 @@ export class DevRights {
       if (!isResourceClass(resource) || !(await installCrd(admin, resource, name, signal))) continue;
       logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
     }
-    const handlers = await handlerNeeds(loaded, all, recordingInUse(io), io);
-    for (const text of unseenTexts(handlers.unseen)) logger.warn(text, { file, hint: handlers.todo });
-    const scope = { namespaces, crds: "wait", handlersPatch: handlers.isUnseen } as const;
-    const needs = [...permissionsOf(operator, scope), ...handlers.needs];
+    const { account, manifests, unseen, todo } = await deployedRights(loaded, all, namespaces, io);
+    for (const text of unseen) logger.warn(text, { file, hint: todo });
     for (const namespace of namespaces ?? []) await this.#ensureNamespace(namespace);
-    for (const manifest of accessManifests({ name, namespace: NAMESPACE, needs, serves: namespaces })) {
-      await admin.apply(plainOf(manifest), { fieldManager: "lotse-dev", force: true, signal });
+    for (const manifest of manifests) {
+      await admin.apply(manifest, { fieldManager: "lotse-dev", force: true, signal });
     }
-    if (!this.#clients.has(name)) this.#clients.set(name, await this.#options.connectAs(`${NAMESPACE}/${name}`));
+    if (!this.#clients.has(name)) this.#clients.set(name, await this.#options.connectAs(account));
   }
 
   async #ensureNamespace(name: string): Promise<void> {
@@ -125,10 +120,4 @@ export class DevRights {
           : "add the rule yourself, or let lotse dev record it (LOTSE_RECORD is off)",
     });
   }
-}
-
-/** Without the comments that only the text of a manifest has. */
-function plainOf(manifest: object): KubeBody & { apiVersion: string; kind: string } {
-  const plain = (_key: string, value: unknown) => (value instanceof Commented ? value.value : value);
-  return JSON.parse(JSON.stringify(manifest, plain)) as KubeBody & { apiVersion: string; kind: string };
 }

@@ -29,7 +29,7 @@ import {
 } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
 import type { BodyOf, LifecycleOptions, ObjectOf, On } from "./on.ts";
-import { callerPlace } from "./place.ts";
+import { callerFrame } from "./place.ts";
 import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
@@ -68,11 +68,13 @@ export class Declarations {
   readonly #predicates = new Map<unknown, string>();
   readonly #sources: SourceHandler[] = [];
   readonly #schedules: ScheduledHandler[] = [];
+  readonly #files = new Set<string>();
 
   /** Declares handlers of changes and events. */
   readonly on: On;
 
   constructor() {
+    this.#placeOfCaller();
     const change =
       (...reasons: Reason[]) =>
       (resource: ResourceInput, ...rest: unknown[]) =>
@@ -281,7 +283,7 @@ export class Declarations {
     const fn = functionOf("source", rest) as SourceFunction;
     const options = optionsOf<SourceOptions>("source", "source", rest);
     const id = outsideName("source", name, this.#sources);
-    this.#sources.push({ id, place: callerPlace(), retry: planRetries(options), fn });
+    this.#sources.push({ id, place: this.#placeOfCaller(), retry: planRetries(options), fn });
   }
 
   /**
@@ -302,7 +304,8 @@ export class Declarations {
     const id = outsideName("schedule", name, this.#schedules);
     const plan = readSchedule(options);
     if (!plan) throw declarationError("a schedule needs to say when", 'write "0 3 * * *" or { schedule: "0 3 * * *" }');
-    this.#schedules.push({ id, place: callerPlace(), schedule: plan, retry: planRetries(options), fn });
+    const place = this.#placeOfCaller();
+    this.#schedules.push({ id, place, schedule: plan, retry: planRetries(options), fn });
   }
 
   /** What tells of the world outside, in the order of declaration. */
@@ -346,6 +349,14 @@ export class Declarations {
       reconciler: id,
       fn: () => {},
     });
+  }
+
+  /**
+   * The files of the user's source in which something was declared, absolute: first the one that made the operator. As
+   * far as the engine tells.
+   */
+  get files(): readonly string[] {
+    return [...this.#files];
   }
 
   /** The resources that have handlers, or are followed by reconcilers, in the order of their first declaration. */
@@ -398,6 +409,12 @@ export class Declarations {
     this.#addChange(["create", "update", "delete"], "field", resource, { ...options, optional: true }, fn, true);
   }
 
+  #placeOfCaller(): string | undefined {
+    const frame = callerFrame();
+    if (frame) this.#files.add(frame.file);
+    return frame?.place;
+  }
+
   #addChange(
     reasons: readonly Reason[],
     label: string,
@@ -442,7 +459,7 @@ export class Declarations {
     const fn = functionOf(type, rest);
     const options = optionsOf<LifecycleOptions>("lifecycle", `on.${type}`, rest);
     const id = options.id ?? (nameOf(fn) || `${type}-${this.#lifecycle.length + 1}`);
-    const place = callerPlace();
+    const place = this.#placeOfCaller();
     if (this.#lifecycle.some((handler) => handler.type === type && handler.id === id)) {
       throw declarationError(`the id "${id}" is used twice for on.${type}`, 'name one of them with { id: "…" }');
     }
@@ -481,7 +498,7 @@ export class Declarations {
   #add(resource: ResourceInput, declared: Placeless<Handler>): void {
     const entry = this.#entry(resource);
     const key = resourceKey(resource, this.#predicates);
-    const place = callerPlace();
+    const place = this.#placeOfCaller();
     const handler = { ...declared, place } as Handler;
     const first = entry.places.get(handler.id);
     if (first !== undefined) {

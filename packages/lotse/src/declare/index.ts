@@ -95,7 +95,7 @@ export type {
   ObjectOf,
   On,
 } from "./on.ts";
-export { callerPlace } from "./place.ts";
+export { type CallerFrame, callerFrame, callerPlace } from "./place.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export type {
   CachedGet,

@@ -2,6 +2,7 @@
  * What handlers ask the cluster for, found in their code before they ever run: for `generate`, which would otherwise leave
  * it out, and for `check`.
  */
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { LoadedOperator } from "../load.ts";
 import { openClassic } from "./classic.ts";
@@ -28,7 +29,7 @@ export async function scanOperator({ operator, file }: LoadedOperator, cwd: stri
     return { impossible: "TypeScript is not installed here, hence nobody can read their code", todo };
   }
   try {
-    const handlers = await withProject([absolute], "calls", { allowJs: true }, async (project) => {
+    const handlers = await withProject(filesOf(operator, absolute), "calls", { allowJs: true }, async (project) => {
       const opened = await open(compiler, project);
       try {
         return scanHandlers(operator, opened, path.dirname(absolute));
@@ -45,6 +46,14 @@ export async function scanOperator({ operator, file }: LoadedOperator, cwd: stri
       todo: "use a version of TypeScript from 5.4 to 7",
     };
   }
+}
+
+/** The file that was named, and wherever else handlers are declared: not everything has to be imported by the first. */
+function filesOf(operator: LoadedOperator["operator"], file: string): string[] {
+  // Perhaps of another copy of the package, which does not tell.
+  const { files = [] } = operator as Partial<typeof operator>;
+  const code = files.filter((one) => /\.[cm]?[jt]sx?$/.test(one) && existsSync(one));
+  return [...new Set([file, ...code])];
 }
 
 /** Up to version 6 a library, from then on a program. */

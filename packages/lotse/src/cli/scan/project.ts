@@ -1,4 +1,5 @@
 /** The TypeScript of the project that a file belongs to, and a project of the operator's files alone for it to read. */
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -32,7 +33,8 @@ const STRICT = {
 
 /**
  * A compiler takes either files or a project's settings; a project of these files alone has both. `work` gets the file of
- * its settings, which is there for as long as that takes; `purpose` keeps two of one process apart.
+ * its settings, which is there for as long as that takes; its name has the `purpose`, and is never that of another one: tests
+ * of one process ask at the same time.
  */
 export async function withProject<T>(
   files: readonly string[],
@@ -43,7 +45,7 @@ export async function withProject<T>(
   const start = path.dirname(files[0] ?? "");
   const base = findAbove(start, "tsconfig.json");
   const folder = path.join(base ? path.dirname(base) : start, ".lotse");
-  const project = path.join(folder, `${purpose}-${process.pid}.json`);
+  const project = path.join(folder, `${purpose}-${randomUUID()}.json`);
   const settings = {
     ...(base !== undefined && { extends: base }),
     compilerOptions: { ...(base === undefined && STRICT), strict: true, noEmit: true, ...options },
