@@ -206,16 +206,16 @@ const OF_CLASSES: Readonly<Record<string, Readonly<Record<string, CallRule>>>> =
   CustomResourceDefinition: { waitEstablished: about([FOLLOW]) },
   Event: { for: { subject: undefined, asks: [{ verbs: ["list"], of: ["", "events"] }] } },
   // What contexts have: reads by the operator's own copy of the cluster, which follows what is read.
-  TrackedGet: { "()": first([FOLLOW], [2]), live: first([READ], [2]) },
-  TrackedList: { "()": first([FOLLOW], [1]) },
-  TrackedReads: { exists: first([FOLLOW], [2]) },
+  CachedGet: { "()": first([FOLLOW], [2]), live: first([READ], [2]) },
+  CachedList: { "()": first([FOLLOW], [1]) },
+  CachedReads: { exists: first([FOLLOW], [2]) },
 };
 
 /** Methods that make, show or prepare something, and ask for nothing that has to be allowed. */
 const QUIET: Readonly<Record<string, readonly string[]>> = {
   Client: ["connect", "default", "setDefault", "with", "inNamespace", "close"],
   ClientReads: ["discover", "resolve", "describe", "classFor", "object", "path", "whoami", "version", "reauthenticate"],
-  KubeObject: ["ref", "withClient", "is", "at", "toJSON", "toManifest", "toYAML", "connected"],
+  KubeObject: ["ref", "withClient", "is", "at", "toJSON", "toManifest", "toYAML", "toString", "connected"],
   KindStatics: ["ref"],
   Pod: ["access"],
   ConfigMap: ["fromFiles"],
