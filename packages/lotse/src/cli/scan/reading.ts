@@ -13,6 +13,9 @@ export interface Bound {
   readonly scope: Scope;
 }
 
+/** Deep enough for anything that people write, and an end to what goes in circles. */
+const DEEPEST = 20;
+
 /** A scope in which nothing was given. */
 export const EMPTY: Scope = { bound: new Map() };
 
@@ -65,17 +68,19 @@ export class Reading {
     return types.length === 1 ? types[0]?.literal : undefined;
   }
 
-  /** The value of a property of an object literal. */
-  property(object: Syntax, name: string): Syntax | undefined {
-    const found = object.properties?.find((one) => one.name?.text === name);
-    if (!found) return undefined;
-    return this.compiler.is(found, "ShorthandPropertyAssignment") ? found.name : found.initializer;
-  }
-
-  /** Whether an object literal says everything itself. */
-  isWhole(object: Syntax): boolean {
-    const plain = ["PropertyAssignment", "ShorthandPropertyAssignment", "MethodDeclaration"] as const;
-    return object.properties?.every((one) => this.compiler.is(one, ...plain)) ?? false;
+  /** The value of a property of an object literal, also of one that is spread into it: `{ ...GROUP, kind: "Shop" }`. */
+  property(object: Syntax, name: string, depth = 0): Syntax | undefined {
+    // The last one wins, as it does when it runs.
+    for (const one of [...(object.properties ?? [])].reverse()) {
+      if (this.compiler.is(one, "SpreadAssignment") && one.expression && depth < DEEPEST) {
+        const spread = this.objectLiteral(one.expression);
+        const found = spread && this.property(spread, name, depth + 1);
+        if (found) return found;
+      } else if (one.name?.text === name) {
+        return this.compiler.is(one, "ShorthandPropertyAssignment") ? one.name : one.initializer;
+      }
+    }
+    return undefined;
   }
 
   /** The literal behind an expression: itself, or what a constant of that name was set to. */

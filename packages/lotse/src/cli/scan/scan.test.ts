@@ -17,15 +17,19 @@ const OPERATOR = `
 import { Operator, resource, requeue } from "lotse";
 import { allNamespaces, type Client, ConfigMap, Deployment, defineKind, type KindClass, Namespace, Node, Pod, Secret, Service } from "lotse/client";
 import { z } from "zod";
-import { ensure, Store, stores } from "./helpers.ts";
+import { countPods, ensure, Store, stores } from "./helpers.ts";
 import { handleByReference } from "./handler.ts";
 import { send } from "courier";
-import { byClient, byContext, byWholeContext, unknownClient } from "./untyped.js";
+import { byClient, byContext, byWholeContext, readAll, readOne, unknownClient } from "./untyped.js";
 
 const GROUP = "shop.example.com";
 export const Shop = resource({ group: GROUP, version: "v1", kind: "Shop", spec: z.object({ size: z.number() }) });
 export const Backup = resource({ group: GROUP, version: "v1", kind: "Backup", plural: "backups", spec: z.object({ at: z.string() }) });
 export const Zone = resource({ group: GROUP, version: "v1", kind: "Zone", scope: "Cluster", spec: z.object({ zone: z.string() }) });
+const IN_GROUP = { group: GROUP, version: "v1" } as const;
+const OF_CLUSTER = { ...IN_GROUP, scope: "Cluster" } as const;
+export const Till = resource({ ...IN_GROUP, kind: "Till", spec: z.object({ open: z.boolean() }) });
+export const Chain = resource({ ...OF_CLUSTER, kind: "Chain", spec: z.object({ shops: z.number() }) });
 class Widget extends defineKind({ group: "widgets.example.com", version: "v1", kind: "Widget" }) {}
 
 const operator = new Operator({ name: "shop" });
@@ -63,6 +67,11 @@ operator.on.create(Shop, async function of_the_cluster({ client }) {
   await client.list(Secret, { namespace: allNamespaces }).toArray();
   await client.get(Zone, "north");
   await client.get(Namespace, "a");
+});
+operator.on.create(Till, async function of_spread_kinds({ client, list, patch }) {
+  await list(Chain);
+  await client.delete(Till, "old", { ...{ wait: true } });
+  patch.metadata.labels = { open: "yes" };
 });
 operator.on.create(Shop, async function options({ client, object }) {
   await client.patch(Deployment, "web", { spec: {} }, { subresource: "scale" });
@@ -141,6 +150,19 @@ operator.reconcile(
     return requeue("5s");
   },
 );
+operator.on.event(Shop, async function reads_in_handlers({ list }) { await list(Pod); });
+operator.daemon(Shop, async function reads_in_daemons(context) { await context.get(ConfigMap, "a"); });
+operator.timer(Shop, { interval: "1h" }, async function reads_in_timers({ exists, get }) {
+  await exists(Service, "a", { namespace: "b" });
+  await get.live(Secret, "a");
+});
+operator.on.failure(Shop, async function reads_in_failures({ list }) { await list(Zone, { namespace: "*" }); });
+operator.timer(Shop, { interval: "1h" }, async function reads_by_helper({ list }) { await countPods(list); });
+operator.timer(Shop, { interval: "1h" }, async function hands_reads_on({ list }) { await send(list, "parcel"); });
+operator.timer(Shop, { interval: "1h" }, async function untyped_reads(context) {
+  await readAll(context);
+  await readOne(context);
+});
 operator.children(Shop, { id: "keeps" }, ({ name }) => [
   ConfigMap.gen({ name }),
   { key: "web", child: new Deployment({ metadata: { name } }) },
@@ -161,7 +183,8 @@ export default operator;
 `;
 
 const HELPERS = `
-import { type Client, ConfigMap, type KindClass, Secret } from "lotse/client";
+import type { CachedList } from "lotse";
+import { type Client, ConfigMap, type KindClass, Pod, Secret } from "lotse/client";
 
 export async function ensure(client: Client, kind: KindClass, name: string) {
   const there = await client.get(kind, name).catch(() => undefined);
@@ -180,11 +203,12 @@ class MapKeeper implements Keeper {
   async keep(client: Client, name: string) { await client.delete(ConfigMap, name); }
 }
 export const stores = new Map<string, Keeper>([["main", new MapKeeper()]]);
+export const countPods = async (list: CachedList) => (await list(Pod)).length;
 `;
 
 /** In JavaScript nobody says what a function takes. */
 const UNTYPED = `
-import { ConfigMap, Pod } from "lotse/client";
+import { ConfigMap, Pod, Secret, Service } from "lotse/client";
 export async function byClient(client, name) {
   const pod = await client.get(Pod, name);
   await pod.exec(["id"]);
@@ -195,6 +219,14 @@ export async function byContext({ client, object, name }) {
   await client.delete(ConfigMap, name);
 }
 export const byWholeContext = async (context) => { await context.client.list(Pod).toArray(); };
+export async function readAll({ list, exists: isThere }) {
+  await list(Pod);
+  await isThere(Service, "a");
+}
+export async function readOne(context) {
+  await context.get(ConfigMap, "a");
+  await context.get.live(Secret, "a");
+}
 export async function unknownClient(held) { await held.client.create({}); }
 `;
 
@@ -219,6 +251,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "secrets: list (cluster)",
     "zones.shop.example.com: get (cluster)",
   ],
+  of_spread_kinds: ["chains.shop.example.com: list watch (cluster)", "tills.shop.example.com: delete list patch watch"],
   options: [
     "configmaps: get list watch",
     "deployments.apps/scale: patch",
@@ -255,6 +288,13 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "secrets: get",
     "services: list watch",
   ],
+  reads_in_handlers: ["pods: list watch"],
+  reads_in_daemons: ["configmaps: list watch"],
+  reads_in_timers: ["secrets: get", "services: list watch"],
+  reads_in_failures: ["zones.shop.example.com: list watch (cluster)"],
+  reads_by_helper: ["pods: list watch"],
+  hands_reads_on: ["? send is not of this project, and gets a way to read the cluster"],
+  untyped_reads: ["configmaps: list watch", "pods: list watch", "secrets: get", "services: list watch"],
   keeps: [
     "configmaps: create delete get list patch watch",
     "cronjobs.batch: create delete get list patch watch",
@@ -342,7 +382,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
 
   it("says in whose name, and where", () => {
     const [need] = handlers.find(({ id }) => id === "by_helper")?.found?.needs ?? [];
-    expect(need).toMatchObject({ by: "handler by_helper", place: "helpers.ts:5" });
+    expect(need).toMatchObject({ by: "handler by_helper", place: "helpers.ts:6" });
     const [gap] = handlers.find(({ id }) => id === "dynamic")?.found?.gaps ?? [];
     expect(gap?.place).toMatch(/^operator\.ts:\d+$/);
   });

@@ -5,8 +5,11 @@
 import type { Reading, Scope } from "./reading.ts";
 import type { Syntax } from "./syntax.ts";
 
-/** `object`: the handler's own. */
-export type Sort = "client" | "object" | "context";
+/** `object`: the handler's own; `get`, `list`, `exists`: reads of the operator's own copy of the cluster. */
+export type Sort = "client" | "object" | "context" | "get" | "list" | "exists";
+
+/** What a context has that asks the cluster. */
+const MEMBERS: readonly Sort[] = ["client", "object", "get", "list", "exists"];
 
 /** Deep enough for anything that people write, and an end to what goes in circles. */
 const DEEPEST = 20;
@@ -64,5 +67,5 @@ export class Sorts {
 }
 
 function memberSort(name: string | undefined): Sort | undefined {
-  return name === "client" || name === "object" ? name : undefined;
+  return MEMBERS.find((one) => one === name);
 }

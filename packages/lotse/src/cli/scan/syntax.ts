@@ -73,6 +73,7 @@ export const SYNTAX_NAMES = [
   "SatisfiesExpression",
   "SetAccessor",
   "ShorthandPropertyAssignment",
+  "SpreadAssignment",
   "SpreadElement",
   "StringLiteral",
   "TemplateExpression",

@@ -9,6 +9,13 @@ import type { MemberName, Reading } from "./reading.ts";
 import type { Sorts } from "./sorts.ts";
 import type { Syntax } from "./syntax.ts";
 
+/** Reads of a context, by the sort of what is called. */
+const CACHED: Readonly<Record<string, MemberName>> = {
+  get: { owner: "CachedGet", member: "()" },
+  list: { owner: "CachedList", member: "()" },
+  exists: { owner: "CachedReads", member: "exists" },
+};
+
 /** See the module comment. */
 export class Untyped {
   readonly #reading: Reading;
@@ -24,8 +31,11 @@ export class Untyped {
   /** The method of Lotse that such a call calls, if it is one. */
   methodOf(call: Syntax, context: KindContext): MemberName | undefined {
     const callee = call.expression && this.#reading.bare(call.expression);
-    const member = callee?.name?.text;
-    if (!callee?.expression || member === undefined) return undefined;
+    if (!callee) return undefined;
+    const read = CACHED[this.#sorts.of(callee, context.scope) ?? ""];
+    if (read) return read;
+    const member = callee.name?.text;
+    if (!callee.expression || member === undefined) return undefined;
     const owner = this.#ownersOf(callee.expression, context).find((one) => ruleFor(one, member));
     return owner === undefined ? undefined : { owner, member };
   }
@@ -42,7 +52,9 @@ export class Untyped {
   }
 
   #ownersOf(receiver: Syntax, context: KindContext): readonly string[] {
-    if (this.#sorts.of(receiver, context.scope) === "client") return ["Client", "ClientReads"];
+    const sort = this.#sorts.of(receiver, context.scope);
+    if (sort === "client") return ["Client", "ClientReads"];
+    if (sort === "get") return ["CachedGet"];
     const kinds = this.#kinds.of(receiver, context) ?? [];
     return kinds.length === 0 ? [] : [...kinds.flatMap(({ kind }) => classesOf(kind)), "KubeObject"];
   }

@@ -272,14 +272,16 @@ export class Walk {
   #reachesCluster(node: Syntax): boolean {
     return this.#reading.compiler.typesOf(node).some((type) => {
       const name = this.#reading.lotseName(type);
-      if (name === "Client" || name?.endsWith("Context")) return true;
+      if (name === "Client" || name?.endsWith("Context") || name?.startsWith("Cached")) return true;
       return name !== undefined && this.#tools.kinds.of(node, this.#context(EMPTY)) !== undefined;
     });
   }
 
   #nameOfType(node: Syntax): string {
     const [name] = this.#reading.compiler.typesOf(node).flatMap((type) => this.#reading.lotseName(type) ?? []);
-    return name === "Client" ? "the client" : name?.endsWith("Context") ? "the context" : "an object";
+    if (name === "Client") return "the client";
+    if (name?.startsWith("Cached")) return "a way to read the cluster";
+    return name?.endsWith("Context") ? "the context" : "an object";
   }
 
   #nameOf(call: Syntax): string {
