@@ -339,6 +339,32 @@ describe("sessions into pods", () => {
   );
 });
 
+describe("requests on one connection that does not wait for answers", () => {
+  const upgrade = (path: string) =>
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+  const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+
+  it("are answered in their order, also when the last one asks for another protocol", async () => {
+    const path = "/api/v1/namespaces/default/pods/none/exec?command=id&stdout=1";
+    for (const first of ["/openapi/v2", "/version", "/none"]) {
+      const text = await raw(get(first) + get("/readyz") + upgrade(path), 10_000);
+      expect(statuses(text)).toEqual([first === "/none" ? "404" : "200", "200", "404"]);
+    }
+    await alive();
+  });
+
+  it("end with it when the client is gone before they are answered", async () => {
+    for (let i = 0; i < 20; i++) {
+      const socket = open();
+      socket.write(get("/openapi/v2") + get("/api/v1/pods?watch=1") + upgrade("/api/v1/pods?watch=1"));
+      await new Promise((resolve) => setTimeout(resolve, i % 5));
+      socket.destroy();
+    }
+    await alive();
+  });
+});
+
 function open(): Socket {
   const socket = connect(cluster.port, "127.0.0.1");
   socket.on("error", () => {});

@@ -35,6 +35,8 @@ export class Listener {
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<() => void>();
   readonly #certificates = new ClientCertificates();
+  /** Answers that a connection still owes, in the order of their requests. */
+  readonly #owed = new WeakMap<Duplex, Set<ServerResponse>>();
 
   private constructor(server: Server) {
     this.#server = server;
@@ -48,7 +50,8 @@ export class Listener {
 
   static async open(options: ListenerOptions): Promise<Listener> {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
-      void listener.#answer(request, response, options.handle);
+      // One request that goes wrong, however it does, costs its own connection and nobody else's.
+      listener.#answer(request, response, options.handle).catch(() => request.socket.destroy());
     };
     const server = options.tls
       ? createHttpsServer(
@@ -66,7 +69,7 @@ export class Listener {
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = PATIENCE_MS;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      void listener.#upgrade(request, socket, head, options.handle);
+      listener.#upgrade(request, socket, head, options.handle).catch(() => socket.destroy());
     });
     const listener = new Listener(server);
     await new Promise<void>((resolve, reject) => {
@@ -96,6 +99,10 @@ export class Listener {
 
   async #answer(request: IncomingMessage, response: ServerResponse, handle: ListenerOptions["handle"]): Promise<void> {
     response.on("error", () => response.destroy());
+    const { socket } = request;
+    const owed = this.#owed.get(socket) ?? new Set();
+    this.#owed.set(socket, owed.add(response));
+    response.once("close", () => owed.delete(response));
     this.#respond(await handle(toApiRequest(request, this.#certificates)), request, response);
   }
 
@@ -108,6 +115,9 @@ export class Listener {
   ): Promise<void> {
     socket.on("error", () => socket.destroy());
     const answer = await handle(toApiRequest(request, this.#certificates));
+    // What was asked before on the same connection is answered before.
+    await Promise.all([...(this.#owed.get(socket) ?? [])].map(closed));
+    if (socket.destroyed) return;
     if (answer.type === "session") {
       if (head.length > 0) socket.unshift(head);
       // Protocols that only some of the requests to pods speak.
@@ -182,6 +192,10 @@ export class Listener {
       response.destroy();
     }
   }
+}
+
+function closed(response: ServerResponse): Promise<void> {
+  return response.closed ? Promise.resolve() : new Promise((resolve) => response.once("close", resolve));
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -31,7 +31,8 @@ export async function serveCommandStreams(
     });
   await complete;
   if (gone.signal.aborted) return;
-  void readSizes(streams.get("resize"), sizes);
+  // A client that breaks off has no terminal any more.
+  readSizes(streams.get("resize"), sizes).catch(() => {});
   const outcome = await runCommand(session, {
     stdin: session.stdin ? streams.get("stdin")?.incoming : undefined,
     stdout: streams.get("stdout"),
@@ -96,7 +97,7 @@ async function forward(
   open: Set<PodConnection>,
 ): Promise<void> {
   // Clients close their side of it at once and only read.
-  void readText(error.incoming);
+  readText(error.incoming).catch(() => {});
   try {
     const pod = await session.connect(port);
     open.add(pod);
