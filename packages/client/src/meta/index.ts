@@ -12,6 +12,7 @@ export {
   matchesFields,
   parseFieldSelector,
 } from "./field-selectors.ts";
+export { harmless, harmlessJson, harmlessLines } from "./harmless.ts";
 export { type DeepReadonly, isObject, type Json, type JsonObject } from "./json.ts";
 export {
   applyJsonPatch,

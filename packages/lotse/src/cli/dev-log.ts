@@ -2,10 +2,17 @@
  * The log as somebody reads it who develops an operator: one line for each thing that happened to an object, whether the
  * operator or somebody else in the cluster says so, in columns that the eye can follow.
  */
+
 import path from "node:path";
-import { inspect } from "node:util";
-import { errorMessage } from "@lotse/client/meta";
-import { isWanted, type LogLevel, type LogRecord, type LogSink, type ObjectReference } from "../report/index.ts";
+import { harmless } from "@lotse/client/meta";
+import {
+  isWanted,
+  type LogLevel,
+  type LogRecord,
+  type LogSink,
+  type ObjectReference,
+  shortValue,
+} from "../report/index.ts";
 
 /** A Kubernetes Event about an object. */
 export interface EventNote {
@@ -61,7 +68,7 @@ export function devLines({ colours, cwd, kinds }: DevLineOptions): DevLines {
   const subject = (object: ObjectReference | undefined): string => {
     // What is about no object in particular stands out at the margin.
     if (!object) return "";
-    const text = `[${object.namespace ? `${object.namespace}/` : ""}${object.name}]`;
+    const text = harmless(`[${object.namespace ? `${object.namespace}/` : ""}${object.name}]`);
     if (text.length <= WIDEST) width = Math.max(width, text.length);
     return `${paint(colourOf(text), text)}${" ".repeat(Math.max(0, width - text.length))} `;
   };
@@ -69,8 +76,10 @@ export function devLines({ colours, cwd, kinds }: DevLineOptions): DevLines {
     `${paint(DIM, new Date(time).toISOString().slice(11, 23))} ${mark} ${subject(object)}${rest.join(" ")}\n`;
   const kindOf = (object: ObjectReference | undefined) => (object && kinds() > 1 ? object.kind : undefined);
   const field = (key: string, value: unknown, level: LogLevel) => {
-    const shown = short(value);
-    return paint(DIM, `${key}=`) + (key === "error" && level !== "info" ? paint(LEVELS[level], shown) : shown);
+    const shown = shortValue(value);
+    return (
+      paint(DIM, `${harmless(key)}=`) + (key === "error" && level !== "info" ? paint(LEVELS[level], shown) : shown)
+    );
   };
   return {
     log({ time, level, message, object, fields }) {
@@ -79,13 +88,15 @@ export function devLines({ colours, cwd, kinds }: DevLineOptions): DevLines {
       const shown = ordered(rest, level).map(([key, value]) => field(key, value, level));
       const mark = paint(LEVELS[level], level.toUpperCase().padEnd(5));
       const frames = typeof stack === "string" ? ownFrames(stack, cwd) : [];
-      return line(time, mark, object, [message, ...shown]) + frames.map((one) => `${paint(DIM, one)}\n`).join("");
+      return (
+        line(time, mark, object, [harmless(message), ...shown]) + frames.map((one) => `${paint(DIM, one)}\n`).join("")
+      );
     },
     event({ time, type, reason, message, from, count, object }) {
       const times = count > 1 ? [paint(DIM, `×${count}`)] : [];
       const fields = { kind: kindOf(object), from };
       const shown = Object.entries(fields).flatMap(([key, value]) => (value ? [field(key, value, "info")] : []));
-      const said = `${paint(type === "Warning" ? LEVELS.warn : EVENT, reason)}: ${oneLine(message)}`;
+      const said = `${paint(type === "Warning" ? LEVELS.warn : EVENT, harmless(reason))}: ${oneLine(message)}`;
       return line(time, paint(EVENT, "EVENT"), object, [said, ...times, ...shown]);
     },
   };
@@ -120,7 +131,9 @@ function ordered(fields: Readonly<Record<string, unknown>>, level: LogLevel): [s
 /** The frames of a stack that are the reader's own code; how the framework came there helps nobody. */
 function ownFrames(stack: string, cwd: string): string[] {
   const frames = stack.split("\n").filter((one) => /^\s+at /.test(one) && !/node:|[\\/]node_modules[\\/]/.test(one));
-  return frames.map((one) => `    ${one.trim().replaceAll("file://", "").replaceAll(`${cwd}${path.sep}`, "")}`);
+  return frames.map(
+    (one) => `    ${harmless(one.trim()).replaceAll("file://", "").replaceAll(`${cwd}${path.sep}`, "")}`,
+  );
 }
 
 function colourOf(text: string): string {
@@ -129,13 +142,6 @@ function colourOf(text: string): string {
   return OBJECTS[sum % OBJECTS.length] ?? OBJECTS[0];
 }
 
-function short(value: unknown): string {
-  if (value instanceof Error) return JSON.stringify(oneLine(errorMessage(value)));
-  if (typeof value === "string") return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
-  if (typeof value !== "object" || value === null) return String(value);
-  return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 4 });
-}
-
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, " ").trim();
+  return harmless(text.replaceAll(/\s*\n\s*/g, " ").trim());
 }

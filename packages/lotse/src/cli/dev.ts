@@ -1,7 +1,7 @@
 /** `lotse dev`: a cluster, the operator on it, the console if it is installed, and a new start at each save. */
 import path from "node:path";
 import type { Client } from "@lotse/client";
-import { systemClock } from "@lotse/client/meta";
+import { harmless, systemClock } from "@lotse/client/meta";
 import type { RunningOperator } from "../operator/index.ts";
 import { atLeast, jsonSink, Logger, type LogRecord, type LogSink } from "../report/index.ts";
 import { wantsColours } from "./colours.ts";
@@ -307,7 +307,7 @@ class DevSession {
   /** Never rejects. */
   async #show(problem: string, find: () => Promise<readonly string[]>): Promise<void> {
     try {
-      this.#io.stdout.write(`${(await find()).join("\n")}\n`);
+      this.#io.stdout.write(`${(await find()).map(harmless).join("\n")}\n`);
     } catch (error) {
       this.#logger.warn(problem, { error });
     }

@@ -1,5 +1,5 @@
 /** `lotse explain`: what a running operator did with an object, and why. */
-import { formatDuration } from "@lotse/client/meta";
+import { formatDuration, harmless } from "@lotse/client/meta";
 import type { Explanation, JournalTurn, OpenHandler, Wake } from "../report/index.ts";
 import { askOperators, namedObject } from "./ask-operators.ts";
 import { wantsColours } from "./colours.ts";
@@ -49,7 +49,11 @@ function print(explanation: Explanation, io: Io, now: number): void {
   const title = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} (${apiVersion})`;
   writeFacts(io.stdout, title, facts, wantsColours(io.stdout, io.env));
   for (const [i, turn] of turns.entries()) {
-    io.stdout.write(`\n${turnLines(turn, turns[i + 1], now).join("\n")}\n`);
+    io.stdout.write(
+      `\n${turnLines(turn, turns[i + 1], now)
+        .map(harmless)
+        .join("\n")}\n`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { harmless } from "@lotse/client/meta";
 import type { Output } from "./io.ts";
 
 const BOLD = "\x1b[1m";
@@ -11,6 +12,6 @@ export type Fact = readonly [label: string, value: string];
 export function writeFacts(output: Output, title: string, facts: readonly Fact[], colours: boolean): void {
   const width = Math.max(0, ...facts.map(([label]) => label.length));
   const paint = (code: string, text: string) => (colours ? `${code}${text}${RESET}` : text);
-  const lines = facts.map(([label, value]) => `  ${paint(DIM, label.padEnd(width))}  ${value}`);
-  output.write(`${[paint(BOLD, title), ...lines].join("\n")}\n`);
+  const lines = facts.map(([label, value]) => `  ${paint(DIM, label.padEnd(width))}  ${harmless(value)}`);
+  output.write(`${[paint(BOLD, harmless(title)), ...lines].join("\n")}\n`);
 }

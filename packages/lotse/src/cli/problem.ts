@@ -2,6 +2,7 @@
  * What goes wrong is told in at most three lines: what happened, why, and what to do. The stack is for those who ask
  * for it.
  */
+import { harmless, harmlessLines } from "@lotse/client/meta";
 import { placeOfThrow } from "./source-place.ts";
 
 /** 1: the command failed. 2: it was called wrongly. */
@@ -88,14 +89,14 @@ export function formatProblem(
   const lines = [`${paint(RED, "Error:")} ${oneLine(what)}`];
   if (why) lines.push(`${paint(DIM, "Why:")}   ${oneLine(why)}`);
   if (todo) lines.push(`${paint(DIM, "Do:")}    ${oneLine(todo)}`);
-  if (verbose) lines.push(...stacksOf(error).map((stack) => paint(DIM, stack)));
+  if (verbose) lines.push(...stacksOf(error).map((stack) => paint(DIM, harmlessLines(stack))));
   return `${lines.join("\n")}\n`;
 }
 
 const LONGEST_LINE = 600;
 
 function oneLine(text: string): string {
-  const line = text.replaceAll(/\s*\n\s*/g, " ").trim();
+  const line = harmless(text.replaceAll(/\s*\n\s*/g, " ").trim());
   return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
 }
 

@@ -1,4 +1,5 @@
 /** `lotse retry`: what waits for its retry on an object, or has failed for good, is tried now. */
+import { harmless } from "@lotse/client/meta";
 import type { RetryAnswer } from "../operator/index.ts";
 import { askOperators, namedObject } from "./ask-operators.ts";
 import type { Io } from "./io.ts";
@@ -20,7 +21,8 @@ export async function retry(kind: string, name: string, options: RetryOptions, i
     return 0;
   }
   const shown = `${kind} ${object.namespace ?? "default"}/${object.name}`;
-  for (const { operator, handlers } of retries) io.stdout.write(`${shown}: ${retryText(handlers)} (${operator})\n`);
+  for (const { operator, handlers } of retries)
+    io.stdout.write(`${harmless(`${shown}: ${retryText(handlers)} (${operator})`)}\n`);
   return 0;
 }
 

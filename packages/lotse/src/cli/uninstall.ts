@@ -1,4 +1,5 @@
 /** `lotse uninstall`: takes the operators' marks off all objects. */
+import { harmless } from "@lotse/client/meta";
 import { isOperator, uninstallOperator } from "../operator/index.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import type { Io } from "./io.ts";
@@ -18,7 +19,9 @@ export interface UninstallOptions extends ConnectOptions {
 export async function uninstall(files: readonly string[], options: UninstallOptions, io: Io): Promise<number> {
   const operators = await loadOperators(resolveFiles(files, io.cwd, "uninstall"), io.cwd);
   const stop = stopOnSignal(io);
-  const { client, server, context } = await connect(options, io, (text) => io.stderr.write(`Warning: ${text}\n`));
+  const { client, server, context } = await connect(options, io, (text) =>
+    io.stderr.write(`Warning: ${harmless(text)}\n`),
+  );
   try {
     if (!options.dryRun) await confirmContext(context, options.yes, io, stop.signal);
     let count = 0;
@@ -31,7 +34,7 @@ export async function uninstall(files: readonly string[], options: UninstallOpti
         io.stdout.write(
           options.output === "json"
             ? `${JSON.stringify({ operator: operator.name, kind: kind.kind, namespace, name, marks, dryRun: dryRun === true })}\n`
-            : `${shown}: ${marks.join(" and ")} of ${operator.name} ${dryRun ? "would be taken off" : "taken off"}\n`,
+            : `${harmless(shown)}: ${marks.join(" and ")} of ${operator.name} ${dryRun ? "would be taken off" : "taken off"}\n`,
         );
       }
     }

@@ -15,6 +15,6 @@ export {
 export { KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
 export { restMeasures } from "./rest-measures.ts";
-export { atLeast, jsonSink, prettySink, type TextOutput } from "./sinks.ts";
+export { atLeast, jsonSink, prettySink, shortValue, type TextOutput } from "./sinks.ts";
 export type { TracedEnd, Traces } from "./traces.ts";
 export { findTraces } from "./traces-find.ts";

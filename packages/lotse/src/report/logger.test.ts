@@ -1,3 +1,4 @@
+import { harmlessLines } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Logger, type LogRecord } from "./logger.ts";
 import { atLeast, jsonSink, prettySink } from "./sinks.ts";
@@ -35,7 +36,7 @@ describe("a line for people", () => {
     const { written, output } = lines();
     const logger = new Logger(prettySink(output, { colours: false }), () => NOON);
     logger.error("failed", { error: new Error("no ink"), stack: "Error: no ink\n    at draw" });
-    expect(written).toEqual(['12:00:00.250 ERROR failed error="no ink"\nError: no ink\n    at draw\n']);
+    expect(written).toEqual(['12:00:00.250 ERROR failed error="no ink"\n  Error: no ink\n    at draw\n']);
   });
 });
 
@@ -66,6 +67,77 @@ describe("a line for machines", () => {
     new Logger(prettySink(output, { colours: false }), () => NOON).error("failed", { error });
     expect(JSON.parse(written[0] ?? "").error.message).toBe("fetch failed: connect ECONNREFUSED 127.0.0.1:1");
     expect(written[1]).toBe('12:00:00.250 ERROR failed error="fetch failed: connect ECONNREFUSED 127.0.0.1:1"\n');
+  });
+
+  it("cannot be forged by a field, whatever it is called", () => {
+    const { written, output } = lines();
+    const fields = {
+      message: "all is well",
+      level: "info",
+      time: "1970",
+      object: { name: "else" },
+      fields: 1,
+      rate: 2,
+    };
+    new Logger(jsonSink(output), () => NOON).about(ship).error("failed", fields);
+    expect(JSON.parse(written[0] ?? "")).toEqual({
+      time: new Date(NOON).toISOString(),
+      level: "error",
+      message: "failed",
+      object: ship,
+      rate: 2,
+      fields: { message: "all is well", level: "info", time: "1970", object: { name: "else" }, fields: 1 },
+    });
+  });
+
+  it("is written whatever its fields are", () => {
+    const { written, output } = lines();
+    const circle: Record<string, unknown> = { big: 2n ** 70n, nested: { error: new Error("inside") } };
+    circle.self = { again: circle };
+    const same = { a: 1 };
+    const thrower = {
+      toJSON: () => {
+        throw new Error("no");
+      },
+    };
+    const keepOut = () => {
+      throw new Error("keep out");
+    };
+    const hostile = new Proxy({}, { get: keepOut });
+    for (const sink of [jsonSink(output), prettySink(output, { colours: false })]) {
+      const logger = new Logger(sink, () => NOON);
+      logger.info("circle", { circle, twice: [same, same] });
+      logger.info("thrower", { thrower });
+      logger.info("hostile", { hostile });
+    }
+    expect(written).toHaveLength(6);
+    expect(JSON.parse(written[0] ?? "")).toMatchObject({
+      message: "circle",
+      circle: {
+        big: "1180591620717411303424",
+        nested: { error: { message: "inside" } },
+        self: { again: "[circular]" },
+      },
+      twice: [{ a: 1 }, { a: 1 }],
+    });
+    expect(JSON.parse(written[1] ?? "")).toMatchObject({ message: "thrower", fields: expect.stringContaining("no") });
+    expect(JSON.parse(written[2] ?? "").message).toBe("hostile");
+  });
+
+  it("lets nothing through that a terminal would obey, nor a line that somebody made up", () => {
+    const { written, output } = lines();
+    const evil = "x\x1b[2J\n12:00:00.250 INFO  all is well\u009b1A";
+    const object = { ...ship, name: evil };
+    const error = Object.assign(new Error(evil), { stack: `Error: ${evil}\n    at ${evil.replace("\n", "")}` });
+    for (const sink of [jsonSink(output), prettySink(output, { colours: false })]) {
+      new Logger(sink, () => NOON)
+        .about(object)
+        .warn(evil, { [evil]: evil, error, deep: { a: evil }, stack: error.stack });
+    }
+    const [json = "", pretty = ""] = written;
+    for (const text of [json, pretty]) expect(harmlessLines(text)).toBe(text);
+    expect(json.split("\n")).toHaveLength(2);
+    expect(pretty.split("\n").filter((line) => /^\S/.test(line))).toHaveLength(1);
   });
 
   it("can have any other form: a sink is a function", () => {
