@@ -7,12 +7,11 @@
  *   DELETE /records/ID
  *   PUT    /flaky                           from now on so many requests go wrong: 0.3
  *
- * `npx tsx provider.ts --port 18053 --flaky 0.3 --seed 7` runs it by itself.
+ * `npx tsx provider.ts --port 18053 --flaky 0.3 --seed 7` runs it by itself; from Node.js 24 on `node provider.ts` does, too.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIPv4, isIPv6 } from "node:net";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 /** A record as the provider keeps it. */
@@ -220,7 +219,8 @@ function send(response: ServerResponse, status: number, body: unknown, retryAfte
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+// By its own name, so that it does not start with an operator that it was bundled into.
+if (/[\\/]provider\.m?[jt]s$/.test(process.argv[1] ?? "")) {
   const { values } = parseArgs({
     options: {
       port: { type: "string", default: "18053" },
