@@ -6,8 +6,10 @@ import { type Command, fails, isAsShown, manner, masked, readReadme } from "./re
 import { ReadmeSession, root } from "./readme-session.ts";
 
 const EXAMPLES = [
+  "dns",
   "exchange-rates",
   "load-test",
+  "onboarding",
   "os-labels",
   "simple-deployment",
   "switches",

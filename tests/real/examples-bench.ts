@@ -2,7 +2,7 @@
 import { Client, CustomResourceDefinition, Namespace } from "@lotse/client";
 import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta";
 import { CapturedLogs } from "@lotse/testing";
-import type { Operator, RunningOperator } from "lotse";
+import { type Operator, type RunningOperator, uninstallOperator } from "lotse";
 import type { Bench, BenchWrite } from "../../examples/bench.ts";
 import type { TestCluster } from "../fixture.ts";
 
@@ -14,16 +14,17 @@ const SETTLE_MS = 30_000;
 const STEP_MS = 5_000;
 const MOST_STEPS = 12;
 
-/** Starts an operator in a namespace of its own. */
+/** Starts an operator in a namespace of its own; it serves no other, unless they are named. */
 export async function startRealBench(
   cluster: TestCluster,
   operator: Operator,
   namespace: string,
   clock: VirtualClock | undefined,
+  serves: readonly string[] = [namespace],
 ): Promise<Bench> {
   const client = (await cluster.connect()).inNamespace(namespace);
   await client.create(Namespace.gen({ name: namespace }));
-  const bench = new RealBench(cluster, operator, client, namespace, clock);
+  const bench = new RealBench(cluster, operator, client, namespace, serves, clock);
   await bench.startOperator();
   return bench;
 }
@@ -31,6 +32,9 @@ export async function startRealBench(
 /** Takes the definitions of an operator's kinds away: two examples may have different ideas of a kind of the same name. */
 export async function removeDefinitions(cluster: TestCluster, operator: Operator): Promise<void> {
   const client = await cluster.connect();
+  // Nobody is there any more to let go of what its finalizers hold, and a definition waits for its objects.
+  const unmarking = uninstallOperator(operator, client);
+  while (!(await unmarking.next()).done);
   for (const { resource } of operator.resources) {
     const { crd } = resource as { crd?: () => CustomResourceDefinition["body"] };
     const name = crd?.().metadata?.name;
@@ -44,6 +48,7 @@ class RealBench implements Bench {
   readonly #cluster: TestCluster;
   readonly #operator: Operator;
   readonly #namespace: string;
+  readonly #serves: readonly string[];
   readonly #clock: VirtualClock | undefined;
   #running: { readonly operator: RunningOperator; readonly client: Client } | undefined;
 
@@ -52,12 +57,14 @@ class RealBench implements Bench {
     operator: Operator,
     client: Client,
     namespace: string,
+    serves: readonly string[],
     clock: VirtualClock | undefined,
   ) {
     this.#cluster = cluster;
     this.#operator = operator;
     this.client = client;
     this.#namespace = namespace;
+    this.#serves = serves;
     this.#clock = clock;
   }
 
@@ -67,7 +74,7 @@ class RealBench implements Bench {
     const operator = this.#operator.start({
       client: client.inNamespace(this.#namespace),
       crds: "install",
-      namespaces: [this.#namespace],
+      namespaces: [...this.#serves],
       log: this.logs.sink,
       ...(this.#clock && { clock: this.#clock }),
     });

@@ -6,10 +6,14 @@
 import type { Operator } from "lotse";
 import { afterAll, describe } from "vitest";
 import type { StartBench } from "../../examples/bench.ts";
+import dns from "../../examples/dns/operator.ts";
+import { scenario as dnsScenario } from "../../examples/dns/scenario.ts";
 import exchangeRates from "../../examples/exchange-rates/operator.ts";
 import { scenario as exchangeRatesScenario } from "../../examples/exchange-rates/scenario.ts";
 import loadTest from "../../examples/load-test/operator.ts";
 import { scenario as loadTestScenario } from "../../examples/load-test/scenario.ts";
+import onboarding from "../../examples/onboarding/operator.ts";
+import { scenario as onboardingScenario } from "../../examples/onboarding/scenario.ts";
 import osLabels from "../../examples/os-labels/operator.ts";
 import { scenario as osLabelsScenario } from "../../examples/os-labels/scenario.ts";
 import simpleDeployment from "../../examples/simple-deployment/operator.ts";
@@ -21,9 +25,12 @@ import { scenario as uselessMachineScenario } from "../../examples/useless-machi
 import { describeOn } from "../fixture.ts";
 import { removeDefinitions, startRealBench } from "./examples-bench.ts";
 
-const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void])[] = [
+/** An example, its scenario, and the namespaces that it serves beside the one of its test. */
+const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void, (readonly string[])?])[] = [
+  [dns, dnsScenario],
   [exchangeRates, exchangeRatesScenario],
   [loadTest, loadTestScenario],
+  [onboarding, onboardingScenario, ["*"]],
   [osLabels, osLabelsScenario],
   [simpleDeployment, simpleDeploymentScenario],
   [switches, switchesScenario],
@@ -32,10 +39,10 @@ const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void])[] = 
 
 describeOn(["real"], "the example", (cluster) => {
   let tests = 0;
-  for (const [operator, scenario] of EXAMPLES) {
+  for (const [operator, scenario, serves] of EXAMPLES) {
     describe(operator.name, () => {
       afterAll(() => removeDefinitions(cluster(), operator));
-      scenario((clock) => startRealBench(cluster(), operator, `${operator.name}-${++tests}`, clock));
+      scenario((clock) => startRealBench(cluster(), operator, `${operator.name}-${++tests}`, clock, serves));
     });
   }
 });

@@ -1,6 +1,6 @@
-import { ConfigMap, Secret } from "@lotse/client";
+import { ConfigMap, type KubeBody, Namespace, Secret } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import { Operator, PermanentError, requeue, resource, TemporaryError } from "lotse";
+import { Operator, PermanentError, type ReconcileContext, requeue, resource, TemporaryError } from "lotse";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
@@ -253,6 +253,34 @@ describeOn(clustersUnderTest(), "a reconciler", (cluster) => {
     await stage.eventually(() => expect(counts.at(-1)).toEqual([1, 0]));
     await stage.quiet();
     expect(counts.filter(([before]) => (before ?? 0) > 0)).toEqual([[1, 0]]);
+  });
+
+  it("sees a namespace that it has deleted until what is in it is gone", { timeout: 90_000 }, async () => {
+    const [operator, namespace] = [new Operator({ name: "level" }), `${stage.namespace}-emptied`];
+    const held = ConfigMap.gen({ name: "held", namespace, finalizers: ["example.com/held"] });
+    const seen: string[] = [];
+    const remove = async ({ get, client, requeue }: Pick<ReconcileContext<KubeBody>, "get" | "client" | "requeue">) => {
+      const live = await get(Namespace, namespace);
+      seen.push(live ? (live.metadata.deletionTimestamp ? "going" : "there") : "gone");
+      if (!live) return undefined;
+      if (!live.metadata.deletionTimestamp) await client.delete(Namespace, namespace);
+      return requeue("1h");
+    };
+    operator.reconcile(Team, { onDelete: remove }, async function open({ patch }) {
+      patch.status.seen = "yes";
+    });
+    await stage.start(operator);
+    await stage.client.create(Namespace.gen({ name: namespace }));
+    await stage.client.create(held);
+    const owner = await stage.client.create(team("a"));
+    await owner.wait(({ status }) => status?.seen === "yes");
+    await owner.delete();
+    await stage.eventually(() => expect(seen.at(-1)).toBe("going"));
+    await stage.quiet();
+    expect(await owner.exists()).toBe(true);
+    await held.patch({ metadata: { finalizers: null } });
+    await owner.wait("delete", { timeout: "60s" });
+    expect([...new Set(seen)]).toEqual(["there", "going", "gone"]);
   });
 
   it("is woken through its owners and its mapping functions, which get the old and the new state", async () => {

@@ -76,10 +76,12 @@ function concurrencyOf(handlers: readonly ReconcileHandler[]): number | undefine
   return wanted.length === 0 ? undefined : Math.min(...wanted);
 }
 
-/** Whether a deleted object is gone, and not only marked for deletion. */
-function isOver({ metadata }: KubeBody): boolean {
+/** Whether a deleted object is gone, and not only marked for deletion: a namespace waits for what is in it. */
+function isOver({ apiVersion, kind, metadata, spec }: KubeBody): boolean {
   const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata ?? {};
-  return finalizers.length === 0 && !(deletionGracePeriodSeconds > 0);
+  const isNamespace = apiVersion === "v1" && kind === "Namespace";
+  const { finalizers: content = [] } = isNamespace ? ((spec ?? {}) as { finalizers?: readonly string[] }) : {};
+  return finalizers.length === 0 && content.length === 0 && !(deletionGracePeriodSeconds > 0);
 }
 
 /** See the module comment. */
