@@ -170,6 +170,18 @@ export function scenario(start: StartBench): void {
       expect(www.status?.drift).toBeUndefined();
     });
 
+    it("stands in nobody's way any more when whoever made it has removed it", async () => {
+      await using bench = await start(new VirtualClock());
+      const theirs = provider.add({ ...WWW, owner: "ada" });
+      const www = await create(bench);
+      await bench.settle();
+      expect(await conditionOf(www, "Stalled")).toMatchObject({ status: "True" });
+      provider.remove(theirs.id);
+      await bench.advance("6m");
+      expect(await conditionOf(www, "Ready")).toMatchObject({ status: "True" });
+      expect(names()).toEqual(["www.example.com www"]);
+    });
+
     it("is taken over without a word when it carries the mark: the DnsRecord was there before", async () => {
       await using bench = await start();
       provider.add({ ...WWW, owner: `lotse:${bench.client.namespace}/www` });

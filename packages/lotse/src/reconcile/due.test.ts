@@ -90,6 +90,11 @@ describe("a run", () => {
     expect(nextRunAt({ ...stuck, due: true }, 2_000, undefined)).toBe(2_000);
   });
 
+  it("that is stuck is looked at again with the next resync: what it met outside may have changed", () => {
+    const resync = { ...RHYTHM, resyncMs: 100_000 };
+    expect(run(NEW, { type: "stuck" }, 1_000, resync)).toMatchObject({ dueAt: 101_000, failures: 1 });
+  });
+
   it("that was stopped is still due", () => {
     expect(run(NEW, { type: "aborted" })).toMatchObject({ due: true, failures: 0 });
   });

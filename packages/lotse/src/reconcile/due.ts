@@ -46,7 +46,7 @@ export type RunEnd =
       readonly stale: boolean;
     }
   | { readonly type: "failed"; readonly delayMs: number | undefined }
-  /** There is no use in trying again before something changes. */
+  /** There is no use in trying again before something changes, or the next resync. */
   | { readonly type: "stuck" }
   /** It was stopped: by a deletion, or with the operator. */
   | { readonly type: "aborted" };
@@ -109,7 +109,13 @@ export function endRun(
   if (end.type === "aborted") return { ...timing, due: true };
   // The row is over when the next run is woken by somebody else: until then this one may still have woken itself.
   const calm = { failures: 0, failingSince: undefined, self: false };
-  if (end.type === "stuck") return { ...timing, ...calm, failures: timing.failures + 1, dueAt: undefined };
+  // Jitter: what was reconciled together at the start shall not come back together for ever.
+  const resyncIn = resyncMs === undefined ? undefined : resyncMs * (0.9 + 0.2 * random());
+  if (end.type === "stuck") {
+    // What lies outside of the cluster may have changed, which nobody tells.
+    const dueAt = resyncIn === undefined ? undefined : now + resyncIn;
+    return { ...timing, ...calm, failures: timing.failures + 1, dueAt };
+  }
   if (end.type === "failed") {
     const failures = timing.failures + 1;
     const delayMs = end.delayMs ?? backoffMs(backoff, failures, random());
@@ -120,8 +126,6 @@ export function endRun(
     const selfWoken = timing.selfWoken + 1;
     return { ...timing, ...calm, self: true, selfWoken, dueAt: now + pauseMs(selfWoken) };
   }
-  // Jitter: what was reconciled together at the start shall not come back together for ever.
-  const resyncIn = resyncMs === undefined ? undefined : resyncMs * (0.9 + 0.2 * random());
   const wakes = [end.requeueMs, resyncIn].filter((ms) => ms !== undefined);
   return { ...timing, ...calm, dueAt: wakes.length === 0 ? undefined : now + Math.min(...wakes) };
 }
