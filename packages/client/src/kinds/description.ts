@@ -1,3 +1,5 @@
+import { ConfigError } from "../meta/index.ts";
+
 /**
  * What the client must know about a kind to talk about it: where it lives and how it is spelled. A description is data;
  * it comes from a class, from the tables of built-in kinds, or from the server's discovery.
@@ -81,12 +83,23 @@ export function pathOf(
   const part = encodeURIComponent;
   let path = d.group === "" ? `/api/${part(d.version)}` : `/apis/${part(d.group)}/${part(d.version)}`;
   if (d.namespaced && o.namespace !== undefined && o.namespace !== allNamespaces) {
-    path += `/namespaces/${part(o.namespace)}`;
+    path += `/namespaces/${part(segment(o.namespace, "a namespace"))}`;
   }
   path += `/${part(d.plural)}`;
-  if (o.name !== undefined) path += `/${part(o.name)}`;
+  if (o.name !== undefined) path += `/${part(segment(o.name, `a ${d.kind}`))}`;
   if (o.subresource !== undefined) path += `/${o.subresource.split("/").map(part).join("/")}`;
   return path;
+}
+
+/** One step of a path: anything else would ask for something else, for a list or for the parent. */
+function segment(name: string, what: string): string {
+  if (name !== "" && name !== "." && name !== ".." && !/[/%]/.test(name)) return name;
+  throw new ConfigError(`${JSON.stringify(name)} cannot be the name of ${what}`, {
+    hint:
+      name === ""
+        ? "say which one; list() has them all"
+        : 'no object is called ".", "..", or has "/" or "%" in its name',
+  });
 }
 
 function pluralOf(singular: string): string {

@@ -73,6 +73,12 @@ describe("nearestNames", () => {
 });
 
 describe("pathOf", () => {
+  it.each(["", ".", "..", "a/b", "%2e%2e"])("refuses %j, which would lead to something else", (name) => {
+    const pod = describeKind({ group: "", version: "v1", kind: "Pod" });
+    expect(() => pathOf(pod, { namespace: "a", name })).toThrow(`${JSON.stringify(name)} cannot be the name of a Pod`);
+    expect(() => pathOf(pod, { namespace: name, name: "b" })).toThrow("cannot be the name of a namespace");
+  });
+
   const [pod, , node, deployment] = kinds as [KindDescription, KindDescription, KindDescription, KindDescription];
 
   it("builds the paths of collections, objects and subresources", () => {
@@ -84,7 +90,7 @@ describe("pathOf", () => {
   });
 
   it("lets no name break out of its place", () => {
-    expect(pathOf(pod, { namespace: "a/../b", name: "x?y" })).toBe("/api/v1/namespaces/a%2F..%2Fb/pods/x%3Fy");
+    expect(pathOf(pod, { namespace: "a b", name: "x?y" })).toBe("/api/v1/namespaces/a%20b/pods/x%3Fy");
   });
 });
 
