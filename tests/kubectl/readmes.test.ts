@@ -9,6 +9,7 @@ const EXAMPLES = [
   "exchange-rates",
   "load-test",
   "os-labels",
+  "postgres",
   "simple-deployment",
   "switches",
   "useless-machine",
