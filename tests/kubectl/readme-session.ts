@@ -38,7 +38,8 @@ export class ReadmeSession implements AsyncDisposable {
     // A group of its own, so that npx and everything below it can be stopped together.
     this.#dev = spawn("sh", ["-c", command], {
       cwd: root,
-      env: { ...process.env, ...this.#env },
+      // What handlers ask for is not written down beside the examples: a test leaves the repository as it is.
+      env: { ...process.env, ...this.#env, LOTSE_RECORD: "off" },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });

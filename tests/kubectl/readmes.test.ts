@@ -11,6 +11,7 @@ const EXAMPLES = [
   "load-test",
   "onboarding",
   "os-labels",
+  "postgres",
   "simple-deployment",
   "switches",
   "useless-machine",

@@ -1,6 +1,7 @@
 /**
  * The example operators on a real kube-apiserver, by the same scenarios as on the embedded cluster. There is no node: where
- * an example waits for a Pod, its scenario sets the Pod's status as a kubelet would, and what needs a container that runs
+ * an example waits for a Pod, its scenario sets the Pod's status as a kubelet would (and, where it waits for a Job or a
+ * StatefulSet, theirs as a controller would), and what needs a container that runs
  * (exec, logs) stays in the examples' own tests.
  */
 import type { Operator } from "lotse";
@@ -16,6 +17,8 @@ import onboarding from "../../examples/onboarding/operator.ts";
 import { scenario as onboardingScenario } from "../../examples/onboarding/scenario.ts";
 import osLabels from "../../examples/os-labels/operator.ts";
 import { scenario as osLabelsScenario } from "../../examples/os-labels/scenario.ts";
+import postgres from "../../examples/postgres/operator.ts";
+import { scenario as postgresScenario } from "../../examples/postgres/scenario.ts";
 import simpleDeployment from "../../examples/simple-deployment/operator.ts";
 import { scenario as simpleDeploymentScenario } from "../../examples/simple-deployment/scenario.ts";
 import switches from "../../examples/switches/operator.ts";
@@ -32,6 +35,7 @@ const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void, (read
   [loadTest, loadTestScenario],
   [onboarding, onboardingScenario, ["*"]],
   [osLabels, osLabelsScenario],
+  [postgres, postgresScenario],
   [simpleDeployment, simpleDeploymentScenario],
   [switches, switchesScenario],
   [uselessMachine, uselessMachineScenario],

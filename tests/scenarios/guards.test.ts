@@ -50,7 +50,7 @@ describeOn(clustersUnderTest(), "guards against operators that go wrong", (clust
     await eventually(async () =>
       expect(await conditionOf("one", "DeletionFailed")).toMatchObject({
         status: "True",
-        message: expect.stringContaining("closeVault failed for good"),
+        message: expect.stringContaining("closeVault failed for good: the key is lost"),
       }),
     );
     await quiet();

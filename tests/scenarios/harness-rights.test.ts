@@ -2,8 +2,11 @@
 import { startHarness } from "@lotse/testing";
 import { Operator, resource } from "lotse";
 import { ConfigMap, type KindClass, Namespace, Secret } from "lotse/client";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
+
+// Reading code and running pods takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const Thing = resource({
   group: "example.com",

@@ -1,8 +1,11 @@
 import { Deployment, Job } from "@lotse/client";
 import { Operator, resource } from "lotse";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { startHarness, VirtualClock } from "./index.ts";
+
+// Reading code and running pods takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const Web = resource({
   group: "example.com",

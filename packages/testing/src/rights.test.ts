@@ -1,11 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Secret } from "@lotse/client";
+import { ClusterRoleBinding, Secret } from "@lotse/client";
 import { Operator, resource } from "lotse";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { startHarness } from "./index.ts";
+
+// Reading code and running pods takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const Thing = resource({
   group: "example.com",
@@ -104,4 +107,14 @@ test("without roles nothing is refused", async () => {
   await harness.client.create(thing());
   await harness.settle();
   expect(harness.refusals()).toEqual([]);
+});
+
+test("an operator that may not see its objects does not keep a test waiting", async () => {
+  const operator = new Operator({ name: "blind" });
+  operator.on.event(Thing, { id: "look" }, () => {});
+  await using harness = await startHarness(operator, { rbac: { rules: [] } });
+  await harness.client.delete(ClusterRoleBinding, "blind");
+  await expect(harness.restart()).rejects.toThrow(
+    "the operator cannot start: its role does not allow list things.example.com (the framework)",
+  );
 });

@@ -44,6 +44,32 @@ describe("the rules of built-in kinds", () => {
       ['spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"'],
     ],
     [
+      "a StatefulSet that mounts a volume that is neither its pods' nor a claim of its own",
+      "/apis/apps/v1/namespaces/default/statefulsets",
+      {
+        spec: {
+          selector: { matchLabels: labels },
+          serviceName: "x",
+          template: template({
+            containers: [
+              {
+                name: "c",
+                image: "i",
+                volumeMounts: ["data", "other"].map((name) => ({ name, mountPath: `/${name}` })),
+              },
+            ],
+          }),
+          volumeClaimTemplates: [
+            {
+              metadata: { name: "data" },
+              spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+            },
+          ],
+        },
+      },
+      ['spec.template.spec.containers[0].volumeMounts[1].name: Not found: "other"'],
+    ],
+    [
       "a Job that runs less than never",
       "/apis/batch/v1/namespaces/default/jobs",
       job({ parallelism: -1 }),

@@ -140,8 +140,8 @@ export function validateLease(object: ApiObject): FieldError[] {
   return errors;
 }
 
-/** Of a pod, or of the pod template of a workload when `base` names it. */
-function podSpecErrors(spec: Record<string, unknown>, base: string): FieldError[] {
+/** Of a pod, or of the pod template of a workload when `base` names it; `claimed` are volumes that it gets besides. */
+function podSpecErrors(spec: Record<string, unknown>, base: string, claimed: readonly unknown[] = []): FieldError[] {
   const errors: FieldError[] = [];
   for (const list of ["initContainers", "containers"]) {
     const seen = new Set<unknown>();
@@ -157,6 +157,7 @@ function podSpecErrors(spec: Record<string, unknown>, base: string): FieldError[
     if (volumes.has(volume.name)) errors.push(duplicateValue(`${base}.volumes[${i}].name`, volume.name));
     volumes.add(volume.name);
   }
+  for (const name of claimed) volumes.add(name);
   for (const [i, container] of listAt({ spec }, "spec", "containers").entries()) {
     for (const [j, mount] of listAt(container, "volumeMounts").entries()) {
       if (mount.name && !volumes.has(mount.name)) {
@@ -246,7 +247,8 @@ export function validateWorkload(object: ApiObject): FieldError[] {
       errors.push(invalidValue("spec.template.metadata.labels", shown, "`selector` does not match template `labels`"));
     }
   }
-  errors.push(...podSpecErrors(objectAt(object, "spec", "template", "spec"), "spec.template.spec"));
+  const claims = listAt(object, "spec", "volumeClaimTemplates").map((claim) => objectAt(claim, "metadata").name);
+  errors.push(...podSpecErrors(objectAt(object, "spec", "template", "spec"), "spec.template.spec", claims));
   const replicas = objectAt(object, "spec").replicas;
   if (typeof replicas === "number" && replicas < 0) {
     errors.push(invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"));

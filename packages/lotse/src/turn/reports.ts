@@ -31,10 +31,14 @@ export function reportClosed(
   else if (cycle.selected.length > 0) logger.info("all handlers are done", counts);
   if (cycle.reason !== "delete" || settlement.release) return;
   const ids = failed.map(({ id }) => id).join(", ");
+  const texts = failed.map(({ id }) => {
+    const failure = settlement.failures.find(({ handler }) => handler.id === id);
+    return `${id} failed for good: ${failure?.message ?? cycle.runs[id]?.message}`;
+  });
   const hint = `change the object to try again, or take the finalizer ${kind.target.storage.finalizer} off`;
   logger.error("the object is kept, because its deletion could not be handled", { handlers: ids, hint });
-  kind.post(runs.body, "Warning", "DeletionFailed", `${ids} failed for good, the object is kept: ${hint}`);
-  runs.condition("DeletionFailed", true, "HandlerFailed", `${ids} failed for good; ${hint}`);
+  kind.post(runs.body, "Warning", "DeletionFailed", `${texts.join("; ")}; the object is kept: ${hint}`);
+  runs.condition("DeletionFailed", true, "HandlerFailed", `${texts.join("; ")}; ${hint}`);
 }
 
 /** Deletion wins over whatever was open: said once, so that nobody wonders where a retry has gone. */
