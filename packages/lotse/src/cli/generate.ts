@@ -74,7 +74,7 @@ export async function generate(
     );
   }
   const resolved = resolveFiles(files, io.cwd, `generate ${product}`);
-  const operators = await loadOperators(resolved, io.cwd);
+  const operators = await loadOperators(resolved, io.cwd, io.code?.loader);
   if (FOLDERS.has(product) && operators.length > 1) {
     throw new Problem(
       {
