@@ -14,7 +14,12 @@ export default defineConfig({
       "tests/faults/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
-    testTimeout: 20_000,
+    // Patience only: no test is decided by how fast the machine is.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // The product keeps no state in its modules, so that files can share them: loading them anew for each of some hundred
+    // files took more time than their tests.
+    isolate: false,
     // Of two cores Vitest would leave one idle: much of the time is spent waiting, for processes and sockets.
     maxWorkers: Math.max(2, availableParallelism() - 1),
   },

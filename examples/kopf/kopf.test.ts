@@ -115,7 +115,7 @@ it("03: each handler fails in its own way, and none is called after its end", as
   const harness = await live(exceptions, "10s");
   expect(calls(harness)).toEqual({
     "instantFailureOnPurpose failed for good": 1,
-    "eventualSuccess failed": 3,
+    "eventualSuccess waits": 3,
     "eventualSuccess succeeded": 1,
     "eventualFailure failed": 3,
     "instantFailureByAccident failed for good": 1,
@@ -235,6 +235,7 @@ it("11: the handlers run whose filters match, and the daemon as long as its filt
       "annotationIsPresent succeeded",
       "annotationMatches succeeded",
       "changeMatches/spec.field succeeded",
+      "daemonMatches/spec.field stopped",
       "filterPasses succeeded",
       "labelIsAbsent succeeded",
       "labelIsPresent succeeded",

@@ -106,7 +106,7 @@ describe("lotse dev", { timeout: 120_000 }, () => {
   it("goes on where it cannot record, and says so", async () => {
     project.write("operator.requests.jsonl", "no JSON at all\n");
     expect(await session("one", "pods")).toMatch(
-      /WARN {2}what handlers ask for is not recorded error="line 1 is not JSON".* hint="mend or remove it, /,
+      /WARN {2}what handlers ask for is not recorded error="line 1 is not JSON: .* hint="mend or remove it, /,
     );
   });
 });

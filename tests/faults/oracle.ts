@@ -28,13 +28,23 @@ function normalise(body: KubeBody, all: readonly KubeBody[]): unknown {
     managedFields: _fields,
     ...metadata
   } = body.metadata ?? {};
-  const text = JSON.stringify({ ...body, metadata: { ...metadata, namespace: undefined } });
+  const text = JSON.stringify({
+    ...body,
+    metadata: { ...metadata, namespace: undefined },
+    status: withoutEmptyConditions(body.status),
+  });
   // Each uid becomes the object that it belongs to; one that belongs to nobody stays and makes a difference.
   const named = all.reduce(
     (result, { kind, metadata }) => result.replaceAll(metadata?.uid ?? "", `uid of ${kind}/${metadata?.name}`),
     text,
   );
   return JSON.parse(named);
+}
+
+/** What went wrong on the way is told by a condition, which is taken back; a list without any says as much as none. */
+function withoutEmptyConditions(status: unknown): unknown {
+  const { conditions, ...rest } = (status ?? {}) as { readonly conditions?: readonly unknown[] };
+  return conditions?.length === 0 ? rest : status;
 }
 
 /**

@@ -64,7 +64,7 @@ class Report implements CheckReport {
 /** A file that cannot be loaded is a finding: what the compiler says about it is worth reading too. */
 async function load(files: readonly string[], io: Io): Promise<LoadedOperator[] | Problem> {
   try {
-    return await loadOperators(files, io.cwd);
+    return await loadOperators(files, io.cwd, io.code?.loader);
   } catch (error) {
     if (error instanceof Problem) return error;
     throw error;

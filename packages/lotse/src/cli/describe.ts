@@ -12,11 +12,18 @@ export function kindsOf(operators: readonly LoadedOperator[]): (KindClass | Kind
   });
 }
 
-/** What to call a kind in a shell: `xr`, `pods`. */
-export function kubectlName(resource: ResourceInput): string {
+/** What to call the first kind of operators that has a name in a shell: `xr`, `pods`, `kopfexamples.zalando.org`. */
+export function kubectlName(operators: readonly Pick<LoadedOperator, "operator">[]): string | undefined {
+  const resources = operators.flatMap(({ operator }) => operator.resources.map(({ resource }) => resource));
+  return resources.map(nameInShell).find((name) => name !== undefined);
+}
+
+function nameInShell(resource: ResourceInput): string | undefined {
   const description = descriptionOf(resource);
   if (description) return description.shortNames[0] ?? description.plural;
-  return typeof resource === "string" ? resource : "all";
+  const selector = parseSelector(resource);
+  if (selector.type !== "named") return undefined;
+  return selector.group ? `${selector.name}.${selector.group}` : selector.name;
 }
 
 /** `ExchangeRate (rates.example.com/v1), pods` */

@@ -331,7 +331,6 @@ class DevSession {
       stdout.write(`${JSON.stringify(line)}\n`);
       return;
     }
-    const [kind] = kindsOf(operators);
     const names = operators.map(({ operator }) => `${operator.name}: ${kindNames(operator)}`).join("; ");
     const facts: Fact[] = [
       ...ofCluster,
@@ -342,7 +341,7 @@ class DevSession {
         : ([
             ["operator", names || "none yet"],
             ["use it", `export KUBECONFIG=${shellWord(kubeconfig ?? "")}`],
-            ["try it", `kubectl get ${kind === undefined ? "pods" : kubectlName(kind)} --all-namespaces`],
+            ["try it", `kubectl get ${kubectlName(operators) ?? "pods"} --all-namespaces`],
           ] as Fact[])),
       ["reload", `save ${file}`],
       ...(onKey ? [["keys", KEYS] as Fact] : []),

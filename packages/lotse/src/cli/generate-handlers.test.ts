@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { loadAll } from "js-yaml";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { RecordedRequest } from "../generate/index.ts";
 import { judgeHandlers } from "./handler-needs.ts";
 import { main } from "./main.ts";
-import { testIo } from "./test-io.ts";
+import { rememberedCode, testIo } from "./test-io.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
@@ -30,20 +30,24 @@ export default operator;
 `;
 
 let cwd: string;
+const code = rememberedCode();
 
-beforeEach(() => {
+beforeAll(() => {
   mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
   cwd = mkdtempSync(path.join(ROOT, ".lotse", "handlers-"));
   writeFileSync(path.join(cwd, "package.json"), '{"type":"module"}');
-  writeFileSync(path.join(cwd, "operator.ts"), OPERATOR);
 });
 
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+beforeEach(() => writeFileSync(path.join(cwd, "operator.ts"), OPERATOR));
+
+afterEach(() => rmSync(path.join(cwd, "operator.requests.jsonl"), { force: true }));
+
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 async function call(folder: string, ...argv: string[]) {
-  const io = testIo({ cwd: folder, env: { HOME: folder } });
-  const code = await main(argv, io);
-  return { code, out: io.out(), err: io.err().replaceAll(path.basename(folder), "FOLDER") };
+  const io = testIo({ cwd: folder, env: { HOME: folder }, code });
+  const exitCode = await main(argv, io);
+  return { code: exitCode, out: io.out(), err: io.err().replaceAll(path.basename(folder), "FOLDER") };
 }
 
 const rightsIn = (out: string) =>

@@ -5,16 +5,17 @@ import { load, loadAll } from "js-yaml";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { validateBundle } from "../generate/test-olm-rules.ts";
 import { main } from "./main.ts";
-import { testIo } from "./test-io.ts";
+import { rememberedCode, testIo } from "./test-io.ts";
 
 const examples = path.resolve(import.meta.dirname, "../../../../examples");
 const EXAMPLE = path.join(examples, "exchange-rates/operator.ts");
 
 let cwd: string;
+const code = rememberedCode();
 
 // The first load of an operator compiles the framework's sources, which a busy machine takes its time for.
 beforeAll(async () => {
-  await main(["generate", "crd", EXAMPLE], testIo({ cwd: os.tmpdir() }));
+  await main(["generate", "crd", EXAMPLE], testIo({ cwd: os.tmpdir(), code }));
 }, 90_000);
 
 beforeEach(() => {
@@ -24,9 +25,9 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 async function call(...argv: string[]) {
-  const io = testIo({ cwd });
-  const code = await main(["generate", ...argv], io);
-  return { code, out: io.out(), err: io.err() };
+  const io = testIo({ cwd, code });
+  const exitCode = await main(["generate", ...argv], io);
+  return { code: exitCode, out: io.out(), err: io.err() };
 }
 
 interface Manifest {

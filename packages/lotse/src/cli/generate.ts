@@ -17,7 +17,7 @@ import {
   toYaml,
   toYamlStream,
 } from "../generate/index.ts";
-import { type PermissionScope, permissionsOf } from "../operator/index.ts";
+import { type PermissionScope, permissionsOf, stopLimitOf } from "../operator/index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { kindNames } from "./describe.ts";
 import { type HandlerNeeds, handlerNeeds, tellUnseen } from "./handler-needs.ts";
@@ -74,7 +74,7 @@ export async function generate(
     );
   }
   const resolved = resolveFiles(files, io.cwd, `generate ${product}`);
-  const operators = await loadOperators(resolved, io.cwd);
+  const operators = await loadOperators(resolved, io.cwd, io.code?.loader);
   if (FOLDERS.has(product) && operators.length > 1) {
     throw new Problem(
       {
@@ -132,6 +132,7 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
       image: options.image ?? `${name}:latest`,
       serves: options.serve,
       bringsDefinitions: installs(subject.loaded),
+      stopMs: stopLimitOf(operator),
     });
     const manifests = [...definitions, ...access(subject, "wait", options), deployment];
     return [{ name: "deploy.yaml", text: toYamlStream(manifests) }];
@@ -157,6 +158,7 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
       patternNeeds: besides({ crds: "wait", namespaces: ["*"] }),
       image: options.image,
       serves: options.serve,
+      stopMs: stopLimitOf(one.operator),
     });
   },
   olm: async (subject, options, io) =>
@@ -166,6 +168,7 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
       definitions: definitionsOf(subject.loaded.operator),
       needs: needsOf(subject, { crds: "wait" }),
       image: options.image,
+      stopMs: stopLimitOf(subject.loaded.operator),
       examples: await examplesOf(subject.loaded, io),
     }),
 };

@@ -38,10 +38,10 @@ export async function handlerNeeds(
   loaded: LoadedOperator,
   all: readonly LoadedOperator[],
   from: readonly string[] | undefined,
-  io: Pick<Io, "cwd">,
+  io: Pick<Io, "cwd" | "code">,
 ): Promise<HandlerNeeds> {
   const requests = readRecordings(loaded.file, from, io);
-  const scan = await scanOperator(loaded, io.cwd);
+  const scan = await (io.code?.scan ?? scanOperator)(loaded, io.cwd);
   const needs = judgeHandlers(handlersOf(loaded), requests, scan);
   const known = new Set(all.flatMap(handlersOf).map(({ id }) => id));
   return { ...needs, gone: needs.gone.filter((id) => !known.has(id)), todo: todoFor(loaded.file, scan) };

@@ -1,3 +1,6 @@
+import type { ModuleLoader } from "./module-loader.ts";
+import type { scanOperator } from "./scan/index.ts";
+
 /** A stream that text is written to. */
 export interface Output {
   write(text: string): unknown;
@@ -34,6 +37,14 @@ export interface Io {
   readonly onUncaught: (listener: UncaughtListener) => () => void;
   /** Ends the process at once. */
   readonly exit: (code: number) => void;
+  /** How the user's files come into the process, and how their code is read. Default: anew for each command. */
+  readonly code?: CodeAccess | undefined;
+}
+
+/** See {@link Io.code}. */
+export interface CodeAccess {
+  readonly loader: Pick<ModuleLoader, "load">;
+  readonly scan: typeof scanOperator;
 }
 
 /** The real process. */

@@ -36,7 +36,11 @@ describe("formatProblem", () => {
     const stack = "Error: no rates\n    at f (/p/node_modules/a/b.js:1:1)\n    at open (file:///p/operator.ts:3:9)";
     const cause = Object.assign(new Error("no rates"), { stack });
     const wrapped = Object.assign(new Error("the startup handler failed: no rates", { cause }), { stack: "Error" });
-    for (const error of [cause, wrapped]) {
+    const ofLife = Object.assign(new Error("the startup handler open failed", { cause }), {
+      code: "LOTSE_LIFECYCLE",
+      stack: "Error",
+    });
+    for (const error of [cause, wrapped, ofLife]) {
       expect(linesOf(error).slice(1)).toEqual([
         "Why:   it was thrown at operator.ts:3:9",
         "Do:    mend it there; --verbose adds the whole stack",

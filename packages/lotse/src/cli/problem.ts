@@ -46,7 +46,9 @@ export function tell(error: unknown): Told {
   // By its fields and not by its class: the error may come from another copy of the package.
   const { code, hint } = error as { code?: unknown; hint?: unknown };
   if (typeof hint === "string") return { what, why, todo: hint };
-  if (typeof code === "string" && code.startsWith("LOTSE_")) return { what, why };
+  // What a handler of the operator itself threw is an error of the user's code, by whatever name it arrives.
+  const ofFramework = typeof code === "string" && code.startsWith("LOTSE_") && code !== "LOTSE_LIFECYCLE";
+  if (ofFramework) return { what, why };
   const place = placeIn(error);
   if (place === undefined) return { what, why, todo: "run it again with --verbose to see where this comes from" };
   return { what, why: why ?? `it was thrown at ${place}`, todo: "mend it there; --verbose adds the whole stack" };

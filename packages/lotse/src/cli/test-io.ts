@@ -1,5 +1,8 @@
 /** An {@link Io} for tests: nothing of the real process is touched. */
-import type { Io, StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
+import { readFileSync } from "node:fs";
+import type { CodeAccess, Io, StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
+import { type Exports, ModuleLoader } from "./module-loader.ts";
+import { type ScanResult, scanOperator } from "./scan/index.ts";
 
 /** An {@link Io} that remembers what was written, and whose signals and keys a test sends. */
 export interface TestIo extends Io {
@@ -16,7 +19,7 @@ export interface TestIo extends Io {
 
 /** Makes a {@link TestIo}. */
 export function testIo(
-  o: { cwd?: string; env?: Record<string, string>; tty?: boolean; now?: () => number } = {},
+  o: { cwd?: string; env?: Record<string, string>; tty?: boolean; now?: () => number; code?: CodeAccess } = {},
 ): TestIo {
   const texts = { out: "", err: "" };
   const exits: number[] = [];
@@ -55,6 +58,7 @@ export function testIo(
       return () => uncaught.splice(uncaught.lastIndexOf(listener), 1);
     },
     exit: (code) => exits.push(code),
+    code: o.code,
     out: () => texts.out,
     err: () => texts.err,
     send: (signal) => {
@@ -66,5 +70,30 @@ export function testIo(
     escape: (error, origin) => uncaught.at(-1)?.(error, origin),
     exits,
     listening,
+  };
+}
+
+/**
+ * Loads and reads each file once for as long as it stays the same: for tests that make several things of one operator.
+ * From the repository's sources each time takes seconds of the framework's and the compiler's work.
+ */
+export function rememberedCode(): CodeAccess {
+  const loader = new ModuleLoader();
+  const loads = new Map<string, Promise<Exports>>();
+  const scans = new WeakMap<object, Promise<ScanResult>>();
+  return {
+    loader: {
+      load: (file) => {
+        const key = JSON.stringify([file, readFileSync(file, "utf8")]);
+        const loaded = loads.get(key) ?? loader.load(file);
+        loads.set(key, loaded);
+        return loaded;
+      },
+    },
+    scan: (loaded, cwd) => {
+      const scanned = scans.get(loaded.operator) ?? scanOperator(loaded, cwd);
+      scans.set(loaded.operator, scanned);
+      return scanned;
+    },
   };
 }

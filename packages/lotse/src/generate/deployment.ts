@@ -9,6 +9,8 @@ export interface DeploymentInput {
   readonly serves: readonly string[] | undefined;
   /** Whether the operator would install definitions that come with the Deployment already. */
   readonly bringsDefinitions: boolean;
+  /** How long the operator may take to stop. */
+  readonly stopMs: number;
 }
 
 /** A variable of a container. */
@@ -26,7 +28,7 @@ export function labelsOf(name: string): Readonly<Record<string, string>> {
 
 /** The manifest. */
 export function deploymentManifest(input: DeploymentInput): object {
-  const { name, namespace, image, serves, bringsDefinitions } = input;
+  const { name, namespace, image, serves, bringsDefinitions, stopMs } = input;
   const env: Variable[] = [
     ...(serves ? [{ name: "LOTSE_RUN_NAMESPACE", value: serves.join(",") }] : []),
     ...(bringsDefinitions ? [DEFINITIONS_ARE_THERE] : []),
@@ -35,12 +37,23 @@ export function deploymentManifest(input: DeploymentInput): object {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name, namespace, labels: labelsOf(name) },
-    spec: deploymentSpec(name, image, env),
+    spec: deploymentSpec(name, image, env, stopMs),
   };
 }
 
+/** What Kubernetes gives a pod that says nothing. */
+const USUAL_SECONDS = 30;
+
+/** For what is not the operator's own: a process that starts, the kubelet that notices. */
+const SPARE_SECONDS = 5;
+
+/** After how long Kubernetes may kill an operator that it has asked to stop: never before the operator gives up itself. */
+export function terminationSeconds(stopMs: number): number {
+  return Math.max(USUAL_SECONDS, Math.ceil(stopMs / 1000) + SPARE_SECONDS);
+}
+
 /** The `spec` of the Deployment. */
-export function deploymentSpec(name: string, image: string, env: readonly Variable[]): object {
+export function deploymentSpec(name: string, image: string, env: readonly Variable[], stopMs: number): object {
   return {
     replicas: 1,
     // Two at once would work on the same objects: the old one has to be gone before the new one starts.
@@ -74,7 +87,7 @@ export function deploymentSpec(name: string, image: string, env: readonly Variab
             },
           },
         ],
-        terminationGracePeriodSeconds: 30,
+        terminationGracePeriodSeconds: terminationSeconds(stopMs),
       },
     },
   };

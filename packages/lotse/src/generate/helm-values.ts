@@ -12,6 +12,8 @@ export interface ChartDefaults {
   readonly namespaces: readonly string[];
   /** Whether the operator writes its definitions by itself; undefined: it has none. */
   readonly installCrds: boolean | undefined;
+  /** After how long Kubernetes may kill the operator that it has asked to stop. */
+  readonly terminationSeconds: number;
 }
 
 /** Names, and patterns as `lotse run --namespace` takes them. */
@@ -32,7 +34,8 @@ const text = { type: "string" };
 const map = { type: "object" };
 const texts = { type: "object", additionalProperties: text };
 
-function entriesOf({ repository, tag, digest, namespaces, installCrds }: ChartDefaults): Entries {
+function entriesOf(defaults: ChartDefaults): Entries {
+  const { repository, tag, digest, namespaces, installCrds, terminationSeconds } = defaults;
   return {
     image: {
       group: {
@@ -126,7 +129,7 @@ function entriesOf({ repository, tag, digest, namespaces, installCrds }: ChartDe
       value: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
       schema: map,
     },
-    terminationGracePeriodSeconds: { value: 30, schema: { type: "integer", minimum: 0 } },
+    terminationGracePeriodSeconds: { value: terminationSeconds, schema: { type: "integer", minimum: 0 } },
     podAnnotations: { value: {}, schema: texts },
     podLabels: { value: {}, schema: texts },
     priorityClassName: { value: "", schema: text },

@@ -22,6 +22,7 @@ const INPUT: ChartInput = {
   patternNeeds: [need("namespaces", "the framework", true)],
   image: undefined,
   serves: undefined,
+  stopMs: 15_000,
 };
 
 const DIGEST = `sha256:${"0".repeat(64)}`;

@@ -2,6 +2,7 @@
 import type { CustomResourceDefinition } from "@lotse/client";
 import type { About } from "./about.ts";
 import { ruleWithReason } from "./access.ts";
+import { terminationSeconds } from "./deployment.ts";
 import {
   deploymentTemplate,
   helpersTemplate,
@@ -36,6 +37,8 @@ export interface ChartInput {
   readonly image: string | undefined;
   /** The namespaces that it serves unless somebody says otherwise; undefined: all. */
   readonly serves: readonly string[] | undefined;
+  /** How long the operator may take to stop. */
+  readonly stopMs: number;
 }
 
 /** The oldest Kubernetes that is served; the suffix lets distributions' own versions pass. */
@@ -48,6 +51,7 @@ export function helmChart(input: ChartInput): GeneratedFile[] {
     ...imageParts(input.image ?? name),
     namespaces: input.serves ?? [],
     installCrds: definitions.length > 0 ? input.installs : undefined,
+    terminationSeconds: terminationSeconds(input.stopMs),
   };
   const rules = {
     cluster: rulesText(needs.filter(({ clusterWide }) => clusterWide)),

@@ -37,6 +37,7 @@ const INPUT: BundleInput = {
   definitions: [Rate.crd()],
   needs: [need("configmaps", false), need("nodes", true)],
   image: "example.com/rates:1.2.3",
+  stopMs: 15_000,
   examples: [],
 };
 

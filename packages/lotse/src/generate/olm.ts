@@ -21,6 +21,8 @@ export interface BundleInput {
   readonly needs: readonly Need[];
   /** Undefined: the operator's name and version. */
   readonly image: string | undefined;
+  /** How long the operator may take to stop. */
+  readonly stopMs: number;
   /** Objects of the operator's kinds that show what they are for; others are made from the schema. */
   readonly examples: readonly ExampleObject[];
 }
@@ -97,7 +99,9 @@ function clusterServiceVersion(input: BundleInput): object {
         spec: {
           clusterPermissions: permissionsFor(name, cluster ?? []),
           permissions: permissionsFor(name, namespaced ?? []),
-          deployments: [{ name, label: labelsOf(name), spec: deploymentSpec(name, image, environment(input)) }],
+          deployments: [
+            { name, label: labelsOf(name), spec: deploymentSpec(name, image, environment(input), input.stopMs) },
+          ],
         },
       },
       relatedImages: [{ name: "operator", image }],

@@ -21,7 +21,7 @@ function violations(node: SchemaNode, path = "", inCheck = false): string[] {
   if (!inCheck && node.type === undefined && node[PRESERVE] !== true && node["x-kubernetes-int-or-string"] !== true) {
     found.push(`${path}: no type`);
   }
-  for (const key of ["$ref", "allOf", "const", "patternProperties", "propertyNames"])
+  for (const key of ["$ref", "const", "patternProperties", "propertyNames"])
     if (key in node) found.push(`${path}: ${key}`);
   if (node.additionalProperties === false) found.push(`${path}: additionalProperties false`);
   if (node.additionalProperties && node.properties) found.push(`${path}: properties and additionalProperties`);
@@ -34,7 +34,7 @@ function violations(node: SchemaNode, path = "", inCheck = false): string[] {
   for (const key of ["items", "additionalProperties"]) {
     if (typeof node[key] === "object") found.push(...violations(node[key] as SchemaNode, `${path}.${key}`, inCheck));
   }
-  for (const key of ["anyOf", "oneOf"]) {
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
     for (const branch of (node[key] ?? []) as SchemaNode[]) found.push(...violations(branch, `${path}.${key}`, true));
   }
   return found;
@@ -48,6 +48,34 @@ describe("a structural schema", () => {
     ["a default", z.string().default("x"), { type: "string", default: "x" }],
     ["something that may be null", z.string().nullable(), { type: "string", nullable: true }],
     ["an enum", z.enum(["a", "b"]), { type: "string", enum: ["a", "b"] }],
+    ["the start of a text", z.string().startsWith("/a.b"), { type: "string", pattern: "^\\/a\\.b.*" }],
+    ["the end of a text", z.string().endsWith("z"), { type: "string", pattern: ".*z$" }],
+    ["what is in a text", z.string().includes("m"), { type: "string", pattern: "m" }],
+    [
+      "start and end of a text",
+      z.string().startsWith("a").endsWith("z"),
+      { type: "string", allOf: [{ pattern: "^a.*" }, { pattern: ".*z$" }] },
+    ],
+    [
+      "two patterns",
+      z.string().regex(/a/).regex(/b/).min(3),
+      { type: "string", minLength: 3, allOf: [{ pattern: "a" }, { pattern: "b" }] },
+    ],
+    ["a text in small letters", z.string().lowercase(), { type: "string", pattern: "^[^A-Z]*$" }],
+    [
+      "characters by their number",
+      z.string().regex(/^[\u00e4\u{1f600}]\\u0041$/u),
+      { type: "string", pattern: "^[\\x{00e4}\\x{1f600}]\\\\u0041$" },
+    ],
+    [
+      "a format that only its library knows",
+      z.ulid(),
+      { type: "string", pattern: "^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$" },
+    ],
+    ["an address on the web", z.url(), { type: "string", format: "uri" }],
+    ["an address for mail", z.email(), { type: "string", format: "email" }],
+    ["a name of a host", z.hostname(), { type: "string", format: "hostname" }],
+    ["a day", z.iso.date(), { type: "string", format: "date" }],
     ["a format without the library's long pattern", z.iso.datetime(), { type: "string", format: "date-time" }],
     ["a map", z.record(z.string(), z.number()), { type: "object", additionalProperties: { type: "number" } }],
     ["anything", z.unknown(), { [PRESERVE]: true }],
@@ -117,6 +145,7 @@ describe("a structural schema", () => {
       /string or number.*anything is taken/,
     ],
     ["a text or a boolean in a list", z.array(z.union([z.string(), z.boolean()])), "spec[]", /string or boolean/],
+    ["a format without a pattern", z.object({ a: z.jwt() }), "spec.a", /does not know the format "jwt"/],
     ["an object or a text", z.union([z.object({}), z.string()]), "spec", /object or string/],
     ["lists of several kinds", z.union([z.array(z.string()), z.array(z.int())]), "spec[]", /not checked/],
     [

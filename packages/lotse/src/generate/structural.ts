@@ -60,17 +60,33 @@ const KEPT = new Set([
 const NOT_A_CHECK = new Set(["type", "title", "description", "default", "nullable", "example", "format"]);
 
 /** Formats that the API server checks by itself, which makes the library's long pattern beside them noise. */
-const SERVER_FORMATS = new Set([
-  "date-time",
-  "date",
-  "email",
+const SERVER_FORMATS = new Set(["date-time", "date", "email", "ipv4", "ipv6", "cidr", "byte", "uri", "hostname"]);
+
+/** The other formats that Kubernetes knows. Whatever else a CRD says is warned of, and checked by nobody. */
+const KNOWN_FORMATS = new Set([
+  ...SERVER_FORMATS,
+  "datetime",
+  "mac",
   "uuid",
-  "ipv4",
-  "ipv6",
-  "cidr",
-  "byte",
-  "uri",
-  "hostname",
+  "uuid3",
+  "uuid4",
+  "uuid5",
+  "isbn",
+  "isbn10",
+  "isbn13",
+  "bsonobjectid",
+  "creditcard",
+  "ssn",
+  "hexcolor",
+  "rgbcolor",
+  "password",
+  "duration",
+  "int32",
+  "int64",
+  "float",
+  "double",
+  "k8s-short-name",
+  "k8s-long-name",
 ]);
 
 const PRESERVE = "x-kubernetes-preserve-unknown-fields";
@@ -122,7 +138,7 @@ export function toStructural(schema: unknown, path = "spec", gaps: SchemaGap[] =
     gaps.push({ path, what, todo: "write as many levels out as are needed, or check it in the handler" });
     return { type: "object", [PRESERVE]: true };
   }
-  if (Array.isArray(node.allOf)) return toStructural(intersection(node, path), path, gaps);
+  if (Array.isArray(node.allOf)) return fromIntersection(node, path, gaps);
   const union = node.anyOf ?? node.oneOf;
   if (Array.isArray(union)) return fromUnion(node, union, path, gaps);
 
@@ -158,17 +174,27 @@ function keep(node: SchemaNode, path: string, gaps: SchemaGap[]): SchemaNode {
   if (result.minimum === Number.MIN_SAFE_INTEGER) delete result.minimum;
   if (result.maximum === Number.MAX_SAFE_INTEGER) delete result.maximum;
   if (SERVER_FORMATS.has(String(result.format))) delete result.pattern;
-  if (typeof result.pattern === "string") checkPattern(result.pattern, path);
+  if (typeof result.pattern === "string") result.pattern = asServerPattern(result.pattern, path);
+  if (typeof result.format === "string" && !KNOWN_FORMATS.has(result.format)) {
+    if (result.pattern === undefined) {
+      gaps.push({ path, what: `Kubernetes does not know the format "${result.format}"`, todo: AS_A_RULE });
+    }
+    delete result.format;
+  }
   return result;
 }
 
-/** The server matches with RE2, which has neither look-around nor back-references. */
-function checkPattern(pattern: string, path: string): void {
+/** The server matches with RE2, which has neither look-around nor back-references, and writes characters otherwise. */
+function asServerPattern(pattern: string, path: string): string {
   if (/\(\?<?[=!]|\\[1-9]/.test(pattern)) {
     throw new SchemaError(`the pattern of ${path} uses look-around or a back-reference, which Kubernetes refuses`, {
       hint: "write it without, or as a CEL rule: .meta({ 'x-kubernetes-validations': [{ rule: … }] })",
     });
   }
+  return pattern.replaceAll(/\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|(.))/g, (all, long, short) => {
+    const code = long ?? short;
+    return code === undefined ? all : `\\x{${code}}`;
+  });
 }
 
 function objectParts(node: SchemaNode, result: SchemaNode, path: string, gaps: SchemaGap[]): void {
@@ -273,6 +299,18 @@ function mergeField(a: SchemaNode, b: SchemaNode, path: string, gaps: SchemaGap[
 
 function checksOf(node: SchemaNode): SchemaNode {
   return Object.fromEntries(Object.entries(node).filter(([key]) => KEPT.has(key) && !NOT_A_CHECK.has(key)));
+}
+
+/** All parts as one schema. Of patterns there can be only one; several of them stand beside each other. */
+function fromIntersection(node: SchemaNode, path: string, gaps: SchemaGap[]): SchemaNode {
+  const parts = [node, ...(node.allOf as unknown[]).filter(isObject)] as SchemaNode[];
+  const patterns = new Set(parts.flatMap(({ pattern }) => (typeof pattern === "string" ? [pattern] : [])));
+  const { pattern, ...whole } = intersection(node, path);
+  if (patterns.size < 2) return toStructural(patterns.size === 0 ? whole : { ...whole, pattern }, path, gaps);
+  // What a format says that Kubernetes does not know, one of the patterns says.
+  const format = KNOWN_FORMATS.has(String(whole.format)) ? whole.format : undefined;
+  const allOf = [...patterns].map((one) => ({ pattern: asServerPattern(one, path) }));
+  return { ...toStructural({ ...whole, format }, path, gaps), allOf };
 }
 
 function intersection(node: SchemaNode, path: string): SchemaNode {

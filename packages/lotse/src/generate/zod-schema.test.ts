@@ -9,6 +9,8 @@ const gapsOf = (schema: unknown, ruled?: Set<string>) =>
 describe("a schema of zod", () => {
   it.each<[what: string, schema: z.ZodType, found: string[]]>([
     ["a refinement", z.object({ a: z.string().refine(() => true) }), ["spec.a .refine(…)"]],
+    ["a pattern with flags", z.object({ a: z.string().regex(/^a.b$/isu) }), ["spec.a .regex(…)"]],
+    ["a pattern with flags that change nothing", z.object({ a: z.string().regex(/^a$/gu) }), []],
     ["a refinement of the whole", z.object({ a: z.string() }).superRefine(() => {}), ["spec .refine(…)"]],
     [
       "a refinement that is wrapped",

@@ -59,6 +59,9 @@ function own(def: Definition, path: string, { changes, gaps, ruled }: Walk): voi
   if (def.type === "union" && def.inclusive === false && def.discriminator === undefined) {
     gap("z.xor(…): several of its branches may hold at the same time");
   }
+  for (const flags of flagsOf(def)) {
+    gap(`.regex(…) with the flag ${flags}: a pattern in a CRD has no flags`, IN_THE_PATTERN);
+  }
   for (const check of checksOf(def)) {
     if (check === "custom" && !ruled.has(path)) gap(".refine(…): the server cannot call a function");
     if (check === "property") gap("z.property(…): it is not checked");
@@ -69,6 +72,18 @@ function own(def: Definition, path: string, { changes, gaps, ruled }: Walk): voi
       );
     }
   }
+}
+
+const IN_THE_PATTERN =
+  "say it in the pattern itself: [a-zA-Z] for i, [\\s\\S] for the dot of s, (^|\\n) for the start of m";
+
+/** The flags of patterns that mean something else without them. */
+function flagsOf(def: Definition): string[] {
+  return listOf(def.checks).flatMap((check) => {
+    const { pattern } = definitionOf(check) ?? {};
+    const flags = pattern instanceof RegExp ? pattern.flags.replaceAll(/[^ims]/g, "") : "";
+    return flags === "" ? [] : [flags];
+  });
 }
 
 /** What changes the values of a pipe; undefined when nothing does. */

@@ -47,10 +47,8 @@ import { untilItWorks } from "./patience.ts";
 import { Scopes } from "./scopes.ts";
 import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
+import { stopLimitMs } from "./stop-time.ts";
 import { Working } from "./working.ts";
-
-/** Beyond the time of handlers, this much is for what they have done to be written down, and for the end itself. */
-const MARGIN_MS = 5_000;
 
 /** See the module comment. */
 export class Runner implements RunningOperator {
@@ -258,13 +256,8 @@ export class Runner implements RunningOperator {
     this.#logger.info("the operator has stopped", { operator: this.#operator.name });
   }
 
-  /** A daemon may ask for more time than others. */
   get #killAfterMs(): number {
-    const { killAfterMs, gracefulMs, daemonGraceMs } = this.#plan;
-    const graces = this.#declarations.resources.flatMap(({ handlers }) =>
-      handlers.flatMap((handler) => (handler.type === "daemon" ? (handler.graceMs ?? daemonGraceMs) : [])),
-    );
-    return killAfterMs ?? Math.max(gracefulMs, ...graces) + MARGIN_MS;
+    return stopLimitMs(this.#plan, this.#declarations);
   }
 
   /** Whoever waits for the end shall hear of it, also when somebody does not come to an end. */
