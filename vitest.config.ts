@@ -17,8 +17,8 @@ export default defineConfig({
     // Patience only: no test is decided by how fast the machine is.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // The product keeps no state in its modules, so that files can share them: loading them anew for each of some hundred
-    // files took more time than their tests.
+    // Files of one worker share the product's modules, which are to keep no state: loading them anew for each of some
+    // hundred files was a good part of the whole.
     isolate: false,
     // Of two cores Vitest would leave one idle: much of the time is spent waiting, for processes and sockets.
     maxWorkers: Math.max(2, availableParallelism() - 1),
