@@ -21,6 +21,6 @@ export default defineConfig({
     // hundred files was a good part of the whole.
     isolate: false,
     // Of two cores Vitest would leave one idle: much of the time is spent waiting, for processes and sockets.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxWorkers: Math.max(3, availableParallelism() - 1),
   },
 });

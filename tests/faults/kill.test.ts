@@ -15,8 +15,14 @@ const reference = await referenceRun(site);
 // Events are courtesies: they may be missing or come late, and nothing follows from them.
 const writes = reference.trial.proxy.writes.filter(({ resource }) => resource !== "events");
 
-/** Plays the scenario; starts the operator again when the proxy has killed it. */
-async function playWithRestart(trial: Trial): Promise<Crash> {
+/** Objects that are changed while they are being handled: how their writes are divided is a matter of moments. */
+const DIVIDED = /^patch things\/(moved|hasty)\b/;
+
+/**
+ * Plays the scenario; starts the operator again when the proxy has killed it. Undefined where the write was part of
+ * another one this time, so that nobody was killed.
+ */
+async function playWithRestart(trial: Trial, label: string): Promise<Crash | undefined> {
   const life = trial.start();
   const crash = life.ended.then(async ([code, signal]) => {
     expect([code, signal]).toEqual([null, "SIGKILL"]);
@@ -27,6 +33,9 @@ async function playWithRestart(trial: Trial): Promise<Crash> {
   // If there is no crash, the last line below says so.
   crash.catch(() => {});
   await play(trial);
+  // The last writes may come after what the scenario looks at.
+  if (trial.proxy.injected === 0) await trial.quiet();
+  if (trial.proxy.injected === 0 && DIVIDED.test(label)) return undefined;
   expect(trial.proxy.injected, "the point is never reached").toBe(1);
   return await crash;
 }
@@ -59,9 +68,9 @@ describe("kill -9", () => {
       trial.proxy.injected === 0 && request.label === label && request.index === index
         ? { type: "kill", when }
         : undefined;
-    const crash = await playWithRestart(trial);
+    const crash = await playWithRestart(trial, label);
     await expectState(trial, reference.state);
-    expectCalls(trial.notes, { crash });
+    expectCalls(trial.notes, crash && { crash });
     expect(await trial.stop()).toEqual([0, null]);
   });
 });

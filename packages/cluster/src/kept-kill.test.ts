@@ -97,7 +97,7 @@ describe("kill -9 under load", () => {
       // In the middle of what the other writers have sent, and each time at another place.
       const goal = answered + 40 + life * 37;
       let alive = true;
-      server.process.once("exit", () => {
+      const gone = once(server.process, "exit").then(() => {
         alive = false;
       });
       const write = async (writer: number) => {
@@ -126,6 +126,7 @@ describe("kill -9 under load", () => {
       };
       const writers = Promise.all(Array.from({ length: WRITERS }, (_, i) => write(i)));
       await writers;
+      await gone;
       agent.destroy();
 
       const cluster = await Cluster.start({ data: folder, tls: false });

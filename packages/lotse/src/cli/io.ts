@@ -43,8 +43,8 @@ export interface Io {
 
 /** See {@link Io.code}. */
 export interface CodeAccess {
-  readonly loader: Pick<ModuleLoader, "load">;
-  readonly scan: typeof scanOperator;
+  readonly loader?: Pick<ModuleLoader, "load">;
+  readonly scan?: typeof scanOperator;
 }
 
 /** The real process. */

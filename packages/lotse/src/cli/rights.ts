@@ -10,6 +10,7 @@ import { handlerNeeds, unseenTexts } from "./handler-needs.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, shownPath } from "./load.ts";
 import { recordingInUse } from "./record.ts";
+import { type ScanResult, scanOperator } from "./scan/index.ts";
 
 /** See the module comment. */
 export interface DeployedRights {
@@ -50,7 +51,20 @@ export async function rightsOf(operator: Operator, options: RightsOptions = {}):
   const { namespaces, cwd = process.cwd(), env = process.env } = options;
   const [file = "operator.ts"] = operator.files;
   const loaded = { file: shownPath(file, cwd), operator };
-  return deployedRights(loaded, [loaded], namespaces, { cwd, env });
+  return deployedRights(loaded, [loaded], namespaces, { cwd, env, code: { scan: scanOnce } });
+}
+
+/**
+ * What was read in the code of operators that are at hand. It takes a second, tests start the same operator again and
+ * again, and an operator that has been loaded keeps its code: nothing but time depends on this.
+ */
+const READ = new WeakMap<Operator, Promise<ScanResult>>();
+
+function scanOnce(loaded: LoadedOperator, cwd: string): Promise<ScanResult> {
+  const { operator } = loaded;
+  const scan = READ.get(operator) ?? scanOperator(loaded, cwd);
+  READ.set(operator, scan);
+  return scan;
 }
 
 /** The rights of an operator that was loaded from a file; `all` are those that the recording may be about. */
@@ -58,7 +72,7 @@ export async function deployedRights(
   loaded: LoadedOperator,
   all: readonly LoadedOperator[],
   namespaces: readonly string[] | undefined,
-  io: Pick<Io, "cwd" | "env">,
+  io: Pick<Io, "cwd" | "env" | "code">,
 ): Promise<DeployedRights> {
   const { operator } = loaded;
   const { name } = operator;

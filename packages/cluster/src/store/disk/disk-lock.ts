@@ -99,8 +99,12 @@ function isAlive(holder: Holder): boolean {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
   const started = startOf(holder.pid);
+  if (started === ENDED) return false;
   return started === undefined || holder.started === "" || started === holder.started;
 }
+
+/** A process that was killed has its number until its parent has asked how it ended. */
+const ENDED = "ended";
 
 /** When a process began, in whatever unit the system has; undefined where it does not tell. */
 function startOf(pid: number): string | undefined {
@@ -108,7 +112,8 @@ function startOf(pid: number): string | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     // The name of the program may contain blanks and brackets; the fields begin after its last one.
-    return `${boot}/${stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""}`;
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" || state === "X" ? ENDED : `${boot}/${fields[18] ?? ""}`;
   } catch {
     return pid === process.pid ? String(Math.round(performance.timeOrigin)) : undefined;
   }
