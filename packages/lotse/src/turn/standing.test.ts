@@ -57,6 +57,10 @@ describe("what an object says of its work", () => {
   it("is said once, and taken back when it is over", () => {
     const existing = [condition("Stalled", "True", "HandlerFailed", "build: the bank is closed")];
     expect(said([standing("failed")], { existing })).toEqual([]);
+    expect(said([standing("failed")], { existing, generation: 2 })).toEqual(["Stalled=True HandlerFailed"]);
+    // Kinds without room for the generation.
+    const pruned = existing.map(({ observedGeneration: _, ...rest }) => rest);
+    expect(said([standing("failed")], { existing: pruned, generation: 2 })).toEqual([]);
     expect(said([], { existing })).toEqual(["-Stalled"]);
     expect(said([standing("works")], { existing })).toEqual(["Reconciling=True Waiting", "-Stalled"]);
   });

@@ -34,7 +34,7 @@ export interface StandingSurroundings {
   readonly said: ConditionChanges | undefined;
   /** `Ready` is the framework's to keep. */
   readonly keepsReady: boolean;
-  /** The generation of the object that was looked at: a `Ready` of another one is said anew. */
+  /** The generation of the object that was looked at: what was said of another one is said anew. */
   readonly generation: number | undefined;
 }
 
@@ -68,7 +68,10 @@ export function standingConditions(standings: readonly Standing[], around: Stand
     if (speaksOf(around.said, type)) continue;
     const stands = conditionOfType(around.existing, type);
     if (standing) {
-      if (!says(stands, true, wordsOf(standing))) set.push({ type, status: true, ...wordsOf(standing) });
+      // Not every kind has room for the generation.
+      const { observedGeneration = around.generation } = stands ?? {};
+      const same = says(stands, true, wordsOf(standing)) && observedGeneration === around.generation;
+      if (!same) set.push({ type, status: true, ...wordsOf(standing) });
     } else if (stands && isOwnReason(stands.reason)) remove.push(type);
   }
   const ready = readyFrom(standings, failed ?? fails, failed ?? busy, around);
