@@ -14,6 +14,7 @@ export default defineConfig({
       "tests/faults/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    setupFiles: ["./tests/property-seed.ts"],
     // Patience only: no test is decided by how fast the machine is.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -5,6 +5,7 @@ export default wholeProduct(
     "tests/real/**/*.test.ts",
     "tests/clients/**/*.test.ts",
     "tests/scenarios/**/*.test.ts",
+    "tests/faults/api.test.ts",
     "tests/faults/kill.test.ts",
     "tests/faults/reconcile.test.ts",
     "tests/faults/children.property.test.ts",

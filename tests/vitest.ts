@@ -8,6 +8,7 @@ export function wholeProduct(include: string[], env: Record<string, string> = {}
     test: {
       include,
       env,
+      setupFiles: ["./tests/property-seed.ts"],
       exclude: ["**/node_modules/**", "**/dist/**"],
       pool: "forks",
       fileParallelism: false,

@@ -71,6 +71,16 @@ function isPartOf(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 }
 
 function defaultChanges(before: SchemaNode, after: SchemaNode, path: string): SchemaChange[] {
+  // The server takes a null that is not allowed for a value that is not there.
+  if (
+    typeof before.type === "string" &&
+    before.nullable === true &&
+    after.nullable !== true &&
+    after.default !== undefined
+  ) {
+    const what = `becomes ${JSON.stringify(after.default)} where it was null`;
+    return [{ effect: "altered", path, what, todo: "keep it nullable if null means something" }];
+  }
   if (isDeepStrictEqual(before.default, after.default) || before.default === undefined) return [];
   const old = JSON.stringify(before.default);
   const what =

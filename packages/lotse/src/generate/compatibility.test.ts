@@ -58,6 +58,12 @@ describe("a field", () => {
       ["refused v1 spec.a was anything, is string"],
     ],
     ["that may not be null", { ...text, nullable: true }, text, ["refused v1 spec.a may not be null any more"]],
+    [
+      "that has a default instead of null",
+      { ...text, nullable: true },
+      { ...text, default: "x" },
+      ['altered v1 spec.a becomes "x" where it was null'],
+    ],
     ["that may be null", text, { ...text, nullable: true }, []],
     [
       "with fewer values",
