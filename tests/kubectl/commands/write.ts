@@ -87,7 +87,12 @@ export const writes: readonly Row[] = [
     ["run runner --image=app:1 --labels=app=runner --env=A=1 --port=80", /^pod\/runner created/],
     ["wait --for=condition=Ready pod/runner --timeout=40s", /condition met/],
     ["run exposed --image=app:1 --port=80 --expose", /service\/exposed created\npod\/exposed created/],
-    ["run once --image=app:1 --restart=Never --rm -i --command -- echo moin", /moin[\s\S]*pod "once" deleted/],
+    // What a program says before somebody is attached to it is heard by nobody: so it waits for its input.
+    [
+      "run once --image=app:1 --restart=Never --rm -i --command -- cat",
+      /moin[\s\S]*pod "once" deleted/,
+      { stdin: "moin\n" },
+    ],
     ["run dry --image=app:1 --dry-run=client -o yaml", /^apiVersion: v1\nkind: Pod\n/],
     ["delete pod runner exposed --now", /pod "runner"[\s\S]*deleted/],
   ],
