@@ -63,6 +63,8 @@ export class Runs {
   readonly by: Contribution[] = [];
   /** When timers have run that remember it (ISO 8601). */
   ranAt: Record<string, string> | undefined;
+  /** Whether any handler has been called. */
+  worked = false;
   /** Whether steps that wait for another try need not wait. */
   atOnce = false;
   /** What the handlers of changes are called for. */
@@ -256,6 +258,7 @@ export class Runs {
     call: (parts: ContextParts) => unknown,
   ): Promise<AttemptResult> {
     const { kind, kindClass, clock, plan, settings } = this.#kind;
+    this.worked = true;
     const draft = new PatchDraft();
     let conditions: ConditionsDraft | undefined;
     const begunAt = clock.monotonic();

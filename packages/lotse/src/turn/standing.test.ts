@@ -26,6 +26,7 @@ function said(standings: readonly Standing[], around: Partial<StandingSurroundin
     said: undefined,
     keepsReady: false,
     generation: 1,
+    worked: true,
     ...around,
   });
   const words = ({ type, status, reason }: ConditionInput) => `${type}=${status ? "True" : "False"} ${reason}`;
@@ -50,6 +51,7 @@ describe("what an object says of its work", () => {
       said: undefined,
       keepsReady: false,
       generation: 1,
+      worked: true,
     });
     expect(set[0]?.message).toBe("build: the bank is closed");
   });
@@ -58,6 +60,8 @@ describe("what an object says of its work", () => {
     const existing = [condition("Stalled", "True", "HandlerFailed", "build: the bank is closed")];
     expect(said([standing("failed")], { existing })).toEqual([]);
     expect(said([standing("failed")], { existing, generation: 2 })).toEqual(["Stalled=True HandlerFailed"]);
+    // A change that waits for its handlers, who wait themselves, costs nothing.
+    expect(said([standing("failed")], { existing, generation: 2, worked: false })).toEqual([]);
     // Kinds without room for the generation.
     const pruned = existing.map(({ observedGeneration: _, ...rest }) => rest);
     expect(said([standing("failed")], { existing: pruned, generation: 2 })).toEqual([]);

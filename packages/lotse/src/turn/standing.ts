@@ -34,8 +34,10 @@ export interface StandingSurroundings {
   readonly said: ConditionChanges | undefined;
   /** `Ready` is the framework's to keep. */
   readonly keepsReady: boolean;
-  /** The generation of the object that was looked at: what was said of another one is said anew. */
+  /** The generation of the object that was looked at: a `Ready` of another one is said anew. */
   readonly generation: number | undefined;
+  /** Somebody has worked on it in this turn. A new generation that nobody has worked on is no reason to write. */
+  readonly worked: boolean;
 }
 
 const UNFINISHED: ReadonlySet<string> = new Set([
@@ -70,8 +72,8 @@ export function standingConditions(standings: readonly Standing[], around: Stand
     if (standing) {
       // Not every kind has room for the generation.
       const { observedGeneration = around.generation } = stands ?? {};
-      const same = says(stands, true, wordsOf(standing)) && observedGeneration === around.generation;
-      if (!same) set.push({ type, status: true, ...wordsOf(standing) });
+      const isCurrent = !around.worked || observedGeneration === around.generation;
+      if (!says(stands, true, wordsOf(standing)) || !isCurrent) set.push({ type, status: true, ...wordsOf(standing) });
     } else if (stands && isOwnReason(stands.reason)) remove.push(type);
   }
   const ready = readyFrom(standings, failed ?? fails, failed ?? busy, around);

@@ -297,8 +297,8 @@ class ObjectTurn {
     if (standings.length === 0 && !existing) return;
     const { generation } = this.#body.metadata ?? {};
     const keepsReady = level !== undefined && level.length > 0;
-    const said = this.#runs.conditions;
-    const changes = standingConditions(standings, { existing, said, keepsReady, generation });
+    const { conditions: said, worked } = this.#runs;
+    const changes = standingConditions(standings, { existing, said, keepsReady, generation, worked });
     if (changes.set.length + changes.remove.length === 0) return;
     this.#runs.conditions = combineConditionChanges(said ?? { set: [], remove: [] }, changes);
   }
