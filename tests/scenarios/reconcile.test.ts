@@ -92,7 +92,7 @@ describeOn(clustersUnderTest(), "a reconciler", (cluster) => {
     await stage.quiet();
     expect(runs).toEqual(["undefined false", "one false", "one true", "two true"]);
     const said = stage.logs.filter(({ message }) => message === "a kind is followed because a reconciler reads it");
-    expect(said.map(({ fields }) => fields?.kind).sort()).toEqual(["configmaps.", "secrets."]);
+    expect(said.map(({ fields }) => fields?.kind).sort()).toEqual(["configmaps", "secrets"]);
   });
 
   it("fails with the reason when it reads a kind that it may not, keeps nobody waiting, and goes on once it may", async () => {

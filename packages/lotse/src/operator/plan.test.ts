@@ -37,12 +37,12 @@ describe("the kinds to handle", () => {
       on.update(Pod, function second() {});
       on.event(everything, function third() {});
     });
-    expect(handlers["pods."]).toEqual(["first", "second", "third"]);
+    expect(handlers.pods).toEqual(["first", "second", "third"]);
     expect(handlers["things.a.example.com"]).toEqual(["third"]);
   });
 
   it("are known for a class before the cluster has it", () => {
-    expect(plan(({ on }) => on.create(ConfigMap, function own() {})).handlers).toEqual({ "configmaps.": ["own"] });
+    expect(plan(({ on }) => on.create(ConfigMap, function own() {})).handlers).toEqual({ configmaps: ["own"] });
   });
 
   it("tell of names that nobody has, and of names that several have", () => {

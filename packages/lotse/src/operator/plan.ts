@@ -32,14 +32,14 @@ export interface PlanProblem {
 
 /** What {@link planKinds} found. */
 export interface Plan {
-  /** By `plural.group`. */
+  /** By {@link kindKey}. */
   readonly kinds: ReadonlyMap<string, KindPlan>;
   readonly problems: readonly PlanProblem[];
 }
 
-/** `plural.group`: one kind, whatever its version. */
+/** One kind, whatever its version, in kubectl's spelling: `pods`, `deployments.apps`. */
 export function kindKey({ plural, group }: Pick<KindDescription, "plural" | "group">): string {
-  return `${plural}.${group}`;
+  return group ? `${plural}.${group}` : plural;
 }
 
 /** Whether the kinds of the cluster have to be known to plan these declarations. */

@@ -247,7 +247,7 @@ export class KindScanner {
     if (this.#told.has(nameOf(one))) return;
     const { resource, problem, kinds } = one;
     const { logger } = this.#options;
-    const names = kinds.map(({ plural, group }) => (group ? `${plural}.${group}` : plural)).join(", ");
+    const names = kinds.map(kindKey).join(", ");
     if (problem === "missing") {
       logger.warn("waiting for a kind that the cluster does not have", {
         kind: resource,
