@@ -96,11 +96,16 @@ const get = async (path: string): Promise<Answer> => {
 };
 
 /** `fetch` does not let a Host through. */
-function send(options: { method?: string; host?: string; path?: string }): Promise<IncomingMessage> {
+function send(options: {
+  method?: string;
+  host?: string;
+  path?: string;
+  headers?: Record<string, string>;
+}): Promise<IncomingMessage> {
   const { port } = new URL(page.url);
   return new Promise((resolve, reject) => {
     const { method = "GET", path = "/api/kinds", host } = options;
-    const headers = host === undefined ? {} : { host };
+    const headers = { ...options.headers, ...(host === undefined ? {} : { host }) };
     httpRequest({ host: "127.0.0.1", port, method, path, headers }, (response) => resolve(response.resume()))
       .once("error", reject)
       .end();
@@ -226,6 +231,17 @@ test("a foreign host name is refused, an address and localhost are not", async (
   expect(await status("localhost:1234")).toBe(200);
   expect(await status("[::1]:1234")).toBe(200);
   expect(await status("127.0.0.1")).toBe(200);
+});
+
+test("another web page may lead to the console, but gets nothing of it", async () => {
+  const status = async (path: string, headers: Record<string, string>) => (await send({ path, headers })).statusCode;
+  for (const path of ["/api/kinds", "/api/events", "/api/objects?kind=x"]) {
+    expect(await status(path, { origin: "https://evil.example" }), path).toBe(403);
+    expect(await status(path, { "sec-fetch-site": "cross-site" }), path).toBe(403);
+    expect(await status(path, { "sec-fetch-site": "same-site" }), path).toBe(403);
+  }
+  expect(await status("/", { "sec-fetch-site": "cross-site" })).toBe(200);
+  expect(await status("/api/kinds", { "sec-fetch-site": "same-origin" })).toBe(200);
 });
 
 test("log lines reach a page that is there and one that comes later", async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { ApiError, allNamespaces, type Client, type KindLike, KubeError, pathOf } from "@lotse/client";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import { type ConsoleRecord, Feed } from "./feed.ts";
-import { admit, HttpProblem, sendFeed, sendFile, sendJson } from "./http.ts";
+import { admit, admitToData, HttpProblem, sendFeed, sendFile, sendJson } from "./http.ts";
 import { type FollowedKind, FollowedKinds } from "./kinds.ts";
 import { type ObjectView, viewOf } from "./object-view.ts";
 import { type PageFile, readPageFiles } from "./page-files.ts";
@@ -99,8 +99,12 @@ class Site {
       admit(request, this.#parts.host);
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://console");
       const file = this.#parts.files.get(pathname);
-      if (file) sendFile(response, file.type, file.content);
-      else if (pathname === "/api/events") {
+      if (file) {
+        sendFile(response, file.type, file.content);
+        return;
+      }
+      admitToData(request);
+      if (pathname === "/api/events") {
         sendFeed(request, response, this.#parts.feed, this.#parts.clock, this.#signal);
       } else sendJson(response, 200, await this.#data(pathname, searchParams));
     } catch (error) {
