@@ -106,9 +106,9 @@ describe.each([
 
 it("a client certificate of the cluster is as good as a token", async () => {
   await using cluster = await furnished({});
-  const { user } = cluster.kubeconfigFor({ user: "jane" }).users?.[0] ?? { user: {} };
+  const user = cluster.kubeconfigFor({ user: "jane" }).users?.[0]?.user;
   const text = (data: string | undefined) => Buffer.from(data ?? "", "base64").toString();
-  const jane = { cert: text(user["client-certificate-data"]), key: text(user["client-key-data"]) };
+  const jane = { cert: text(user?.["client-certificate-data"]), key: text(user?.["client-key-data"]) };
   expect((await visit(cluster, SECRETS, jane)).status).toBe(200);
   expect((await visit(cluster, EXEC, { ...jane, headers: WEBSOCKET })).status).toBe(101);
   const create = { ...jane, method: "POST", headers: JSON_TYPE, body: configMap("hers") };
