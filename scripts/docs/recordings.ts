@@ -105,7 +105,7 @@ export function steady(text: string, folder: string): string {
     .replaceAll(path.join(folder, "kubeconfig"), `${HOME}/.lotse/kubeconfig`)
     .replaceAll(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, "12:00:00.000")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-01T12:00:00.000Z")
-    .replaceAll(/(console +)http:\/\/127\.0\.0\.1:\d+/g, "$1http://127.0.0.1:8081")
+    .replaceAll(/(console +)http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]+/g, "$1http://127.0.0.1:8081/#token=…")
     .replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, "https://127.0.0.1:6443")
     .replaceAll(/(url=)http:\/\/127\.0\.0\.1:\d+/g, "$1http://127.0.0.1:8082")
     .replaceAll(/up after \d+ ms/g, "up after 300 ms")

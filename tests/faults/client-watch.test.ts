@@ -167,7 +167,8 @@ describe.each(Object.entries(WAYS))("%s", (_, follow) => {
     const proxy = await FaultProxy.open(cluster.url);
     const clock = countingClock(fastClock(epoch, SPEED));
     // Ten minutes of the fast clock: a busy machine must not look like a server that does not answer.
-    const client = await Client.connect({ url: proxy.url, namespace, clock, random: () => 0, timeout: "10m" });
+    const { token } = cluster;
+    const client = await Client.connect({ url: proxy.url, token, namespace, clock, random: () => 0, timeout: "10m" });
     const stop = new AbortController();
     const follower = follow(client, stop.signal);
     const witness = follow(direct, stop.signal);

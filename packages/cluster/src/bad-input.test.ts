@@ -28,6 +28,9 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
+/** The headers by which the server lets anybody in. */
+const own = () => `host: localhost\r\nauthorization: Bearer ${cluster.token}\r\n`;
+
 const alive = async () => expect((await call(cluster, "GET", "/readyz")).text).toBe("ok");
 
 describe("bodies", () => {
@@ -37,7 +40,7 @@ describe("bodies", () => {
     expect(answer.status).toBe(413);
     expect(answer.body).toMatchObject({ reason: "RequestEntityTooLarge", code: 413 });
     const chunked = await raw(
-      `POST ${CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
+      `POST ${CONFIG_MAPS} HTTP/1.1\r\n${own()}connection: close\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
     );
     expect(chunked).toMatch(/^HTTP\/1.1 413 /);
     await alive();
@@ -46,7 +49,7 @@ describe("bodies", () => {
   it("that go on for ever are cut off", async () => {
     const socket = open();
     socket.write(
-      `POST ${CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+      `POST ${CONFIG_MAPS} HTTP/1.1\r\n${own()}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
     );
     const chunk = `100000\r\n${"x".repeat(0x100000)}\r\n`;
     let closed = false;
@@ -63,7 +66,7 @@ describe("bodies", () => {
   it("that end too early are no requests", async () => {
     const socket = open();
     socket.write(
-      `POST ${CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"meta`,
+      `POST ${CONFIG_MAPS} HTTP/1.1\r\n${own()}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"meta`,
     );
     await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
@@ -192,7 +195,7 @@ describe("selectors", () => {
   });
 
   it("that do not fit into a request are refused, and the server lives", async () => {
-    const answer = await raw(`GET ${CONFIG_MAPS}?labelSelector=${"a".repeat(2_000_000)} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const answer = await raw(`GET ${CONFIG_MAPS}?labelSelector=${"a".repeat(2_000_000)} HTTP/1.1\r\n${own()}\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 (431|400) |^$/);
     await alive();
   });
@@ -278,12 +281,13 @@ describe("sessions into pods", () => {
   const EXEC = "/api/v1/namespaces/default/pods/p/exec?command=echo&command=hi&stdin=1&stdout=1&stderr=1";
   const KEY = "dGhlIHNhbXBsZSBub25jZQ==";
   const upgrade = (protocol: string, extra: string) =>
-    `POST ${EXEC} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: ${protocol}\r\n${extra}\r\n`;
-  const WEBSOCKET = upgrade(
-    "websocket",
-    `sec-websocket-version: 13\r\nsec-websocket-key: ${KEY}\r\nsec-websocket-protocol: v5.channel.k8s.io\r\n`,
-  ).replace("POST", "GET");
-  const SPDY = upgrade("SPDY/3.1", "x-stream-protocol-version: v4.channel.k8s.io\r\n");
+    `POST ${EXEC} HTTP/1.1\r\n${own()}connection: Upgrade\r\nupgrade: ${protocol}\r\n${extra}\r\n`;
+  const byWebSocket = () =>
+    upgrade(
+      "websocket",
+      `sec-websocket-version: 13\r\nsec-websocket-key: ${KEY}\r\nsec-websocket-protocol: v5.channel.k8s.io\r\n`,
+    ).replace("POST", "GET");
+  const bySpdy = () => upgrade("SPDY/3.1", "x-stream-protocol-version: v4.channel.k8s.io\r\n");
 
   beforeAll(async () => {
     const spec = { containers: [{ name: "c", image: "busybox" }] };
@@ -306,11 +310,12 @@ describe("sessions into pods", () => {
   ]);
 
   it.each([
-    ["WebSocket", WEBSOCKET, webSocketFrames],
-    ["SPDY", SPDY, spdyFrames],
+    ["WebSocket", byWebSocket, webSocketFrames],
+    ["SPDY", bySpdy, spdyFrames],
   ])(
     "by %s may be cut, or damaged, anywhere",
-    async (_, head, frames) => {
+    async (_, headOf, frames) => {
+      const head = headOf();
       await expect.poll(() => raw(head, 300), { timeout: 10_000 }).toMatch(/^HTTP\/1.1 101 /);
       let seed = 7;
       const below = (count: number) => {
@@ -341,8 +346,8 @@ describe("sessions into pods", () => {
 
 describe("requests on one connection that does not wait for answers", () => {
   const upgrade = (path: string) =>
-    `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    `GET ${path} HTTP/1.1\r\n${own()}connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\n${own()}\r\n`;
   const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
 
   it("are answered in their order, also when the last one asks for another protocol", async () => {

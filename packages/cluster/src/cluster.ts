@@ -4,7 +4,7 @@ import type { Client, ConnectOptions, Kubeconfig } from "@lotse/client";
 import { type Identity, loadPolicy, podIdentity } from "./access/index.ts";
 import type { ServiceRoutes } from "./admission/index.ts";
 import { durably, type Faults, KUBERNETES_VERSION, type RequestLog } from "./api/index.ts";
-import { type ClusterParts, compose } from "./compose.ts";
+import { type ClusterParts, compose, SERVER_NAMES } from "./compose.ts";
 import { bootstrap } from "./controllers/index.ts";
 import { type ObjectVersion, objectHistory, type ReadChanges } from "./history.ts";
 import { loadRules, openData } from "./kept.ts";
@@ -15,7 +15,7 @@ import { ClusterSnapshot } from "./snapshot.ts";
 import { ChangeHistory, type DataFolder, type DataReport, restoreRows, type Store } from "./store/index.ts";
 import { Listener } from "./transport/index.ts";
 
-const HOSTS = ["127.0.0.1", "::1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
+const HOSTS = ["127.0.0.1", "::1", ...SERVER_NAMES];
 const NAME = "lotse";
 const HOST = "127.0.0.1";
 

@@ -2,7 +2,7 @@
 import { systemClock } from "@lotse/client/meta";
 import { type Access, createAccess, newSigningKey, SYSTEM } from "./access/index.ts";
 import { admissionPlugins, createAdmission, namespaceLifecycle, ServiceRoutes } from "./admission/index.ts";
-import { ApiServer, Faults, RequestLog, stealLease } from "./api/index.ts";
+import { ApiServer, createWebGuard, Faults, RequestLog, stealLease } from "./api/index.ts";
 import {
   type Controller,
   type ControllerContext,
@@ -73,6 +73,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
   const access = createAccess({
     backend: { store, clock, random, uuid },
     rbac: options.rbac === true,
+    openDoors: options.anonymous === "admin",
     adminToken: token,
     certificates: authority,
     signingKey: data && (await data.keep("sa.pem", newSigningKey)),
@@ -133,6 +134,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       backend,
       tables,
       ...access.hooks,
+      refuse: createWebGuard(authority ? undefined : plainNames(options.host)),
       protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
       pods: () => state.kubelet,
       log: requests,
@@ -142,6 +144,18 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     state,
   };
 }
+
+/** The names of the API server, as its certificate has them, too: those that clients use, inside of pods as well. */
+export const SERVER_NAMES: readonly string[] = [
+  "localhost",
+  "kubernetes",
+  "kubernetes.default",
+  "kubernetes.default.svc",
+  "kubernetes.default.svc.cluster.local",
+];
+
+const plainNames = (host: string | undefined): readonly string[] =>
+  host === undefined ? SERVER_NAMES : [...SERVER_NAMES, host];
 
 function chosenControllers(
   { controllers: chosen = {} }: ClusterOptions,

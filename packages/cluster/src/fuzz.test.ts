@@ -66,7 +66,7 @@ class Lane {
       });
       socket.on("close", () => done(undefined, false));
       socket.on("error", () => done(undefined, false));
-      const lines = Object.entries({ authorization: `Bearer ${this.#token}`, host: "x", ...headers })
+      const lines = Object.entries({ authorization: `Bearer ${this.#token}`, host: "localhost", ...headers })
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join("");
       const length = body === undefined ? "" : `content-length: ${body.length}\r\n`;

@@ -1,5 +1,6 @@
 import type { Kubeconfig } from "@lotse/client";
 import type { Credentials } from "./access/index.ts";
+import { addressWithToken } from "./transport/index.ts";
 
 export interface KubeconfigInput {
   readonly name: string;
@@ -13,16 +14,20 @@ export interface KubeconfigInput {
   readonly namespace?: string;
 }
 
+/**
+ * A kubeconfig with credentials. Over plain HTTP the server's address carries them, too: kubectl sends no others there.
+ */
 export function buildKubeconfig(input: KubeconfigInput): Kubeconfig {
   const { name, url, caPem, user, userName = name, namespace = "default" } = input;
   const trust =
     caPem === ""
       ? { "insecure-skip-tls-verify": true }
       : { "certificate-authority-data": Buffer.from(caPem).toString("base64") };
+  const server = caPem === "" && user?.token !== undefined ? addressWithToken(url, user.token) : url;
   return {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name, cluster: { server: url, ...trust } }],
+    clusters: [{ name, cluster: { server, ...trust } }],
     users: [{ name: userName, user }],
     contexts: [{ name, context: { cluster: name, user: userName, namespace } }],
     "current-context": name,

@@ -39,10 +39,22 @@ export interface ClusterOptions {
   /** HTTPS with a certificate authority of its own, or plain HTTP; HTTPS unless told. */
   readonly tls?: boolean;
   /**
-   * Whether roles decide who may do what, as in a real cluster. `false`, the default: everybody may do everything, and
-   * whoever sends no credentials is the administrator.
+   * Whether roles decide who may do what, as in a real cluster. `false`, the default: everybody who sends credentials, as
+   * each kubeconfig of this cluster does, may do everything.
    */
   readonly rbac?: boolean;
+  /**
+   * Who it is that sends no credentials. `"admin"`: the administrator, who may do everything; for tests of programs that
+   * cannot send any, as every program of the machine then owns the cluster, and whatever its pods run. Unless told,
+   * `system:anonymous`, as in a real cluster, who may ask for the server's health and version.
+   *
+   * @example
+   * ```ts
+   * await using cluster = await Cluster.start({ tls: false, anonymous: "admin" });
+   * const answer = await fetch(`${cluster.url}/api/v1/namespaces`); // 200, without a token
+   * ```
+   */
+  readonly anonymous?: "admin";
   /** Time as the cluster sees it: timestamps, bookmarks, retries. */
   readonly clock?: Clock;
   /** Numbers in [0, 1) from which uids and generated names are made; give a seeded one for the same names each run. */

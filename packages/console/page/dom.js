@@ -1,4 +1,5 @@
 // Small helpers around the DOM. Text always goes in as text: nothing of the cluster is ever read as HTML.
+import { token } from "./session.js";
 
 /** An element with properties, attributes (`aria-…`, `data-…`, `role`) and children; a child that is a text stays one. */
 export function h(tag, props = {}, ...children) {
@@ -17,7 +18,8 @@ export const byId = (id) => document.getElementById(id);
 /** Asks the console's server; rejects with its sentence when it cannot answer. */
 export async function ask(path, query = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  const response = await fetch(`${path}?${new URLSearchParams(given)}`);
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${path}?${new URLSearchParams(given)}`, { headers });
   const answer = await response.json();
   if (response.ok) return answer;
   throw new Error(answer.hint ? `${answer.error} (${answer.hint})` : answer.error);

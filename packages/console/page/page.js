@@ -3,6 +3,7 @@
 import { createDetail } from "./detail.js";
 import { age, ask, byId, h, throttled } from "./dom.js";
 import { createLog } from "./log.js";
+import { token } from "./session.js";
 
 const kinds = new Map();
 const changed = new Set();
@@ -121,13 +122,16 @@ async function loadTable() {
     table = answer;
     renderTable();
   } catch (error) {
-    if (kind !== place.kind) return;
-    byId("objects").replaceChildren(h("p", { className: "empty bad", role: "alert" }, error.message));
+    if (kind === place.kind) complain(error);
   }
 }
 
 const reloadTable = throttled(150, loadTable);
 const reloadDetail = throttled(150, () => detail.reload());
+
+function complain(error) {
+  byId("objects").replaceChildren(h("p", { className: "empty bad", role: "alert" }, error.message));
+}
 
 async function loadKinds() {
   const answer = await ask("/api/kinds");
@@ -170,7 +174,8 @@ setInterval(() => {
 }, 1000);
 
 function connect() {
-  const events = new EventSource("/api/events");
+  // No header can be given to it.
+  const events = new EventSource(`/api/events?${new URLSearchParams({ token })}`);
   const badge = byId("connection");
   events.addEventListener("open", async () => {
     badge.textContent = "live";
@@ -180,9 +185,12 @@ function connect() {
     await loadTable();
     show();
   });
-  events.addEventListener("error", () => {
-    badge.textContent = "not connected, trying again";
+  events.addEventListener("error", async () => {
     badge.classList.remove("good");
+    const refused = events.readyState === EventSource.CLOSED;
+    badge.textContent = refused ? "not connected" : "not connected, trying again";
+    // A refusal is for good, and the stream does not tell why.
+    if (refused) await loadKinds().catch(complain);
   });
   // The operator was loaded anew.
   events.addEventListener("kinds", async () => {

@@ -90,17 +90,25 @@ interface Answer {
   readonly body: any;
 }
 
-const get = async (path: string): Promise<Answer> => {
-  const response = await fetch(new URL(path, page.url));
+const tokenOf = (url: string): string => new URL(url).hash.slice("#token=".length);
+const bearer = () => ({ authorization: `Bearer ${tokenOf(page.url)}` });
+
+const get = async (path: string, headers: Record<string, string> = bearer()): Promise<Answer> => {
+  const response = await fetch(new URL(path, page.url), { headers });
   return { status: response.status, body: await response.json() };
 };
 
 /** `fetch` does not let a Host through. */
-function send(options: { method?: string; host?: string; path?: string }): Promise<IncomingMessage> {
+function send(options: {
+  method?: string;
+  host?: string;
+  path?: string;
+  headers?: Record<string, string>;
+}): Promise<IncomingMessage> {
   const { port } = new URL(page.url);
   return new Promise((resolve, reject) => {
     const { method = "GET", path = "/api/kinds", host } = options;
-    const headers = host === undefined ? {} : { host };
+    const headers = { ...bearer(), ...options.headers, ...(host === undefined ? {} : { host }) };
     httpRequest({ host: "127.0.0.1", port, method, path, headers }, (response) => resolve(response.resume()))
       .once("error", reject)
       .end();
@@ -116,7 +124,9 @@ interface Told {
 /** An open page: what happens from now on, and the kept lines, can be taken one by one. */
 async function openPage(lastId?: string) {
   const headers: Record<string, string> = lastId === undefined ? {} : { "last-event-id": lastId };
-  const response = await fetch(new URL("/api/events", page.url), { headers });
+  const url = new URL("/api/events", page.url);
+  url.searchParams.set("token", tokenOf(page.url));
+  const response = await fetch(url, { headers });
   const all = parseEvents(response.body as unknown as AsyncIterable<Uint8Array>);
   const next = async (event: string): Promise<Told> => {
     for (;;) {
@@ -228,6 +238,42 @@ test("a foreign host name is refused, an address and localhost are not", async (
   expect(await status("127.0.0.1")).toBe(200);
 });
 
+test("objects and log are for whoever has the whole address; the page itself loads without", async () => {
+  expect(page.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
+  const refused = {
+    status: 401,
+    body: {
+      error: "the console shows objects only to whoever has its token",
+      hint: "open the whole address that `lotse dev` printed, with what follows the #",
+    },
+  };
+  for (const path of ["/api/kinds", "/api/events", "/api/objects?kind=rates.rates.example.com", "/api/none"]) {
+    for (const authorization of ["", "Bearer wrong", `Bearer ${tokenOf(page.url)}x`, tokenOf(page.url)]) {
+      expect(await get(path, { authorization }), path).toEqual(refused);
+    }
+    expect(await get(`${path}${path.includes("?") ? "&" : "?"}token=wrong`, {}), path).toEqual(refused);
+  }
+  expect((await get("/api/kinds")).status).toBe(200);
+  expect((await get(`/api/kinds?token=${tokenOf(page.url)}`, {})).status).toBe(200);
+  for (const path of ["/", "/session.js", "/icon.svg"]) {
+    expect((await fetch(new URL(path, page.url))).status, path).toBe(200);
+  }
+  const client = await Client.connect({ url: "https://fake:6443", transport: server });
+  await using other = await startConsole({ client, kinds: [] });
+  expect(tokenOf(other.url)).not.toBe(tokenOf(page.url));
+});
+
+test("another web page may lead to the console, but gets nothing of it", async () => {
+  const status = async (path: string, headers: Record<string, string>) => (await send({ path, headers })).statusCode;
+  for (const path of ["/api/kinds", "/api/events", "/api/objects?kind=x"]) {
+    expect(await status(path, { origin: "https://evil.example" }), path).toBe(403);
+    expect(await status(path, { "sec-fetch-site": "cross-site" }), path).toBe(403);
+    expect(await status(path, { "sec-fetch-site": "same-site" }), path).toBe(403);
+  }
+  expect(await status("/", { "sec-fetch-site": "cross-site" })).toBe(200);
+  expect(await status("/api/kinds", { "sec-fetch-site": "same-origin" })).toBe(200);
+});
+
 test("log lines reach a page that is there and one that comes later", async () => {
   page.sink(record("early"));
   const open = await openPage();
@@ -286,7 +332,8 @@ test("a port in use is told with what to do", async () => {
 });
 
 test("stopping ends open pages and takes further lines in silence", async () => {
-  const open = await fetch(new URL("/api/events", page.url));
+  const open = await fetch(new URL("/api/events", page.url), { headers: bearer() });
+  expect(open.status).toBe(200);
   const ended = open.text().then(
     () => "ended",
     () => "cut",

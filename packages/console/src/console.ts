@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ApiError, allNamespaces, type Client, type KindLike, KubeError, pathOf } from "@lotse/client";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import { type ConsoleRecord, Feed } from "./feed.ts";
-import { admit, HttpProblem, sendFeed, sendFile, sendJson } from "./http.ts";
+import { admit, admitToData, HttpProblem, sendFeed, sendFile, sendJson } from "./http.ts";
 import { type FollowedKind, FollowedKinds } from "./kinds.ts";
 import { type ObjectView, viewOf } from "./object-view.ts";
 import { type PageFile, readPageFiles } from "./page-files.ts";
@@ -18,7 +18,7 @@ export interface ConsoleOptions {
   readonly kinds: readonly KindLike[];
   /** Default: one that is free. */
   readonly port?: number | undefined;
-  /** Default `127.0.0.1`. Whoever can reach it sees all that the client may read. */
+  /** Default `127.0.0.1`. Whoever can reach it gets the page, but nothing to see without the token. */
   readonly host?: string | undefined;
   /** Time, for tests. */
   readonly clock?: Clock | undefined;
@@ -26,7 +26,7 @@ export interface ConsoleOptions {
 
 /** A console that is being served. */
 export interface RunningConsole extends AsyncDisposable {
-  /** Where to open it. */
+  /** Where to open it: `http://127.0.0.1:8081/#token=…`. Whoever has it sees all that the client may read. */
   readonly url: string;
   /** Takes log lines: hand it to the operator as its log, beside the terminal's. Never throws, whatever a line carries. */
   readonly sink: (record: ConsoleRecord) => void;
@@ -55,7 +55,8 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
   const feed = new Feed(randomUUID().slice(0, 8));
   const stopping = new AbortController();
   const followed = new FollowedKinds(client, feed, clock);
-  const site = new Site({ client, host, clock, files, feed, kinds: followed }, stopping.signal);
+  const token = randomBytes(24).toString("base64url");
+  const site = new Site({ client, host, token, clock, files, feed, kinds: followed }, stopping.signal);
   const server = createServer((request, response) => void site.answer(request, response));
   await listen(server, port, host);
   followed.show(kinds);
@@ -67,7 +68,8 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
     await Promise.all([closed, followed.close()]);
   };
   return {
-    url: urlOf(server.address() as AddressInfo, host),
+    // What follows the # stays in the browser: it is in no request, and in no log of one.
+    url: `${urlOf(server.address() as AddressInfo, host)}#token=${token}`,
     sink: (record) => feed.log(record),
     show: (wanted) => followed.show(wanted),
     stop,
@@ -78,6 +80,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
 interface SiteParts {
   readonly client: Client;
   readonly host: string;
+  readonly token: string;
   readonly clock: Clock;
   readonly files: ReadonlyMap<string, PageFile>;
   readonly feed: Feed;
@@ -99,8 +102,12 @@ class Site {
       admit(request, this.#parts.host);
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://console");
       const file = this.#parts.files.get(pathname);
-      if (file) sendFile(response, file.type, file.content);
-      else if (pathname === "/api/events") {
+      if (file) {
+        sendFile(response, file.type, file.content);
+        return;
+      }
+      admitToData(request, searchParams, this.#parts.token);
+      if (pathname === "/api/events") {
         sendFeed(request, response, this.#parts.feed, this.#parts.clock, this.#signal);
       } else sendJson(response, 200, await this.#data(pathname, searchParams));
     } catch (error) {

@@ -1,11 +1,12 @@
 /**
  * The console's side of HTTP: who may ask, how answers are dressed, and the stream of events. Everything is read-only.
  * The page speaks for whoever owns the kubeconfig, so no other web page may reach it: answers are not shared across
- * origins, and a request whose Host is a foreign name (DNS rebinding) is refused.
+ * origins, and requests of other pages, or by a foreign name for this machine (DNS rebinding), are refused. Nor may
+ * other users of the machine: data is for whoever has the token.
  */
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isIP } from "node:net";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, foreignOrigin, isForeignHost } from "@lotse/client/meta";
 import { type Feed, type FeedMessage, toJson } from "./feed.ts";
 
 /** An answer that is no success. */
@@ -36,16 +37,30 @@ export function admit(request: IncomingMessage, host: string): void {
   if (request.method !== "GET" && request.method !== "HEAD") {
     throw new HttpProblem(405, "the console only reads", "change objects with kubectl");
   }
-  const name = hostNameOf(request.headers.host ?? "");
-  // An attacker can point a name of theirs here, but not an address, nor localhost.
-  if (isIP(name) !== 0 || name === "localhost" || name === host.toLowerCase()) return;
-  throw new HttpProblem(403, "the console does not answer to this host name", "open it by its address");
+  if (isForeignHost(request.headers.host, [host])) {
+    throw new HttpProblem(403, "the console does not answer to this host name", "open it by its address");
+  }
 }
 
-function hostNameOf(header: string): string {
-  const [, name = ""] = /^\[([^\]]*)\](?::\d+)?$/.exec(header) ?? /^([^:]*)(?::\d+)?$/.exec(header) ?? [];
-  return name.toLowerCase();
+/**
+ * Throws unless the request may get data: other pages may lead here, but not ask, and whoever asks must have the token.
+ * It comes in a header, or in the query from streams of events, to which browsers let pages give no header.
+ */
+export function admitToData({ headers }: IncomingMessage, query: URLSearchParams, token: string): void {
+  const { host, origin } = headers;
+  const site = headers["sec-fetch-site"];
+  const foreign = foreignOrigin({ host, origin, "sec-fetch-site": Array.isArray(site) ? site.join() : site });
+  if (foreign !== undefined) {
+    throw new HttpProblem(403, "the console answers no page but its own", "open the console by its address");
+  }
+  const [, given = query.get("token") ?? ""] = /^Bearer (.+)$/i.exec(headers.authorization ?? "") ?? [];
+  if (timingSafeEqual(digestOf(given), digestOf(token))) return;
+  const hint = "open the whole address that `lotse dev` printed, with what follows the #";
+  throw new HttpProblem(401, "the console shows objects only to whoever has its token", hint);
 }
+
+/** Digests are of one length, as a comparison in constant time needs it. */
+const digestOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** Answers with bytes. */
 export function sendFile(response: ServerResponse, type: string, content: Buffer): void {

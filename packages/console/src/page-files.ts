@@ -16,6 +16,7 @@ const FILES: Readonly<Record<string, { readonly file: string; readonly type: str
   "/page.js": { file: "page.js", type: "text/javascript; charset=utf-8" },
   "/dom.js": { file: "dom.js", type: "text/javascript; charset=utf-8" },
   "/detail.js": { file: "detail.js", type: "text/javascript; charset=utf-8" },
+  "/session.js": { file: "session.js", type: "text/javascript; charset=utf-8" },
   "/log.js": { file: "log.js", type: "text/javascript; charset=utf-8" },
   "/icon.svg": { file: "icon.svg", type: "image/svg+xml" },
 };

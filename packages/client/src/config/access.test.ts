@@ -45,6 +45,15 @@ const open = (o: AccessOptions = {}) => openAccess({ env: { HOME: folder }, cloc
 const identityOf = async (o: AccessOptions) => (await open(o)).credentials.current();
 
 describe("the kubeconfig", () => {
+  it("of an embedded cluster without TLS is used without showing its token in the address", async () => {
+    const server = "http://127.0.0.1:8080";
+    const both = kubeconfig({ server: `${server}/~abc` }, { token: "abc" });
+    expect((await open({ kubeconfig: both })).server).toBe(server);
+    expect(await identityOf({ kubeconfig: both })).toMatchObject({ token: "abc" });
+    const other = kubeconfig({ server: `${server}/~abc` }, { token: "def" });
+    expect((await open({ kubeconfig: other })).server).toBe(`${server}/~abc`);
+  });
+
   it("is read from a path, a URL, a text and an object", async () => {
     const config = kubeconfig({}, {}, "team-a");
     const path = await write("some.yaml", config);

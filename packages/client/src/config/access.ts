@@ -107,7 +107,7 @@ async function fromKubeconfig(merged: MergedKubeconfig, o: Asked): Promise<Acces
   if (!cluster) throw missing("cluster", context.cluster, name, merged.origin, merged.clusters.keys());
   const user = context.user ? merged.users.get(context.user) : undefined;
   if (context.user && !user) throw missing("user", context.user, name, merged.origin, merged.users.keys());
-  const server = o.url ?? cluster.value.server;
+  const server = withoutToken(o.url ?? cluster.value.server ?? "", user?.value.token);
   if (!server) {
     throw new ConfigError(`the cluster "${context.cluster}" in ${merged.origin} has no server address`, {
       hint: "set it with kubectl config set-cluster",
@@ -277,6 +277,14 @@ function missing(what: string, name: string, context: string, files: string, kno
   return new ConfigError(`the context "${context}" in ${files} names the ${what} "${name}", which is not there`, {
     hint: `the ${what}s are: ${[...known].join(", ") || "none"}`,
   });
+}
+
+/**
+ * The embedded cluster writes its token into the address of a server without TLS, too, for clients that send no other
+ * credentials there. This one does, and addresses end up in logs.
+ */
+function withoutToken(server: string, token: string | undefined): string {
+  return token && server.endsWith(`/~${token}`) ? server.slice(0, -`/~${token}`.length) : server;
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, "");

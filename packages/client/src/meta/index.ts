@@ -51,3 +51,4 @@ export {
   SelectorError,
 } from "./selectors.ts";
 export { VirtualClock } from "./virtual-clock.ts";
+export { foreignOrigin, isForeignHost, type WebHeaders } from "./web-guard.ts";

@@ -1,6 +1,7 @@
 import type { Authorizer, RequestInfo } from "../api/index.ts";
 import { forbidden, type RequestUser, StatusError } from "../registry/index.ts";
-import type { Attempt, PolicyRule } from "./rules.ts";
+import { type Attempt, type PolicyRule, ruleAllows } from "./rules.ts";
+import { UNAUTHENTICATED } from "./users.ts";
 
 /** What an authority says about an attempt. The reason names the rule that permits it, or what kept rules from being read. */
 export interface Decision {
@@ -21,21 +22,30 @@ export interface Authority {
   permissionsOf(user: RequestUser, namespace: string): Permissions;
 }
 
-/** Everybody may do everything. */
+/** What the default policy lets everybody do, also those who send no credentials. */
+export const PUBLIC_RULES: readonly PolicyRule[] = [
+  { verbs: ["get"], nonResourceURLs: ["/healthz", "/livez", "/readyz", "/version", "/version/"] },
+];
+
+const ALL_RULES: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** Everybody whom the server knows may do everything. Others are on the same machine, or in a page of its browser. */
 export const PERMISSIVE: Authority = {
-  decide: () => ({ allowed: true, reason: "" }),
-  permissionsOf: () => ({
-    rules: [
-      { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
-      { verbs: ["*"], nonResourceURLs: ["*"] },
-    ],
-    errors: [],
+  decide: (user, attempt) => ({
+    allowed: permissiveRules(user).some((rule) => ruleAllows(rule, attempt)),
+    reason: "",
   }),
+  permissionsOf: (user) => ({ rules: permissiveRules(user), errors: [] }),
 };
+
+const permissiveRules = (user: RequestUser): readonly PolicyRule[] =>
+  user.groups.includes(UNAUTHENTICATED) ? PUBLIC_RULES : ALL_RULES;
 
 /** Turns an authority into what the API asks before it answers. */
 export function createAuthorizer(authority: Authority): Authorizer {
-  if (authority === PERMISSIVE) return () => undefined;
   return (user, info) => {
     const attempt = attemptOf(info);
     const { allowed, reason } = authority.decide(user, attempt);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { PUBLIC_RULES } from "./authority.ts";
 import { defaultPolicy } from "./bootstrap-policy.ts";
+import { roleRefOf } from "./rbac.ts";
 
 const find = (plural: string, name: string) =>
   defaultPolicy().find((one) => one.plural === plural && one.object.metadata.name === name)?.object;
@@ -48,6 +50,14 @@ describe("the default policy", () => {
     expect(find("clusterrolebindings", "system:kube-dns")?.subjects).toEqual([
       { kind: "ServiceAccount", name: "kube-dns", namespace: "kube-system" },
     ]);
+  });
+
+  it("gives those who send no credentials what they may also do where roles do not count", () => {
+    const bound = defaultPolicy().filter(({ object }) =>
+      (object.subjects as { name: string }[] | undefined)?.some(({ name }) => name === "system:unauthenticated"),
+    );
+    const rules = bound.flatMap(({ object }) => find("clusterroles", roleRefOf(object).name)?.rules);
+    expect(rules).toEqual(PUBLIC_RULES);
   });
 
   it("binds only roles that it has", () => {

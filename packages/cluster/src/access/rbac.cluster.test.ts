@@ -304,8 +304,11 @@ describe("identities", () => {
     await using cluster = await Cluster.start();
     await using client = await cluster.connect({ kubeconfig: cluster.kubeconfigFor({ user: "jane" }) });
     await client.create(ConfigMap.gen({ name: "by-jane" }));
-    const anonymous = await call(cluster, "GET", CONFIG_MAPS, { headers: { authorization: "" } });
-    expect(anonymous.status).toBe(200);
+    const read = (headers: Record<string, string>) => call(cluster, "GET", CONFIG_MAPS, { headers });
+    expect((await read({ "impersonate-user": "joe" })).status).toBe(200);
+    // Whom nobody knows is nobody to be trusted, whoever says so.
+    expect((await read({ authorization: "" })).status).toBe(403);
+    expect((await read({ "impersonate-user": "system:anonymous" })).status).toBe(403);
     const { body } = await call(cluster, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {
       body: {},
       headers: { "impersonate-user": "joe" },

@@ -10,7 +10,7 @@ export const ADMIN: RequestUser = { username: "kubernetes-admin", groups: [MASTE
 /** The server itself, when its controllers write. */
 export const SYSTEM: RequestUser = { username: "system:apiserver", groups: [MASTERS, AUTHENTICATED] };
 
-/** Whoever sends no credentials to a cluster that checks them. */
+/** Whoever sends no credentials. */
 export const ANONYMOUS: RequestUser = { username: "system:anonymous", groups: [UNAUTHENTICATED] };
 
 export const isMaster = (user: RequestUser): boolean => user.groups.includes(MASTERS);

@@ -24,10 +24,13 @@ import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { handleResource } from "./resource-handler.ts";
 import { findReview, handleReview } from "./review-handler.ts";
+import type { Guard } from "./web-guard.ts";
 
 export interface ApiServerOptions {
   readonly backend: Backend;
   readonly tables: () => BuiltinTables;
+  /** Asked before anything else: the refusal of a request that shall not even be looked at. */
+  readonly refuse?: Guard | undefined;
   readonly authenticate: Authenticator;
   /** Absent: requests act as whoever sent them. */
   readonly impersonate?: Impersonator | undefined;
@@ -78,6 +81,8 @@ export class ApiServer {
   }
 
   async #answer(request: ApiRequest, call: Call): Promise<ApiResponse> {
+    const foreign = this.#options.refuse?.(request);
+    if (foreign) throw foreign;
     const requester = this.#options.authenticate(request);
     if (!requester) throw unauthorized();
     call.user = requester;

@@ -6,6 +6,7 @@ import type { ApiRequest, ApiResponse, Headers, StreamResponse } from "../api/in
 import { StatusError, tooLarge } from "../registry/index.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
+import { splitPathToken } from "./path-token.ts";
 
 /** The largest body that a real server takes. */
 const BODY_LIMIT = 3 * 1_024 * 1_024;
@@ -31,6 +32,7 @@ export interface ListenerOptions {
 
 /** The socket side of the API server. */
 export class Listener {
+  readonly #options: Pick<ListenerOptions, "handle" | "tls">;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<() => void>();
@@ -38,7 +40,8 @@ export class Listener {
   /** Answers that a connection still owes, in the order of their requests. */
   readonly #owed = new WeakMap<Duplex, Set<ServerResponse>>();
 
-  private constructor(server: Server) {
+  private constructor(options: ListenerOptions, server: Server) {
+    this.#options = options;
     this.#server = server;
     const track = (socket: Socket) => {
       this.#sockets.add(socket);
@@ -51,7 +54,7 @@ export class Listener {
   static async open(options: ListenerOptions): Promise<Listener> {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       // One request that goes wrong, however it does, costs its own connection and nobody else's.
-      listener.#answer(request, response, options.handle).catch(() => request.socket.destroy());
+      listener.#answer(request, response).catch(() => request.socket.destroy());
     };
     const server = options.tls
       ? createHttpsServer(
@@ -69,9 +72,9 @@ export class Listener {
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = PATIENCE_MS;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      listener.#upgrade(request, socket, head, options.handle).catch(() => socket.destroy());
+      listener.#upgrade(request, socket, head).catch(() => socket.destroy());
     });
-    const listener = new Listener(server);
+    const listener = new Listener(options, server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(options.port, options.host, () => {
@@ -97,24 +100,19 @@ export class Listener {
     await closed;
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, handle: ListenerOptions["handle"]): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => response.destroy());
     const { socket } = request;
     const owed = this.#owed.get(socket) ?? new Set();
     this.#owed.set(socket, owed.add(response));
     response.once("close", () => owed.delete(response));
-    this.#respond(await handle(toApiRequest(request, this.#certificates)), request, response);
+    this.#respond(await this.#handle(request), request, response);
   }
 
   /** A client that asks for another protocol gets it where a session begins, else an ordinary answer. */
-  async #upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    handle: ListenerOptions["handle"],
-  ): Promise<void> {
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
-    const answer = await handle(toApiRequest(request, this.#certificates));
+    const answer = await this.#handle(request);
     // What was asked before on the same connection is answered before.
     await Promise.all([...(this.#owed.get(socket) ?? [])].map(closed));
     if (socket.destroyed) return;
@@ -129,6 +127,11 @@ export class Listener {
     response.assignSocket(socket as Socket);
     response.once("finish", () => socket.end());
     this.#respond(answer, request, response);
+  }
+
+  #handle(request: IncomingMessage): Promise<ApiResponse> {
+    const { handle, tls } = this.#options;
+    return handle(toApiRequest(request, this.#certificates, tls === undefined));
   }
 
   #respond(answer: ApiResponse, request: IncomingMessage, response: ServerResponse): void {
@@ -234,14 +237,19 @@ function expectReader(response: ServerResponse): void {
   response.once("close", () => clearTimeout(timer));
 }
 
-function toApiRequest(request: IncomingMessage, certificates: ClientCertificates): ApiRequest {
+function toApiRequest(request: IncomingMessage, certificates: ClientCertificates, plain: boolean): ApiRequest {
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
+  const asked = mark < 0 ? url : url.slice(0, mark);
+  const { path, token } = plain ? splitPathToken(asked) : { path: asked, token: undefined };
+  const headers = flatten(request);
+  // What somebody says in so many words counts more than how the server was found.
+  if (token !== undefined) headers.authorization ??= `Bearer ${token}`;
   return {
     method: request.method ?? "GET",
-    path: mark < 0 ? url : url.slice(0, mark),
+    path,
     query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
-    headers: flatten(request),
+    headers,
     headerValues: () => request.headersDistinct,
     clientCertificate: () => certificates.of(request.socket),
     host: request.headers.host ?? "",

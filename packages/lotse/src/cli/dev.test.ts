@@ -72,6 +72,20 @@ describe("lotse dev", () => {
     expect(io.err()).toMatch(/stopping, a second Ctrl-C ends it at once.*version 2 stopped/s);
   });
 
+  it("prints the console's address with the token, without which nobody sees anything there", async () => {
+    write("operator.ts", fixture("version 1"));
+    const io = terminal();
+    const { code } = begin(io, "dev", "operator.ts");
+    await seen(io.out, /console +http.*kubectl get pods/s);
+    const [, address = "", token = ""] = /console +(http:\/\/127\.0\.0\.1:\d+\/)#token=([\w-]+)\n/.exec(io.out()) ?? [];
+    expect((await fetch(address)).status).toBe(200);
+    expect((await fetch(`${address}api/kinds`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${address}api/kinds`, { headers })).status).toBe(200);
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("tells where a saved file is wrong, and lets the operator run on until it is mended", async () => {
     write("operator.ts", fixture("version 1"));
     const io = terminal();

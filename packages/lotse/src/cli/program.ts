@@ -146,7 +146,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     .addOption(kubeletOption())
     .option("--plain-http", "without TLS, for tools that cannot trust it")
     .option("--data <folder>", "keep it in a folder, to go on later (default: memory)")
-    .option("--rbac", "roles decide who may do what (default: everybody may)")
+    .option("--rbac", "roles decide who may do what (default: each user may)")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
