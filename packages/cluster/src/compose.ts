@@ -1,7 +1,13 @@
 /** Who is wired to whom: makes the parts of a cluster. Nothing listens yet, and no controller runs. */
 import { systemClock } from "@lotse/client/meta";
-import { type Access, createAccess, newSigningKey, SYSTEM } from "./access/index.ts";
-import { admissionPlugins, createAdmission, namespaceLifecycle, ServiceRoutes } from "./admission/index.ts";
+import { type Access, createAccess, newSigningKey, peopleOf, SYSTEM } from "./access/index.ts";
+import {
+  type AdmissionPluginName,
+  admissionPlugins,
+  createAdmission,
+  namespaceLifecycle,
+  ServiceRoutes,
+} from "./admission/index.ts";
 import { ApiServer, Faults, RequestLog, stealLease } from "./api/index.ts";
 import {
   type Controller,
@@ -15,7 +21,7 @@ import {
 } from "./controllers/index.ts";
 import { identityOf, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
-import type { ClusterOptions } from "./options.ts";
+import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
 import {
   type Backend,
   builtinResources,
@@ -24,6 +30,8 @@ import {
   createClusterIpAllocator,
   lazyTables,
   Provisions,
+  type ServiceRange,
+  serviceRange,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
 import { type CertificateAuthority, decodeKubernetesProtobuf, HttpHookClient } from "./transport/index.ts";
@@ -48,6 +56,8 @@ export interface ClusterParts {
   readonly faults: Faults;
   readonly api: ApiServer;
   readonly state: ClusterState;
+  /** Where Services get their addresses from. */
+  readonly range: ServiceRange;
 }
 
 /** What becomes of a cluster while it runs. */
@@ -59,6 +69,10 @@ export interface ClusterState {
 
 export async function compose(options: ClusterOptions, data: DataFolder | undefined): Promise<ClusterParts> {
   const { tls = true, name = "lotse", clock = systemClock, random = Math.random } = options;
+  const { serviceAccounts = {}, tokens = {} } = options;
+  const chosen = chosenOf(options);
+  const isOn = pluginSwitch(options, chosen);
+  const range = serviceRange(options.serviceRange);
   const { token, authority } = await identityOf(name, tls, data);
   const tables = lazyTables();
   const cel = new CelSlot();
@@ -75,7 +89,10 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     rbac: options.rbac === true,
     adminToken: token,
     certificates: authority,
-    signingKey: data && (await data.keep("sa.pem", newSigningKey)),
+    signingKey: serviceAccounts.signingKey ?? (data && (await data.keep("sa.pem", newSigningKey))),
+    issuer: serviceAccounts.issuer,
+    accountKeys: serviceAccounts.keys,
+    people: peopleOf(tokens),
   });
   const services = new ServiceRoutes(store);
   const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });
@@ -88,20 +105,20 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.
       access.creationChecks,
-      namespaceLifecycle(store),
-      ...(options.controllers?.namespaces === false ? [] : [access.podAccounts]),
-      ...admissionPlugins({ world: { store, catalog, clock, uuid }, hooks, cel, access: access.decide }),
+      ...(isOn("NamespaceLifecycle") ? [namespaceLifecycle(store)] : []),
+      ...(isOn("ServiceAccount") ? [access.podAccounts] : []),
+      ...admissionPlugins({ world: { store, catalog, clock, uuid }, hooks, cel, access: access.decide, isOn }),
       // The last one: what all others made of a role counts.
       access.escalationChecks,
     ]),
-    allocateClusterIp: createClusterIpAllocator(store),
+    allocateClusterIp: createClusterIpAllocator(store, range),
     provisions: new Provisions(),
   };
   const context: ControllerContext = {
     backend,
     scope: { user: SYSTEM, defaultManager: "kube-controller-manager", warn: () => {} },
   };
-  const caPem = authority?.certPem ?? "";
+  const caPem = options.certificate ? (options.certificate.ca ?? options.certificate.cert) : (authority?.certPem ?? "");
   const requests = new RequestLog();
   const faults = new Faults({
     clock,
@@ -123,8 +140,8 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     controllers: [
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
-      ...chosenControllers(options, context, caPem),
-      ...access.controllers(context, caPem, options.controllers),
+      ...chosenControllers(chosen, context, caPem),
+      ...access.controllers(context, caPem, chosen),
     ],
     programs: new PodPrograms(),
     requests,
@@ -140,14 +157,20 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       ready: () => state.ready,
     }),
     state,
+    range,
   };
 }
 
-function chosenControllers(
-  { controllers: chosen = {} }: ClusterOptions,
-  context: ControllerContext,
-  caPem: string,
-): Controller[] {
+function pluginSwitch({ admission = {} }: ClusterOptions, { namespaces }: ControllerOptions) {
+  const { disable = [], enable = [] } = admission;
+  return (name: AdmissionPluginName): boolean => {
+    if (disable.includes(name)) return false;
+    // Where nobody makes the accounts of namespaces, no pod would come in.
+    return name !== "ServiceAccount" || namespaces !== false || enable.includes(name);
+  };
+}
+
+function chosenControllers(chosen: ControllerOptions, context: ControllerContext, caPem: string): Controller[] {
   const workloadsOn = chosen.workloads !== false;
   return [
     ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),

@@ -1,4 +1,4 @@
-export { bootstrap } from "./bootstrap.ts";
+export { bootstrap, type ServerPlace } from "./bootstrap.ts";
 export { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
 export { FlowControlController } from "./flow-control.ts";
