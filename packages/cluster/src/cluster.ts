@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmod, rename, writeFile } from "node:fs/promises";
+import { hostname, networkInterfaces } from "node:os";
 import type { Client, ConnectOptions, Kubeconfig } from "@lotse/client";
 import { type Identity, loadPolicy, podIdentity } from "./access/index.ts";
 import type { ServiceRoutes } from "./admission/index.ts";
@@ -108,11 +109,9 @@ export class Cluster implements AsyncDisposable {
     });
     const cluster = new Cluster(options, parts, listener, data);
     for (const controller of controllers) controller.start();
-    await bootstrap(context, {
-      address: options.advertiseAddress ?? host,
-      port: listener.port,
-      range: parts.range,
-    });
+    const place = { address: options.advertiseAddress ?? reachable(host), port: listener.port, range: parts.range };
+    state.facts = { place, clientCa: options.clientCa ?? authority?.certPem ?? "", hostname: hostname() };
+    await bootstrap(context, place);
     if (options.rbac) {
       const aggregates = chosenOf(options).clusterRoleAggregation !== false;
       (await loadPolicy()).bootstrapPolicy(context.backend, aggregates);
@@ -253,6 +252,15 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
+/** An address that pods would reach this machine at, were there any: no loopback address is that to anybody else. */
+function reachable(host: string): string {
+  if (!["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"].includes(host)) return host;
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? NOBODY;
+}
+
+/** Of a network for documentation: a machine that has no network at all is nowhere. */
+const NOBODY = "192.0.2.1";
 const LONG_HISTORY = 1_000_000;
 
 function changesOf(store: Store, wanted: boolean | number | undefined): ReadChanges {

@@ -8,7 +8,7 @@ import {
   namespaceLifecycle,
   ServiceRoutes,
 } from "./admission/index.ts";
-import { ApiServer, Faults, RequestLog, stealLease } from "./api/index.ts";
+import { ApiServer, Faults, RequestLog, serverPages, stealLease } from "./api/index.ts";
 import {
   type Controller,
   type ControllerContext,
@@ -17,6 +17,8 @@ import {
   GarbageCollector,
   NamespaceController,
   QuotaController,
+  type ServerFacts,
+  ServerRecords,
   WorkloadControllers,
 } from "./controllers/index.ts";
 import { identityOf, loadRules, takeOver } from "./kept.ts";
@@ -65,6 +67,8 @@ export interface ClusterState {
   ready: boolean;
   /** The node, once it has joined. */
   kubelet: Kubelet | undefined;
+  /** What the server writes about itself, once it listens. */
+  facts: ServerFacts | undefined;
 }
 
 export async function compose(options: ClusterOptions, data: DataFolder | undefined): Promise<ClusterParts> {
@@ -126,7 +130,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     compact: () => store.compact(),
     stealLease: (namespace, lease, thief) => stealLease(backend, context.scope, namespace, lease, thief),
   });
-  const state: ClusterState = { ready: false, kubelet: undefined };
+  const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined };
   return {
     token,
     authority,
@@ -140,6 +144,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     controllers: [
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
+      new ServerRecords(context, () => state.facts as ServerFacts),
       ...chosenControllers(chosen, context, caPem),
       ...access.controllers(context, caPem, chosen),
     ],
@@ -150,6 +155,10 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       backend,
       tables,
       ...access.hooks,
+      documents: new Map([
+        ...(access.hooks.documents ?? []),
+        ...serverPages({ started: clock.now(), now: () => clock.now(), flags: options.flags ?? {} }),
+      ]),
       protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
       pods: () => state.kubelet,
       log: requests,

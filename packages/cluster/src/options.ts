@@ -106,7 +106,10 @@ export interface ClusterOptions {
   readonly certificate?: ServingCertificate;
   /** Certificates of authorities, PEM, whose clients are believed, besides those of the cluster's own authority. */
   readonly clientCa?: string;
-  /** Where the server says that it is reached, in the Endpoints of its own Service; `host` unless told. */
+  /**
+   * Where the server says that it is reached, in the Endpoints of its own Service; `host` unless told, or
+   * an address of the machine where that is a loopback one.
+   */
   readonly advertiseAddress?: string;
   /** The range of addresses for Services; `10.96.0.0/16` unless told. The first one is the API server's. */
   readonly serviceRange?: string;
@@ -114,6 +117,8 @@ export interface ClusterOptions {
   /** Bearer tokens, besides the administrator's, and whom each stands for. */
   readonly tokens?: Readonly<Record<string, TokenUser>>;
   readonly admission?: AdmissionChoice;
+  /** What `/flagz` tells of how the server was started. */
+  readonly flags?: Readonly<Record<string, string>>;
   /**
    * Whether pods run. `false`, the default: they stay Pending, as in a bare API server. `"simulate"`: they pretend, see
    * `cluster.pods`. `"process"`: the commands of their containers run as processes of this machine, and reach Services by

@@ -5,6 +5,7 @@ export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
 export { NamespaceController } from "./namespaces.ts";
 export { QuotaController } from "./quota.ts";
+export { type ServerFacts, ServerRecords } from "./server-records.ts";
 export {
   type EventNote,
   EventRecorder,

@@ -44,6 +44,7 @@ export async function startApiServer(flags: FlagValues, warn: (text: string) => 
     serviceAccounts: await accountsOf(flags, warn),
     tokens: await tokensOf(flags),
     admission: admissionOf(flags, warn),
+    flags: flags.given,
   };
   return Cluster.start(options).catch((error: NodeJS.ErrnoException) => {
     throw error.syscall === "listen" ? cannotListen(error, `${host}:${port}`) : error;

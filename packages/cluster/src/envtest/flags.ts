@@ -24,6 +24,8 @@ export interface FlagValues {
   all(name: string): readonly string[];
   /** The last value of a flag, which is the one that counts. */
   last(name: string): string | undefined;
+  /** Everything that was given, by name; several values of one are joined by commas. */
+  readonly given: Readonly<Record<string, string>>;
   /** Names of flags that were given and have no effect here, each once. */
   readonly ignored: readonly string[];
 }
@@ -32,6 +34,7 @@ export interface FlagValues {
 export function readFlags(argv: readonly string[], table: FlagTable): FlagValues | string {
   const values = new Map<string, string[]>();
   const ignored = new Set<string>();
+  const given: [string, string][] = [];
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] as string;
     const match = /^--?([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/.exec(word);
@@ -50,14 +53,22 @@ export function readFlags(argv: readonly string[], table: FlagTable): FlagValues
     if (flag.boolean && !/^(?:true|false|t|f|1|0)$/i.test(value)) {
       return `invalid argument ${JSON.stringify(value)} for "--${name}" flag: it is true or false`;
     }
+    given.push([name, value]);
     if (flag.use === "ignored") ignored.add(name);
     else values.set(name, [...(values.get(name) ?? []), value]);
   }
   return {
     all: (name) => values.get(name) ?? [],
     last: (name) => values.get(name)?.at(-1),
+    given: joined(given),
     ignored: [...ignored],
   };
+}
+
+function joined(given: readonly (readonly [string, string])[]): Record<string, string> {
+  const names = new Set(given.map(([name]) => name));
+  const valuesOf = (wanted: string) => given.filter(([name]) => name === wanted).map(([, value]) => value);
+  return Object.fromEntries([...names].map((name) => [name, valuesOf(name).join(",")]));
 }
 
 function find({ flags, ignoredPrefixes = [] }: FlagTable, name: string): Flag | undefined {

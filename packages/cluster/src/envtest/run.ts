@@ -14,18 +14,21 @@ export async function runProgram(name: string, argv: readonly string[]): Promise
   const flags = readFlags(argv, table);
   if (typeof flags === "string") return fail(program, flags, `${program} --help has those that there are`);
   if (flags.ignored.length > 0) warn(program, `without effect here: ${flags.ignored.map((f) => `--${f}`).join(", ")}`);
+  // From the first moment on: whoever sees it answer may tell it to end.
+  let stop = async (): Promise<void> => {};
+  liveUntilTold(() => stop());
   try {
     if (program === "etcd") {
       const { startEtcd } = await import("./etcd.ts");
       const server = await startEtcd(flags);
-      liveUntilTold(async () => {
+      stop = async () => {
         server.closeAllConnections();
         server.close();
-      });
+      };
     } else {
       const { startApiServer } = await import("./apiserver.ts");
       const cluster = await startApiServer(flags, (text) => warn(program, text));
-      liveUntilTold(() => cluster.stop());
+      stop = () => cluster.stop();
     }
   } catch (error) {
     const { hint = "" } = error as { hint?: string };
