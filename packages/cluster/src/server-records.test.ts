@@ -5,7 +5,7 @@ import { call, define, widgetDefinition } from "./test-requests.ts";
 import { CertificateAuthority } from "./transport/index.ts";
 
 const names = async (cluster: Cluster, path: string): Promise<string[]> =>
-  (await call(cluster, "GET", path)).body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+  (await call(cluster, "GET", path)).body.items?.map((item: { metadata: { name: string } }) => item.metadata.name);
 
 describe("what a server writes about itself", () => {
   it("is where it is: its Service, Endpoints, EndpointSlice, the range of addresses and who has which", async () => {
@@ -45,7 +45,9 @@ describe("what a server writes about itself", () => {
     await using cluster = await Cluster.start();
     const path = "/apis/apiregistration.k8s.io/v1/apiservices";
     const before = await names(cluster, path);
-    expect(before).toEqual(expect.arrayContaining(["v1.", "v1.apps", "v2.autoscaling", "v1.rbac.authorization.k8s.io"]));
+    expect(before).toEqual(
+      expect.arrayContaining(["v1.", "v1.apps", "v2.autoscaling", "v1.rbac.authorization.k8s.io"]),
+    );
     const apps = await call(cluster, "GET", `${path}/v1.apps`);
     expect([apps.body.spec, apps.body.status.conditions[0].reason]).toEqual([
       { group: "apps", version: "v1", groupPriorityMinimum: 17_800, versionPriority: 15 },
@@ -138,7 +140,7 @@ describe("a cluster that is told what it shall be", () => {
       true,
       ["https://me.example.com"],
     ]);
-    const { body } = await call(cluster, "GET", "/openid/v1/jwks");
+    const { body } = await call(cluster, "GET", "/openid/v1/jwks", { headers: { accept: "*/*" } });
     expect(body.keys[0]).toMatchObject({ kty: "RSA", alg: "RS256", e: "AQAB" });
   });
 
