@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmod, rename, writeFile } from "node:fs/promises";
+import { hostname, networkInterfaces } from "node:os";
 import type { Client, ConnectOptions, Kubeconfig } from "@lotse/client";
 import { type Identity, loadPolicy, podIdentity } from "./access/index.ts";
 import type { ServiceRoutes } from "./admission/index.ts";
@@ -10,7 +11,7 @@ import { type ObjectVersion, objectHistory, type ReadChanges } from "./history.t
 import { loadRules, openData } from "./kept.ts";
 import { buildKubeconfig, kubeconfigText } from "./kubeconfig.ts";
 import { type KubeletMode, type KubeletSettings, loadNode, type PodPrograms } from "./kubelet/index.ts";
-import type { ClusterOptions } from "./options.ts";
+import { type ClusterOptions, chosenOf } from "./options.ts";
 import { ClusterSnapshot } from "./snapshot.ts";
 import { ChangeHistory, type DataFolder, type DataReport, restoreRows, type Store } from "./store/index.ts";
 import { Listener } from "./transport/index.ts";
@@ -61,7 +62,8 @@ export class Cluster implements AsyncDisposable {
     const scheme = parts.authority ? "https" : "http";
     this.port = listener.port;
     this.url = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${this.port}`;
-    this.caPem = parts.authority?.certPem ?? "";
+    const { certificate } = options;
+    this.caPem = certificate ? (certificate.ca ?? certificate.cert) : (parts.authority?.certPem ?? "");
     this.token = parts.token;
     this.requests = parts.requests;
     this.faults = parts.faults;
@@ -79,7 +81,7 @@ export class Cluster implements AsyncDisposable {
   /** Boots a cluster and resolves when it answers and its first objects are there. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     if (options.data === undefined) return Cluster.#boot(options, undefined);
-    const data = await openData(options.data);
+    const data = await openData(options.data, options.sync);
     try {
       return await Cluster.#boot(options, data);
     } catch (error) {
@@ -97,14 +99,23 @@ export class Cluster implements AsyncDisposable {
     const listener = await Listener.open({
       host,
       port,
-      tls: authority?.issue({ commonName: "kube-apiserver", hosts, usage: "server" }),
-      clientAuthority: authority?.certPem,
+      tls:
+        authority &&
+        (options.certificate
+          ? { certPem: options.certificate.cert, keyPem: options.certificate.key }
+          : authority.issue({ commonName: "kube-apiserver", hosts, usage: "server" })),
+      clientAuthority: authority && [authority.certPem, ...(options.clientCa ? [options.clientCa] : [])],
       handle: data ? durably(handle, data.journal) : handle,
     });
     const cluster = new Cluster(options, parts, listener, data);
     for (const controller of controllers) controller.start();
-    await bootstrap(context, listener.port);
-    if (options.rbac) (await loadPolicy()).bootstrapPolicy(context.backend);
+    const place = { address: options.advertiseAddress ?? reachable(host), port: listener.port, range: parts.range };
+    state.facts = { place, clientCa: options.clientCa ?? authority?.certPem ?? "", hostname: hostname() };
+    await bootstrap(context, place);
+    if (options.rbac) {
+      const aggregates = chosenOf(options).clusterRoleAggregation !== false;
+      (await loadPolicy()).bootstrapPolicy(context.backend, aggregates);
+    }
     // As in a real cluster, the server is ready before its first node has joined.
     state.ready = true;
     if (options.kubelet) await cluster.#addNode(options.kubelet, options.rbac === true);
@@ -241,6 +252,15 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
+/** An address that pods would reach this machine at, were there any: no loopback address is that to anybody else. */
+function reachable(host: string): string {
+  if (!["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"].includes(host)) return host;
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? NOBODY;
+}
+
+/** Of a network for documentation: a machine that has no network at all is nowhere. */
+const NOBODY = "192.0.2.1";
 const LONG_HISTORY = 1_000_000;
 
 function changesOf(store: Store, wanted: boolean | number | undefined): ReadChanges {

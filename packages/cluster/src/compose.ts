@@ -1,8 +1,14 @@
 /** Who is wired to whom: makes the parts of a cluster. Nothing listens yet, and no controller runs. */
 import { systemClock } from "@lotse/client/meta";
-import { type Access, createAccess, newSigningKey, SYSTEM } from "./access/index.ts";
-import { admissionPlugins, createAdmission, namespaceLifecycle, ServiceRoutes } from "./admission/index.ts";
-import { ApiServer, createWebGuard, Faults, RequestLog, stealLease } from "./api/index.ts";
+import { type Access, createAccess, newSigningKey, peopleOf, SYSTEM } from "./access/index.ts";
+import {
+  type AdmissionPluginName,
+  admissionPlugins,
+  createAdmission,
+  namespaceLifecycle,
+  ServiceRoutes,
+} from "./admission/index.ts";
+import { ApiServer, createWebGuard, Faults, RequestLog, serverPages, stealLease } from "./api/index.ts";
 import {
   type Controller,
   type ControllerContext,
@@ -11,11 +17,13 @@ import {
   GarbageCollector,
   NamespaceController,
   QuotaController,
+  type ServerFacts,
+  ServerRecords,
   WorkloadControllers,
 } from "./controllers/index.ts";
 import { identityOf, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
-import type { ClusterOptions } from "./options.ts";
+import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
 import {
   type Backend,
   builtinResources,
@@ -24,6 +32,8 @@ import {
   createClusterIpAllocator,
   lazyTables,
   Provisions,
+  type ServiceRange,
+  serviceRange,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
 import { type CertificateAuthority, decodeKubernetesProtobuf, HttpHookClient } from "./transport/index.ts";
@@ -48,6 +58,8 @@ export interface ClusterParts {
   readonly faults: Faults;
   readonly api: ApiServer;
   readonly state: ClusterState;
+  /** Where Services get their addresses from. */
+  readonly range: ServiceRange;
 }
 
 /** What becomes of a cluster while it runs. */
@@ -55,10 +67,16 @@ export interface ClusterState {
   ready: boolean;
   /** The node, once it has joined. */
   kubelet: Kubelet | undefined;
+  /** What the server writes about itself, once it listens. */
+  facts: ServerFacts | undefined;
 }
 
 export async function compose(options: ClusterOptions, data: DataFolder | undefined): Promise<ClusterParts> {
   const { tls = true, name = "lotse", clock = systemClock, random = Math.random } = options;
+  const { serviceAccounts = {}, tokens = {} } = options;
+  const chosen = chosenOf(options);
+  const isOn = pluginSwitch(options, chosen);
+  const range = serviceRange(options.serviceRange);
   const { token, authority } = await identityOf(name, tls, data);
   const tables = lazyTables();
   const cel = new CelSlot();
@@ -76,7 +94,10 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     openDoors: options.anonymous === "admin",
     adminToken: token,
     certificates: authority,
-    signingKey: data && (await data.keep("sa.pem", newSigningKey)),
+    signingKey: serviceAccounts.signingKey ?? (data && (await data.keep("sa.pem", newSigningKey))),
+    issuer: serviceAccounts.issuer,
+    accountKeys: serviceAccounts.keys,
+    people: peopleOf(tokens),
   });
   const services = new ServiceRoutes(store);
   const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });
@@ -89,20 +110,20 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.
       access.creationChecks,
-      namespaceLifecycle(store),
-      ...(options.controllers?.namespaces === false ? [] : [access.podAccounts]),
-      ...admissionPlugins({ world: { store, catalog, clock, uuid }, hooks, cel, access: access.decide }),
+      ...(isOn("NamespaceLifecycle") ? [namespaceLifecycle(store)] : []),
+      ...(isOn("ServiceAccount") ? [access.podAccounts] : []),
+      ...admissionPlugins({ world: { store, catalog, clock, uuid }, hooks, cel, access: access.decide, isOn }),
       // The last one: what all others made of a role counts.
       access.escalationChecks,
     ]),
-    allocateClusterIp: createClusterIpAllocator(store),
+    allocateClusterIp: createClusterIpAllocator(store, range),
     provisions: new Provisions(),
   };
   const context: ControllerContext = {
     backend,
     scope: { user: SYSTEM, defaultManager: "kube-controller-manager", warn: () => {} },
   };
-  const caPem = authority?.certPem ?? "";
+  const caPem = options.certificate ? (options.certificate.ca ?? options.certificate.cert) : (authority?.certPem ?? "");
   const requests = new RequestLog();
   const faults = new Faults({
     clock,
@@ -110,7 +131,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     compact: () => store.compact(),
     stealLease: (namespace, lease, thief) => stealLease(backend, context.scope, namespace, lease, thief),
   });
-  const state: ClusterState = { ready: false, kubelet: undefined };
+  const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined };
   return {
     token,
     authority,
@@ -124,8 +145,9 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     controllers: [
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
-      ...chosenControllers(options, context, caPem),
-      ...access.controllers(context, caPem, options.controllers),
+      new ServerRecords(context, () => state.facts as ServerFacts),
+      ...chosenControllers(chosen, context, caPem),
+      ...access.controllers(context, caPem, chosen),
     ],
     programs: new PodPrograms(),
     requests,
@@ -135,6 +157,10 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       tables,
       ...access.hooks,
       refuse: createWebGuard(authority ? undefined : plainNames(options.host)),
+      documents: new Map([
+        ...(access.hooks.documents ?? []),
+        ...serverPages({ started: clock.now(), now: () => clock.now(), flags: options.flags ?? {} }),
+      ]),
       protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
       pods: () => state.kubelet,
       log: requests,
@@ -142,6 +168,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       ready: () => state.ready,
     }),
     state,
+    range,
   };
 }
 
@@ -157,11 +184,16 @@ export const SERVER_NAMES: readonly string[] = [
 const plainNames = (host: string | undefined): readonly string[] =>
   host === undefined ? SERVER_NAMES : [...SERVER_NAMES, host];
 
-function chosenControllers(
-  { controllers: chosen = {} }: ClusterOptions,
-  context: ControllerContext,
-  caPem: string,
-): Controller[] {
+function pluginSwitch({ admission = {} }: ClusterOptions, { namespaces }: ControllerOptions) {
+  const { disable = [], enable = [] } = admission;
+  return (name: AdmissionPluginName): boolean => {
+    if (disable.includes(name)) return false;
+    // Where nobody makes the accounts of namespaces, no pod would come in.
+    return name !== "ServiceAccount" || namespaces !== false || enable.includes(name);
+  };
+}
+
+function chosenControllers(chosen: ControllerOptions, context: ControllerContext, caPem: string): Controller[] {
   const workloadsOn = chosen.workloads !== false;
   return [
     ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),

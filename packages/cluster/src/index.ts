@@ -2,7 +2,7 @@
 
 export type { Kubeconfig } from "@lotse/client";
 export type { AccessControllers, Identity } from "./access/index.ts";
-export { type ServiceAddress, ServiceRoutes } from "./admission/index.ts";
+export { type AdmissionPluginName, type ServiceAddress, ServiceRoutes } from "./admission/index.ts";
 export {
   type Fault,
   type FaultHandle,
@@ -13,6 +13,7 @@ export {
   RequestLog,
 } from "./api/index.ts";
 export { Cluster } from "./cluster.ts";
+export { type InstalledEnvtest, type InstallOptions, installEnvtest } from "./envtest/index.ts";
 export type { ObjectVersion } from "./history.ts";
 export {
   type ContainerBehaviour,
@@ -32,6 +33,13 @@ export {
   type SimulatedRun,
   type TerminalSize,
 } from "./kubelet/index.ts";
-export type { ClusterOptions, ControllerOptions } from "./options.ts";
+export type {
+  AdmissionChoice,
+  ClusterOptions,
+  ControllerOptions,
+  ServiceAccountOptions,
+  ServingCertificate,
+  TokenUser,
+} from "./options.ts";
 export { ClusterSnapshot } from "./snapshot.ts";
 export type { CutTail, DataReport } from "./store/index.ts";

@@ -11,9 +11,9 @@ export interface Identity {
   readonly authority: CertificateAuthority | undefined;
 }
 
-export async function openData(folder: string): Promise<DataFolder> {
+export async function openData(folder: string, sync = true): Promise<DataFolder> {
   const { DataFolder } = await loadDisk();
-  return DataFolder.open(folder);
+  return DataFolder.open(folder, { sync });
 }
 
 /** The identity of a cluster: its old one where it is kept, else a new one. */

@@ -1,5 +1,6 @@
 import type { Clock } from "@lotse/client/meta";
 import type { AccessControllers } from "./access/index.ts";
+import type { AdmissionPluginName } from "./admission/index.ts";
 import type { KubeletMode, KubeletSettings } from "./kubelet/index.ts";
 
 /** Which controllers run. All do unless told otherwise. */
@@ -28,6 +29,41 @@ export interface ControllerOptions extends AccessControllers {
   readonly namespaces?: boolean;
   /** Counts what ResourceQuotas limit. */
   readonly quotas?: boolean;
+}
+
+/** A certificate that the server shows instead of one of its own making; PEM texts. */
+export interface ServingCertificate {
+  readonly cert: string;
+  readonly key: string;
+  /** What clients have to trust; the certificate itself unless told. */
+  readonly ca?: string;
+}
+
+/** How the tokens of service accounts are made. */
+export interface ServiceAccountOptions {
+  /** Who signs them; `https://kubernetes.default.svc.cluster.local` unless told. */
+  readonly issuer?: string;
+  /** The private key to sign them with, PEM; a new one unless told. */
+  readonly signingKey?: string;
+  /** Public keys or certificates, PEM, whose tokens are good, too. */
+  readonly keys?: readonly string[];
+}
+
+/** Which admission plugins look at writes, by the names that a real server gives them. */
+export interface AdmissionChoice {
+  readonly disable?: readonly AdmissionPluginName[];
+  /**
+   * All are on already, but for `ServiceAccount` in a cluster whose namespaces get no accounts from anybody
+   * (`controllers: false`): here it can be had all the same.
+   */
+  readonly enable?: readonly AdmissionPluginName[];
+}
+
+/** Somebody whom a token stands for. */
+export interface TokenUser {
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
 }
 
 /** How a cluster starts. */
@@ -67,15 +103,52 @@ export interface ClusterOptions {
    */
   readonly data?: string;
   /**
+   * Whether an answer waits until what it tells is on disk, in a cluster that is kept. `false`: it survives the end of
+   * the process all the same, but not that of the machine, and writes are quicker. `true` unless told.
+   */
+  readonly sync?: boolean;
+  /**
    * How many changes `cluster.history()` reaches back to, `true` for a million. Unless told, it tells what the cluster
    * remembers anyway: the last minutes.
    */
   readonly history?: boolean | number;
-  readonly controllers?: ControllerOptions;
+  /** `false`: none at all, as a bare kube-apiserver that nobody has given a kube-controller-manager. */
+  readonly controllers?: ControllerOptions | false;
+  /** The certificate of the server, where it shall not be of its own making. */
+  readonly certificate?: ServingCertificate;
+  /** Certificates of authorities, PEM, whose clients are believed, besides those of the cluster's own authority. */
+  readonly clientCa?: string;
+  /**
+   * Where the server says that it is reached, in the Endpoints of its own Service; `host` unless told, or
+   * an address of the machine where that is a loopback one.
+   */
+  readonly advertiseAddress?: string;
+  /** The range of addresses for Services; `10.96.0.0/16` unless told. The first one is the API server's. */
+  readonly serviceRange?: string;
+  readonly serviceAccounts?: ServiceAccountOptions;
+  /** Bearer tokens, besides the administrator's, and whom each stands for. */
+  readonly tokens?: Readonly<Record<string, TokenUser>>;
+  readonly admission?: AdmissionChoice;
+  /** What `/flagz` tells of how the server was started. */
+  readonly flags?: Readonly<Record<string, string>>;
   /**
    * Whether pods run. `false`, the default: they stay Pending, as in a bare API server. `"simulate"`: they pretend, see
    * `cluster.pods`. `"process"`: the commands of their containers run as processes of this machine, and reach Services by
    * name.
    */
   readonly kubelet?: KubeletMode | KubeletSettings | false;
+}
+
+const NO_CONTROLLERS: ControllerOptions = {
+  clusterRoleAggregation: false,
+  serviceAccountTokens: false,
+  workloads: false,
+  garbageCollection: false,
+  namespaces: false,
+  quotas: false,
+};
+
+/** Which controllers shall run, also where all of them were switched off at once. */
+export function chosenOf({ controllers = {} }: Pick<ClusterOptions, "controllers">): ControllerOptions {
+  return controllers === false ? NO_CONTROLLERS : controllers;
 }

@@ -18,13 +18,16 @@ export class TestHooks implements AsyncDisposable {
   readonly port: number;
   /** As it goes into `caBundle`. */
   readonly caBundle: string;
+  /** Its own certificate, as it may go there, too. */
+  readonly leafBundle: string;
   readonly calls: HookCall[] = [];
   readonly #server: Server;
 
-  private constructor(server: Server, caPem: string, calls: HookCall[]) {
+  private constructor(server: Server, caPem: string, leafPem: string, calls: HookCall[]) {
     this.#server = server;
     this.port = (server.address() as AddressInfo).port;
     this.caBundle = Buffer.from(caPem).toString("base64");
+    this.leafBundle = Buffer.from(leafPem).toString("base64");
     this.calls = calls;
   }
 
@@ -61,7 +64,7 @@ export class TestHooks implements AsyncDisposable {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new TestHooks(server, authority.certPem, calls);
+    return new TestHooks(server, authority.certPem, certPem, calls);
   }
 
   /** How a configuration points here. */

@@ -1,7 +1,7 @@
 import type { AdmissionPlugin } from "../admission/index.ts";
 import type { ApiServerOptions } from "../api/index.ts";
 import type { Controller, ControllerContext } from "../controllers/index.ts";
-import type { ApiObject, Backend } from "../registry/index.ts";
+import type { ApiObject, Backend, RequestUser } from "../registry/index.ts";
 import type { CertificateAuthority } from "../transport/index.ts";
 import { AccountSecrets } from "./account-secrets.ts";
 import { ClusterRoleAggregation } from "./aggregation.ts";
@@ -31,6 +31,11 @@ export interface AccessOptions {
   readonly certificates: CertificateAuthority | undefined;
   /** The key for tokens of service accounts, of a cluster that was there before. */
   readonly signingKey?: string | undefined;
+  /** Who signs tokens of service accounts, and which other keys are good for them. */
+  readonly issuer?: string | undefined;
+  readonly accountKeys?: readonly string[] | undefined;
+  /** Tokens of people, besides the administrator's. */
+  readonly people?: ReadonlyMap<string, RequestUser> | undefined;
 }
 
 /** Which of the controllers of this room run. All do unless told otherwise. */
@@ -60,10 +65,10 @@ export interface Access {
 }
 
 export function createAccess(options: AccessOptions): Access {
-  const { backend, rbac, openDoors, adminToken, certificates, signingKey } = options;
+  const { backend, rbac, openDoors, adminToken, certificates, signingKey, issuer, accountKeys: keys, people = [] } = options;
   const { store, clock, random } = backend;
-  const tokens = new Map([[adminToken, ADMIN]]);
-  const accounts = new ServiceAccountTokens({ store, now: () => clock.now(), signingKey });
+  const tokens = new Map([...people, [adminToken, ADMIN]]);
+  const accounts = new ServiceAccountTokens({ store, now: () => clock.now(), signingKey, keys, issuer });
   const authority = rbac ? createRbac(store) : PERMISSIVE;
   return {
     hooks: {

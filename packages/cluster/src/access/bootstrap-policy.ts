@@ -12,8 +12,13 @@ type Fields = Record<string, unknown>;
 /**
  * Writes the roles and bindings that every cluster has, as far as they are not there. They go into the store as they
  * are, without the way that a request takes: there are almost two hundred, and a cluster starts in milliseconds.
+ * Where nobody aggregates roles, those that collect others (`admin`, `edit`, `view`) stay empty, as on a server without
+ * its controllers.
  */
-export function bootstrapPolicy({ store, clock, uuid }: Pick<Backend, "store" | "clock" | "uuid">): void {
+export function bootstrapPolicy(
+  { store, clock, uuid }: Pick<Backend, "store" | "clock" | "uuid">,
+  aggregates = true,
+): void {
   const now = timestamp(clock.now());
   const write = ({ plural, object }: PolicyObject): void => {
     const { name, namespace, labels = {}, annotations = {} } = object.metadata;
@@ -33,7 +38,8 @@ export function bootstrapPolicy({ store, clock, uuid }: Pick<Backend, "store" | 
     const found = policy.find(({ object }) => object.aggregationRule && object.metadata.name === wanted);
     if (!found) continue;
     const all = store.list(`clusterroles.${RBAC_GROUP}`).map((entry) => fromStore(entry.object));
-    write({ ...found, object: { ...found.object, rules: aggregatedRules(found.object, all) } });
+    const rules = aggregates ? aggregatedRules(found.object, all) : null;
+    write({ ...found, object: { ...found.object, rules } });
   }
 }
 
@@ -63,7 +69,7 @@ function managersOf({ metadata, rules, aggregationRule, roleRef, subjects }: Api
     ...(subjects ? { "f:subjects": {} } : {}),
   };
   const written = entry("kube-apiserver", "Update", own);
-  return aggregationRule ? [entry(AGGREGATOR, "Apply", { "f:rules": {} }), written] : [written];
+  return aggregationRule && rules ? [entry(AGGREGATOR, "Apply", { "f:rules": {} }), written] : [written];
 }
 
 /** A role or binding with the resource that it belongs to. */

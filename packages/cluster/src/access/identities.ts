@@ -3,7 +3,7 @@ import type { Kubeconfig } from "@lotse/client";
 import { ConfigError } from "@lotse/client/meta";
 import { type ApiObject, type Backend, fromStore, objectAt, type RequestUser } from "../registry/index.ts";
 import type { CertificateAuthority } from "../transport/index.ts";
-import { ISSUER, type ServiceAccountTokens } from "./tokens.ts";
+import type { ServiceAccountTokens } from "./tokens.ts";
 import { AUTHENTICATED } from "./users.ts";
 
 /** Somebody who talks to the cluster: a person with groups, or a service account by `namespace/name`. */
@@ -68,7 +68,7 @@ function accountToken({ backend, accounts }: IdentitiesOptions, place: string): 
   return accounts.issue({
     namespace,
     account: { name, uid: fromStore(entry.object).metadata.uid },
-    audiences: [ISSUER],
+    audiences: [accounts.issuer],
     issuedAt,
     expiresAt: issuedAt + TOKEN_SECONDS,
     id: backend.uuid(),

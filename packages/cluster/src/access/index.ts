@@ -1,7 +1,7 @@
 export { type Access, type AccessControllers, type AccessOptions, createAccess } from "./access.ts";
 export { type Credentials, type Identity, podIdentity } from "./identities.ts";
 export { newSigningKey } from "./jwt.ts";
-export { SYSTEM } from "./users.ts";
+export { peopleOf, SYSTEM } from "./users.ts";
 
 /** The roles that every cluster has; loaded by those where roles count. */
 export const loadPolicy = () => import("./bootstrap-policy.ts");

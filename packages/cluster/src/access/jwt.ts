@@ -7,6 +7,7 @@ import {
   sign,
   verify,
 } from "node:crypto";
+import { ConfigError } from "@lotse/client/meta";
 import { isRecord } from "../registry/index.ts";
 
 export type Claims = Record<string, unknown>;
@@ -34,28 +35,66 @@ export function readClaims(token: string): Claims | undefined {
   return parts.length === 3 ? decode(parts[1] as string) : undefined;
 }
 
-/** Signs JSON Web Tokens with ES256, and checks those that it signed. */
-export class TokenSigner {
-  readonly #id: string;
-  readonly #privateKey: KeyObject;
-  readonly #publicKey: KeyObject;
+/** A public key with the name that tokens call it by. */
+interface KnownKey {
+  readonly id: string;
+  readonly algorithm: string;
+  readonly hash: string;
+  readonly key: KeyObject;
+}
 
-  constructor(pem: string) {
+const CURVES: Readonly<Record<string, readonly [algorithm: string, hash: string]>> = {
+  prime256v1: ["ES256", "sha256"],
+  secp384r1: ["ES384", "sha384"],
+  secp521r1: ["ES512", "sha512"],
+};
+
+function knownKey(key: KeyObject): KnownKey {
+  const der = key.export({ type: "spki", format: "der" });
+  const id = createHash("sha256").update(der).digest("base64url");
+  const curve = key.asymmetricKeyDetails?.namedCurve ?? "";
+  const [algorithm, hash] =
+    key.asymmetricKeyType === "rsa" ? ["RS256", "sha256"] : Object.hasOwn(CURVES, curve) ? (CURVES[curve] ?? []) : [];
+  if (algorithm === undefined || hash === undefined) {
+    throw new ConfigError(`Tokens cannot be signed with a key of the type ${key.asymmetricKeyType} ${curve}.`, {
+      hint: "Use an RSA key, or one on the curve P-256, P-384 or P-521.",
+    });
+  }
+  return { id, algorithm, hash, key };
+}
+
+/** Signs JSON Web Tokens with an RSA or an elliptic key, and checks those of this key and of others that it is told. */
+export class TokenSigner {
+  readonly #privateKey: KeyObject;
+  readonly #own: KnownKey;
+  readonly #known: readonly KnownKey[];
+
+  /** `others`: public keys or certificates whose tokens are good, too. */
+  constructor(pem: string, others: readonly string[] = []) {
     this.#privateKey = createPrivateKey(pem);
-    this.#publicKey = createPublicKey(this.#privateKey);
-    const der = this.#publicKey.export({ type: "spki", format: "der" });
-    this.#id = createHash("sha256").update(der).digest("base64url");
+    this.#own = knownKey(createPublicKey(this.#privateKey));
+    const more = others.map((text) => knownKey(createPublicKey(text)));
+    this.#known = [this.#own, ...more.filter(({ id }) => id !== this.#own.id)];
   }
 
-  /** The public half as a JSON Web Key. */
-  jwk(): Record<string, unknown> {
-    const { kty, crv, x, y } = this.#publicKey.export({ format: "jwk" });
-    return { use: "sig", kty, kid: this.#id, crv, alg: "ES256", x, y };
+  /** How its tokens are signed. */
+  get algorithm(): string {
+    return this.#own.algorithm;
+  }
+
+  /** The public halves as JSON Web Keys. */
+  jwks(): Record<string, unknown>[] {
+    return this.#known.map(({ id, algorithm, key }) => {
+      const { kty, crv, x, y, n, e } = key.export({ format: "jwk" });
+      const shape = kty === "RSA" ? { alg: algorithm, n, e } : { crv, alg: algorithm, x, y };
+      return { use: "sig", kty, kid: id, ...shape };
+    });
   }
 
   sign(claims: Claims): string {
-    const signed = `${encode({ alg: "ES256", kid: this.#id })}.${encode(claims)}`;
-    const signature = sign("sha256", Buffer.from(signed), { key: this.#privateKey, dsaEncoding: "ieee-p1363" });
+    const { id, algorithm, hash } = this.#own;
+    const signed = `${encode({ alg: algorithm, kid: id })}.${encode(claims)}`;
+    const signature = sign(hash, Buffer.from(signed), { key: this.#privateKey, dsaEncoding: "ieee-p1363" });
     return `${signed}.${signature.toString("base64url")}`;
   }
 
@@ -63,9 +102,12 @@ export class TokenSigner {
   complaint(token: string): string | undefined {
     const [header = "", payload = "", signature = ""] = token.split(".");
     const { kid } = decode(header) ?? {};
-    if (kid !== undefined && kid !== this.#id) return "invalid signature, no keys found";
-    const key = { key: this.#publicKey, dsaEncoding: "ieee-p1363" } as const;
-    const good = verify("sha256", Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, "base64url"));
+    const keys = this.#known.filter(({ id }) => kid === undefined || kid === id);
+    if (keys.length === 0) return "invalid signature, no keys found";
+    const bytes = Buffer.from(signature, "base64url");
+    const good = keys.some(({ hash, key }) =>
+      verify(hash, Buffer.from(`${header}.${payload}`), { key, dsaEncoding: "ieee-p1363" }, bytes),
+    );
     return good ? undefined : "go-jose/go-jose: error in cryptographic primitive";
   }
 }

@@ -1,6 +1,6 @@
 import type { ApiRequest, ApiResponse, Documents } from "../api/index.ts";
 import { StatusError } from "../registry/index.ts";
-import { ISSUER, type ServiceAccountTokens } from "./tokens.ts";
+import type { ServiceAccountTokens } from "./tokens.ts";
 
 const KEYS_PATH = "/openid/v1/jwks";
 const HEADERS = { "cache-control": "public, max-age=3600" };
@@ -9,11 +9,11 @@ const HEADERS = { "cache-control": "public, max-age=3600" };
 export function openIdDocuments(tokens: ServiceAccountTokens): Documents {
   const configuration = (request: ApiRequest): ApiResponse =>
     page(request, "application/json", {
-      issuer: ISSUER,
+      issuer: tokens.issuer,
       jwks_uri: `https://${request.host}${KEYS_PATH}`,
       response_types_supported: ["id_token"],
       subject_types_supported: ["public"],
-      id_token_signing_alg_values_supported: ["ES256"],
+      id_token_signing_alg_values_supported: [tokens.algorithm],
     });
   return new Map([
     ["/.well-known/openid-configuration", configuration],

@@ -15,7 +15,7 @@ import type { TokenTable } from "./authenticate.ts";
 import type { Authority, Decision } from "./authority.ts";
 import { aggregate } from "./rbac.ts";
 import type { Attempt } from "./rules.ts";
-import { ISSUER, type ServiceAccountTokens } from "./tokens.ts";
+import type { ServiceAccountTokens } from "./tokens.ts";
 import { userInfo } from "./users.ts";
 
 const AUTHORIZATION = { group: "authorization.k8s.io", kind: "" };
@@ -195,7 +195,7 @@ function tokenReview(tokens: TokenTable, accounts: ServiceAccountTokens): Review
     const spec = objectAt(object, "spec");
     const token = text(spec.token);
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
-    const audiences = Array.isArray(spec.audiences) && spec.audiences.length > 0 ? spec.audiences : [ISSUER];
+    const audiences = Array.isArray(spec.audiences) && spec.audiences.length > 0 ? spec.audiences : [accounts.issuer];
     return { metadata: object.metadata, spec, status: reviewToken(tokens, accounts, token, audiences.map(String)) };
   };
 }

@@ -13,7 +13,7 @@ import {
   objectAt,
   timestamp,
 } from "../registry/index.ts";
-import { ISSUER, type ServiceAccountTokens, type TokenRef } from "./tokens.ts";
+import type { ServiceAccountTokens, TokenRef } from "./tokens.ts";
 import { SYSTEM } from "./users.ts";
 
 const KIND = { group: "authentication.k8s.io", kind: "TokenRequest" };
@@ -32,14 +32,14 @@ export function createTokenRequests(
     const { now } = context;
     const account = findAccount(backend, request, context);
     const spec = { ...objectAt(request, "spec") };
-    const audiences = Array.isArray(spec.audiences) && spec.audiences.length > 0 ? spec.audiences : [ISSUER];
+    const audiences = Array.isArray(spec.audiences) && spec.audiences.length > 0 ? spec.audiences : [tokens.issuer];
     const seconds = Number(spec.expirationSeconds);
     const errors = secondsErrors(seconds);
     if (errors.length > 0) throw invalid(KIND, "", errors);
     const bound = isRecord(spec.boundObjectRef) ? bind(backend, account, spec.boundObjectRef) : {};
     const issuedAt = Math.floor(now / 1_000);
     const lasting =
-      bound.pod !== undefined && seconds === PROJECTED_SECONDS && audiences.every((one) => one === ISSUER);
+      bound.pod !== undefined && seconds === PROJECTED_SECONDS && audiences.every((one) => one === tokens.issuer);
     const { name, namespace = "", uid } = account.metadata;
     const token = tokens.issue({
       namespace,

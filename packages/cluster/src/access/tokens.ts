@@ -4,7 +4,7 @@ import { type Claims, newSigningKey, readClaims, TokenSigner } from "./jwt.ts";
 import { quotedList } from "./rules.ts";
 import { AUTHENTICATED, accountGroups, accountUsername } from "./users.ts";
 
-/** Who signs the tokens of service accounts, and whom they are for unless somebody asks for another audience. */
+/** Who signs the tokens of service accounts, and whom they are for, unless somebody says otherwise. */
 export const ISSUER = "https://kubernetes.default.svc.cluster.local";
 
 /** Who signs tokens that are kept in Secrets, and what their claims begin with. */
@@ -47,24 +47,38 @@ export interface TokensOptions {
   readonly now: () => number;
   /** The key of a cluster that was there before; a new one is made when the first token needs it. */
   readonly signingKey?: string | undefined;
+  /** Public keys and certificates whose tokens are good, too. */
+  readonly keys?: readonly string[] | undefined;
+  /** Who signs, and whom tokens are for unless somebody asks for another audience. */
+  readonly issuer?: string | undefined;
 }
 
 /** Issues the tokens of service accounts and knows them again. The key is made for the first one. */
 export class ServiceAccountTokens {
+  /** Who signs them, and whom they are for unless somebody asks for another audience. */
+  readonly issuer: string;
   readonly #store: Store;
   readonly #now: () => number;
   readonly #signingKey: string | undefined;
+  readonly #keys: readonly string[];
   #signer: TokenSigner | undefined;
 
-  constructor({ store, now, signingKey }: TokensOptions) {
+  constructor({ store, now, signingKey, keys = [], issuer = ISSUER }: TokensOptions) {
+    this.issuer = issuer;
+    this.#keys = keys;
     this.#store = store;
     this.#now = now;
     this.#signingKey = signingKey;
   }
 
-  /** The public half of the key as a JSON Web Key Set. */
+  /** The public halves of the keys as a JSON Web Key Set. */
   keySet(): { keys: Record<string, unknown>[] } {
-    return { keys: [this.#getSigner().jwk()] };
+    return { keys: this.#getSigner().jwks() };
+  }
+
+  /** How tokens are signed: `ES256`. */
+  get algorithm(): string {
+    return this.#getSigner().algorithm;
   }
 
   issue(claims: TokenClaims): string {
@@ -72,7 +86,7 @@ export class ServiceAccountTokens {
       aud: claims.audiences,
       exp: claims.expiresAt,
       iat: claims.issuedAt,
-      iss: ISSUER,
+      iss: this.issuer,
       jti: claims.id,
       "kubernetes.io": {
         namespace: claims.namespace,
@@ -100,17 +114,17 @@ export class ServiceAccountTokens {
   }
 
   /** Who a token stands for, if it is good for one of these audiences. */
-  authenticate(token: string, audiences: readonly string[] = [ISSUER]): TokenVerdict {
+  authenticate(token: string, audiences: readonly string[] = [this.issuer]): TokenVerdict {
     const claims = readClaims(token);
-    if (claims?.iss !== ISSUER && claims?.iss !== LASTING_ISSUER) return refuse(undefined);
+    if (claims?.iss !== this.issuer && claims?.iss !== LASTING_ISSUER) return refuse(undefined);
     const complaint = this.#getSigner().complaint(token);
     if (complaint !== undefined) return refuse(complaint);
-    return claims.iss === ISSUER ? this.#check(claims, audiences) : this.#checkLasting(token, claims, audiences);
+    return claims.iss === this.issuer ? this.#check(claims, audiences) : this.#checkLasting(token, claims, audiences);
   }
 
   #checkLasting(token: string, claims: Claims, wanted: readonly string[]): TokenVerdict {
-    const audiences = wanted.filter((audience) => audience === ISSUER);
-    if (audiences.length === 0) return refuse(wrongAudience([ISSUER], wanted));
+    const audiences = wanted.filter((audience) => audience === this.issuer);
+    if (audiences.length === 0) return refuse(wrongAudience([this.issuer], wanted));
     const claim = (name: string) => String(claims[`${LASTING}${name}`] ?? "");
     const namespace = claim("namespace");
     const account = { name: claim("service-account.name"), uid: claim("service-account.uid") };
@@ -172,7 +186,7 @@ export class ServiceAccountTokens {
   }
 
   #getSigner(): TokenSigner {
-    this.#signer ??= new TokenSigner(this.#signingKey ?? newSigningKey());
+    this.#signer ??= new TokenSigner(this.#signingKey ?? newSigningKey(), this.#keys);
     return this.#signer;
   }
 }

@@ -58,3 +58,17 @@ export function userInfo(user: RequestUser): Record<string, unknown> {
     ...(user.extra && Object.keys(user.extra).length > 0 ? { extra: user.extra } : {}),
   };
 }
+
+/** The users that tokens stand for, as a request carries them. */
+export function peopleOf(
+  tokens: Readonly<
+    Record<string, { readonly user: string; readonly uid?: string; readonly groups?: readonly string[] }>
+  >,
+): Map<string, RequestUser> {
+  return new Map(
+    Object.entries(tokens).map(([token, { user, uid, groups = [] }]) => [
+      token,
+      { username: user, ...(uid === undefined ? {} : { uid }), groups: [...groups, AUTHENTICATED] },
+    ]),
+  );
+}

@@ -1,5 +1,6 @@
 import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/index.ts";
 import { type AdmissionPlugin, lazily } from "./chain.ts";
+import type { AdmissionPluginName } from "./plugin-names.ts";
 import { podPriority } from "./pod-priority.ts";
 import type { AdmissionWorld } from "./request.ts";
 import { defaultStorageClass } from "./storage-class.ts";
@@ -10,6 +11,8 @@ export interface AdmissionOptions {
   readonly cel: CelSlot;
   /** What users may do, for expressions that ask. */
   readonly access: AccessCheck;
+  /** Which of those with a name are there. */
+  readonly isOn?: (name: AdmissionPluginName) => boolean;
 }
 
 const REGISTRATION = "admissionregistration.k8s.io";
@@ -18,7 +21,13 @@ const REGISTRATION = "admissionregistration.k8s.io";
  * What looks at every write after its namespace is known to be there, in the order of a real server. Most of it is
  * loaded when the cluster first has something for it to do.
  */
-export function admissionPlugins({ world, hooks, cel, access }: AdmissionOptions): AdmissionPlugin[] {
+export function admissionPlugins({
+  world,
+  hooks,
+  cel,
+  access,
+  isOn = () => true,
+}: AdmissionOptions): AdmissionPlugin[] {
   const { store } = world;
   const any = (...tables: string[]) => {
     return () => tables.some((table) => store.count(table) > 0);
@@ -29,20 +38,32 @@ export function admissionPlugins({ world, hooks, cel, access }: AdmissionOptions
     return loading;
   };
   const options = { world, client: hooks, expressions };
-  return [
-    lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(world)),
-    podPriority(world),
-    defaultStorageClass(world),
-    lazily(any(`mutatingadmissionpolicybindings.${REGISTRATION}`), async () =>
-      (await import("./mutating-policies.ts")).mutatingPolicies(options),
-    ),
-    lazily(any(`validatingadmissionpolicybindings.${REGISTRATION}`), async () =>
-      (await import("./validating-policies.ts")).validatingPolicies(options),
-    ),
-    lazily(
-      any(`mutatingwebhookconfigurations.${REGISTRATION}`, `validatingwebhookconfigurations.${REGISTRATION}`),
-      async () => (await import("./webhooks.ts")).webhooks(options),
-    ),
-    lazily(any("resourcequotas"), async () => (await import("./quota/index.ts")).resourceQuotas(world)),
+  const hooked = lazily(
+    any(`mutatingwebhookconfigurations.${REGISTRATION}`, `validatingwebhookconfigurations.${REGISTRATION}`),
+    async () => (await import("./webhooks.ts")).webhooks(options),
+  );
+  const plugins: readonly (readonly [AdmissionPluginName, AdmissionPlugin])[] = [
+    ["LimitRanger", lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(world))],
+    ["Priority", podPriority(world)],
+    ["DefaultStorageClass", defaultStorageClass(world)],
+    [
+      "MutatingAdmissionPolicy",
+      lazily(any(`mutatingadmissionpolicybindings.${REGISTRATION}`), async () =>
+        (await import("./mutating-policies.ts")).mutatingPolicies(options),
+      ),
+    ],
+    [
+      "ValidatingAdmissionPolicy",
+      lazily(any(`validatingadmissionpolicybindings.${REGISTRATION}`), async () =>
+        (await import("./validating-policies.ts")).validatingPolicies(options),
+      ),
+    ],
+    ["MutatingAdmissionWebhook", { ...(hooked.mutate && { mutate: hooked.mutate }) }],
+    ["ValidatingAdmissionWebhook", { ...(hooked.validate && { validate: hooked.validate }) }],
+    [
+      "ResourceQuota",
+      lazily(any("resourcequotas"), async () => (await import("./quota/index.ts")).resourceQuotas(world)),
+    ],
   ];
+  return plugins.filter(([name]) => isOn(name)).map(([, plugin]) => plugin);
 }

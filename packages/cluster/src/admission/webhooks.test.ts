@@ -338,6 +338,24 @@ describe("a webhook that cannot be asked", () => {
     expect(stranger.calls).toHaveLength(0);
   });
 
+  it("may be trusted by its own certificate, without the authority behind it", async () => {
+    await using hooks = await TestHooks.start((seen) => verdict(seen, true));
+    const clientConfig = { ...hooks.at("/"), caBundle: hooks.leafBundle };
+    await using test = await hooked("Validating", (seen) => verdict(seen, true), { clientConfig });
+    const answer = await call(test.cluster, "POST", CONFIG_MAPS, { body: configMap("a") });
+    expect([answer.status, hooks.calls.length]).toEqual([201, 1]);
+  });
+
+  it("is called at a path without doubled slashes, whatever its URL says", async () => {
+    await using hooks = await TestHooks.start((seen) => verdict(seen, true));
+    const { caBundle } = hooks;
+    const clientConfig = { url: `https://127.0.0.1:${hooks.port}//validate//v1/.././maps/`, caBundle };
+    await using test = await hooked("Validating", (seen) => verdict(seen, true), { clientConfig });
+    const answer = await call(test.cluster, "POST", CONFIG_MAPS, { body: configMap("a") });
+    expect(answer.status).toBe(201);
+    expect(hooks.calls.map(({ path }) => path)).toEqual(["/validate/maps?timeout=10s"]);
+  });
+
   it("may not show a certificate for another name", async () => {
     await using stranger = await TestHooks.start(() => "silence", ["elsewhere.example.com"]);
     await using test = await hooked("Validating", (seen) => verdict(seen, true), { clientConfig: stranger.at("/") });

@@ -32,4 +32,5 @@ export { stealLease } from "./lease-theft.ts";
 export type { RequestInfo, ResourceTarget } from "./request-info.ts";
 export { type RequestEntry, RequestLog } from "./request-log.ts";
 export { ApiServer, type ApiServerOptions } from "./server.ts";
+export { type ServerPages, serverPages } from "./server-pages.ts";
 export { createWebGuard, type Guard } from "./web-guard.ts";

@@ -1,7 +1,7 @@
 import {
-  API_SERVER_IP,
   type ApiObject,
   objectAt,
+  type ServiceRange,
   storeKey,
   type Target,
   timestamp,
@@ -39,12 +39,21 @@ const OWNED_BY_SERVER = {
   },
 } as const;
 
+/** Where the API server is. */
+export interface ServerPlace {
+  /** The address that it is reached at. */
+  readonly address: string;
+  readonly port: number;
+  /** The range of addresses of Services. */
+  readonly range: ServiceRange;
+}
+
 /**
  * Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. They are written
  * as they come to lie in the store, with all defaults: to find those out takes longer than all the rest of the start.
  * In a cluster that was kept they are there already, except that the server may listen elsewhere now.
  */
-export async function bootstrap(context: ControllerContext, port: number): Promise<void> {
+export async function bootstrap(context: ControllerContext, { port, range }: ServerPlace): Promise<void> {
   for (const name of NAMESPACES) {
     write(context, "namespaces", {
       kind: "Namespace",
@@ -58,8 +67,8 @@ export async function bootstrap(context: ControllerContext, port: number): Promi
     kind: "Service",
     metadata: { ...SERVICE_PLACE, labels: { component: "apiserver", provider: "kubernetes" } },
     spec: {
-      clusterIP: API_SERVER_IP,
-      clusterIPs: [API_SERVER_IP],
+      clusterIP: range.first,
+      clusterIPs: [range.first],
       ports,
       type: "ClusterIP",
       sessionAffinity: "None",

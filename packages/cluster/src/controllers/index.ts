@@ -1,10 +1,11 @@
-export { bootstrap } from "./bootstrap.ts";
+export { bootstrap, type ServerPlace } from "./bootstrap.ts";
 export { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
 export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
 export { NamespaceController } from "./namespaces.ts";
 export { QuotaController } from "./quota.ts";
+export { type ServerFacts, ServerRecords } from "./server-records.ts";
 export {
   type EventNote,
   EventRecorder,

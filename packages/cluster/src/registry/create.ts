@@ -86,7 +86,9 @@ export async function create(
     if (errors.length > 0) throw invalid(namedKind(resource), fresh.metadata.name ?? "", errors);
     for (const text of strategy.warnings?.(fresh) ?? []) scope.warn(text);
     await backend.admission.validate(attributesOf(scope, target, fresh, options));
-    if (wantedVersion) throw bareInternal("resourceVersion should not be set on objects to be created");
+    // Storage is what minds it, and nothing is stored in a dry run.
+    if (wantedVersion && !options.dryRun)
+      throw bareInternal("resourceVersion should not be set on objects to be created");
 
     const key = storeKey(fresh.metadata.namespace, fresh.metadata.name);
     const { codec } = version;
@@ -94,6 +96,7 @@ export async function create(
     if (options.dryRun) {
       const taken = backend.store.get(resource.table, key);
       if (taken) throw takenError(endpoint, fromStore(taken.object), fresh);
+      if (wantedVersion) fresh.metadata.resourceVersion = wantedVersion;
       return fresh;
     }
     const stored = converted ?? codec.toStorage(fresh);

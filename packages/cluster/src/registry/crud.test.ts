@@ -95,6 +95,11 @@ describe("objects", () => {
       expect((await call(cluster, "GET", `${CONFIG_MAPS}/${name}`)).status).toBe(404);
     });
 
+    it("dry-runs an object that says its version, and gives that back", async () => {
+      const { status, body } = await post({ metadata: { name: fresh(), resourceVersion: "5" } }, "?dryRun=All");
+      expect([status, body.metadata.resourceVersion]).toEqual([201, "5"]);
+    });
+
     it("lists everything that is wrong with an object", async () => {
       const { status, body } = await post({
         metadata: { name: "A_b", labels: { "-x": "/" }, finalizers: ["x"], ownerReferences: [{ apiVersion: "v1" }] },

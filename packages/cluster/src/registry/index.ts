@@ -5,7 +5,7 @@ export { decodeBody, unreadableBody, unreadableYaml } from "./body.ts";
 export { builtinResources, lazyTables } from "./builtin.ts";
 export { Catalog, type CatalogGroup, compareVersions, storageEndpoint } from "./catalog.ts";
 export { CelSlot } from "./cel.ts";
-export { API_SERVER_IP, createClusterIpAllocator } from "./cluster-ip.ts";
+export { createClusterIpAllocator, type ServiceRange, serviceRange } from "./cluster-ip.ts";
 export { type Codec, DecodeError, type SchemaView } from "./codec.ts";
 export { type Converter, convertObject, webhookConverter } from "./conversion.ts";
 export { asCrd, type Crd, type CrdCondition, conditionOf, isEstablished, withCondition } from "./crd.ts";

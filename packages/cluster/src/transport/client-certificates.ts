@@ -6,8 +6,8 @@ import type { ClientCertificate } from "../api/index.ts";
  * Asks clients for a certificate without insisting on one: many say who they are by a token. What is shown is checked
  * when a request comes, so that a wrong one gets an answer and not a broken connection.
  */
-export function clientCertificateOptions(authority: string | undefined): TlsOptions {
-  return authority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: authority };
+export function clientCertificateOptions(authorities: readonly string[] | undefined): TlsOptions {
+  return authorities === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: [...authorities] };
 }
 
 /** The certificates that clients showed when they connected, each read once for all requests of a connection. */

@@ -46,7 +46,8 @@ export class HttpHookClient implements HookClient {
     if (target.service) {
       const { namespace, name, path = "", port = 443 } = target.service;
       const host = `${name}.${namespace}.svc`;
-      const url = `https://${host}:${port}${path === "" || path.startsWith("/") ? path : `/${path}`}${query}`;
+      const clean = path === "" ? "" : cleanPath(path);
+      const url = `https://${host}:${port}${clean}${query}`;
       let to: { host: string; port: number };
       try {
         to = this.#options.resolve(namespace, name, port);
@@ -54,17 +55,18 @@ export class HttpHookClient implements HookClient {
         if (error instanceof HookError) throw new HookError(`Post ${JSON.stringify(url)}: ${error.message}`);
         throw error;
       }
-      return { url, ...to, name: host, path: `${path || "/"}${query}`, hostHeader: `${host}:${port}`, ca };
+      return { url, ...to, name: host, path: `${clean || "/"}${query}`, hostHeader: `${host}:${port}`, ca };
     }
     if (!target.url) throw new HookError("webhook configuration must have either service or URL");
     const url = new URL(target.url);
     const host = url.hostname.replace(/^\[|\]$/g, "");
     return {
-      url: `${target.url}${query}`,
+      // As the server's client writes it, which joins the parts of a path anew.
+      url: `${url.origin}${url.pathname === "/" && !target.url.endsWith("/") ? "" : cleanPath(url.pathname)}${query}`,
       host,
       port: url.port === "" ? 443 : Number(url.port),
       name: host,
-      path: `${url.pathname}${query}`,
+      path: `${cleanPath(url.pathname)}${query}`,
       hostHeader: url.host,
       ca,
     };
@@ -91,7 +93,8 @@ export class HttpHookClient implements HookClient {
         path: place.path,
         agent: this.#agentOf(place),
         servername: isIP(place.name) === 0 ? place.name : "",
-        ...(place.ca === undefined ? {} : { ca: place.ca }),
+        // A bundle may also be the webhook's own certificate, without the authority that signed it.
+        ...(place.ca === undefined ? {} : { ca: place.ca, allowPartialTrustChain: true }),
         headers: {
           host: place.hostHeader,
           accept: "application/json, */*",
@@ -135,6 +138,16 @@ export class HttpHookClient implements HookClient {
       call.end(body);
     });
   }
+}
+
+/** A path without empty parts and without `.` and `..`: slashes are often doubled where two parts were put together. */
+function cleanPath(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }
 
 interface Place {

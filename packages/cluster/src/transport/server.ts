@@ -26,7 +26,7 @@ export interface ListenerOptions {
   /** Absent: plain HTTP. */
   readonly tls: KeyAndCertificate | undefined;
   /** Whose certificates clients may use to say who they are. */
-  readonly clientAuthority?: string | undefined;
+  readonly clientAuthority?: readonly string[] | undefined;
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
 }
 

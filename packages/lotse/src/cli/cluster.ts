@@ -1,22 +1,52 @@
 /** `lotse cluster`: nothing but the embedded cluster. Imports only what that needs: it has to be up at once. */
+import path from "node:path";
 import { wantsColours } from "./colours.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
 import { type LocalClusterOptions, shellWord, startLocalCluster } from "./local-cluster.ts";
-import type { EmbeddedCluster } from "./optional.ts";
+import { type EmbeddedCluster, importCluster } from "./optional.ts";
+import { Problem } from "./problem.ts";
 import { stopOnSignal } from "./signals.ts";
 
 /** The flags of `lotse cluster`. */
 export interface ClusterOptions extends LocalClusterOptions {
   readonly output?: "json" | undefined;
+  /** The folder to put the programs of envtest into, instead of starting a cluster. */
+  readonly envtest?: string | undefined;
 }
 
 function endOf({ data }: EmbeddedCluster): string {
   return data ? `Ctrl-C; its data stays in ${data.folder}` : "Ctrl-C; its data is kept in memory and goes with it";
 }
 
+/** Puts programs into a folder that start embedded clusters for others. */
+async function envtest(folder: string, { output }: ClusterOptions, io: Io): Promise<number> {
+  const { installEnvtest } = await importCluster();
+  const made = await installEnvtest(path.resolve(io.cwd, folder)).catch((error: unknown) => {
+    throw new Problem({
+      what: `the programs for envtest cannot be put into ${folder}`,
+      why: error instanceof Error ? error.message : String(error),
+      todo: "choose another folder",
+    });
+  });
+  if (output === "json") io.stdout.write(`${JSON.stringify(made)}\n`);
+  else {
+    writeFacts(
+      io.stdout,
+      "etcd and kube-apiserver for envtest are ready",
+      [
+        ["use them", `export KUBEBUILDER_ASSETS=${shellWord(made.folder)}`],
+        ["try it", "go test ./..."],
+      ],
+      wantsColours(io.stdout, io.env),
+    );
+  }
+  return 0;
+}
+
 /** Runs a cluster until somebody asks it to stop. */
 export async function cluster(options: ClusterOptions, io: Io): Promise<number> {
+  if (options.envtest !== undefined) return envtest(options.envtest, options, io);
   const stop = stopOnSignal(io);
   try {
     const { cluster, kubeconfig } = await startLocalCluster(options, io);

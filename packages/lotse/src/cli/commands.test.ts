@@ -60,6 +60,21 @@ describe("lotse cluster", () => {
     expect(io.err()).toBe("");
   });
 
+  it("puts the programs of envtest into a folder, and tells how to use them or why it cannot", async () => {
+    const io = testIo({ cwd });
+    expect(await main(["cluster", "--envtest", "bin"], io)).toBe(0);
+    expect(io.out()).toContain(`export KUBEBUILDER_ASSETS=${path.join(cwd, "bin")}`);
+    expect(statSync(path.join(cwd, "bin", "kube-apiserver")).mode & 0o111).toBe(0o111);
+    const json = testIo({ cwd });
+    expect(await main(["cluster", "--envtest", "bin", "-o", "json"], json)).toBe(0);
+    expect(JSON.parse(json.out()).programs).toEqual(
+      ["etcd", "kube-apiserver"].map((name) => path.join(cwd, "bin", name)),
+    );
+    const wrong = testIo({ cwd });
+    expect(await main(["cluster", "--envtest", "bin/etcd/below"], wrong)).toBe(1);
+    expect(wrong.err()).toContain("the programs for envtest cannot be put into bin/etcd/below");
+  });
+
   it("prints one line of JSON for programs", async () => {
     const io = testIo({ cwd });
     const { code } = begin(io, "cluster", "-o", "json", "--plain-http", "--kubeconfig", "here.yaml");

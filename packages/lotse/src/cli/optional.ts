@@ -19,6 +19,8 @@ export interface ClusterPackage {
       rbac?: boolean;
     }): Promise<EmbeddedCluster>;
   };
+  /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
+  installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
 }
 
 /** A cluster at work. */

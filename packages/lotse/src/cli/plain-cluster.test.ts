@@ -24,6 +24,7 @@ it.each([
   [["--data", ".lotse/data", "-o", "json", "-v"]],
   [["--output", "json", "--kubelet", "off", "--verbose"]],
   [["--kubelet", "process", "--rbac"]],
+  [["--envtest", ".lotse/envtest"]],
 ])("reads %j as the parser does", async (words) => {
   const argv = ["cluster", ...words];
   expect(readPlainCluster(argv, {})).toEqual(await parsed(argv));

@@ -23,6 +23,7 @@ const VALUES: Readonly<Record<string, Read>> = {
   "--port": (text) => (PORT.test(text) && Number(text) <= LARGEST_PORT ? { port: Number(text) } : undefined),
   "--kubeconfig": (kubeconfig) => ({ kubeconfig }),
   "--data": (data) => ({ data }),
+  "--envtest": (envtest) => ({ envtest }),
   "--kubelet": (text) => {
     const kubelet = KUBELETS.find((known) => known === text);
     return kubelet && { kubelet };

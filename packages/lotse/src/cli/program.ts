@@ -147,6 +147,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     .option("--plain-http", "without TLS, for tools that cannot trust it")
     .option("--data <folder>", "keep it in a folder, to go on later (default: memory)")
     .option("--rbac", "roles decide who may do what (default: each user may)")
+    .option("--envtest <folder>", "only put etcd and kube-apiserver for envtest there")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
@@ -155,6 +156,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
         "lotse cluster",
         "lotse cluster --port 6443 --kubeconfig /tmp/kubeconfig",
         "lotse cluster --data .lotse/data",
+        "lotse cluster --envtest .lotse/envtest",
         "lotse cluster --output json",
       ]),
     )

@@ -31,6 +31,8 @@ export interface CutTail {
 
 export interface DataOptions {
   readonly rotateBytes?: number;
+  /** False: nothing waits for the disk, and what was written survives the process but not the machine. */
+  readonly sync?: boolean;
 }
 
 /** A folder that a cluster keeps itself in. */
@@ -39,8 +41,10 @@ export class DataFolder {
   readonly report: DataReport;
   readonly journal: DiskJournal;
   readonly #lock: Lock;
+  readonly #sync: boolean;
 
-  private constructor(recovered: Recovered, report: DataReport, journal: DiskJournal, lock: Lock) {
+  private constructor(recovered: Recovered, report: DataReport, journal: DiskJournal, lock: Lock, sync: boolean) {
+    this.#sync = sync;
     this.recovered = recovered;
     this.report = report;
     this.journal = journal;
@@ -64,10 +68,16 @@ export class DataFolder {
       await removeTemporaries(folder);
       await removeFiles(folder, leftovers);
       const cut = log && (await cutTail(folder, log));
-      const end = log ?? (await beginLog(folder));
+      const end = log ?? (await beginLog(folder, options.sync));
       const revision = state.entries.at(-1)?.revision ?? state.revision;
       const journal = await DiskJournal.open({ folder, ...options }, end, revision);
-      return new DataFolder(state, { folder, objects: countObjects(state), cut }, journal, lock);
+      return new DataFolder(
+        state,
+        { folder, objects: countObjects(state), cut },
+        journal,
+        lock,
+        options.sync !== false,
+      );
     } catch (error) {
       await lock.release();
       throw error;
@@ -86,7 +96,7 @@ export class DataFolder {
       return known;
     }
     const made = make();
-    await writeWhole(this.report.folder, name, [made]);
+    await writeWhole(this.report.folder, name, [made], this.#sync);
     return made;
   }
 
@@ -99,10 +109,10 @@ export class DataFolder {
   }
 }
 
-async function beginLog(folder: string): Promise<LogEnd> {
+async function beginLog(folder: string, sync?: boolean): Promise<LogEnd> {
   const file = dataFile("log", FIRST_REVISION);
   const first = encodeFrame(0, preamble("log", FIRST_REVISION));
-  await writeWhole(folder, file.name, [first]);
+  await writeWhole(folder, file.name, [first], sync);
   return { file, bytes: first.length, frames: 1, torn: undefined };
 }
 

@@ -37,19 +37,24 @@ export async function removeTemporaries(folder: string): Promise<void> {
 }
 
 /** Writes a file that is there whole or not at all, whatever happens meanwhile. Only its owner can read it. */
-export async function writeWhole(folder: string, name: string, chunks: Iterable<Buffer | string>): Promise<void> {
+export async function writeWhole(
+  folder: string,
+  name: string,
+  chunks: Iterable<Buffer | string>,
+  sync = true,
+): Promise<void> {
   const path = join(folder, name);
   const temporary = `${path}${TEMPORARY}`;
   const file = await open(temporary, "w", 0o600);
   try {
     for (const chunk of chunks) await file.write(Buffer.from(chunk as string));
-    await file.sync();
+    if (sync) await file.sync();
   } finally {
     await file.close();
   }
   await chmod(temporary, 0o600);
   await rename(temporary, path);
-  await syncFolder(folder);
+  if (sync) await syncFolder(folder);
 }
 
 /** A new name in a folder is on disk only when the folder is. */

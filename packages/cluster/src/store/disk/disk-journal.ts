@@ -21,6 +21,8 @@ export interface JournalOptions {
   readonly folder: string;
   /** The log is replaced by a snapshot when it is larger than this, and twice as large as the last snapshot. */
   readonly rotateBytes?: number;
+  /** False: records are handed to the system and not waited for. */
+  readonly sync?: boolean;
 }
 
 interface Waiter {
@@ -37,6 +39,7 @@ const SNAPSHOT_ROWS = 200;
 export class DiskJournal implements Journal, Durability {
   readonly #folder: string;
   readonly #rotateBytes: number;
+  readonly #sync: boolean;
   #file: FileHandle;
   #name: string;
   #frames: number;
@@ -55,6 +58,7 @@ export class DiskJournal implements Journal, Durability {
   private constructor(options: JournalOptions, file: FileHandle, end: LogEnd, revision: number) {
     this.#folder = options.folder;
     this.#rotateBytes = options.rotateBytes ?? ROTATE_BYTES;
+    this.#sync = options.sync ?? true;
     this.#file = file;
     this.#name = end.file.name;
     this.#frames = end.frames;
@@ -136,7 +140,7 @@ export class DiskJournal implements Journal, Durability {
   async #write(json: string): Promise<void> {
     const frame = encodeFrame(this.#frames, json);
     await this.#file.appendFile(frame);
-    await this.#file.datasync();
+    if (this.#sync) await this.#file.datasync();
     this.#frames++;
     this.#bytes += frame.length;
   }
@@ -178,7 +182,7 @@ export class DiskJournal implements Journal, Durability {
     const first = encodeFrame(0, preamble("log", state.revision));
     let file: FileHandle;
     try {
-      await writeWhole(this.#folder, next.name, [first]);
+      await writeWhole(this.#folder, next.name, [first], this.#sync);
       file = await open(join(this.#folder, next.name), "a", 0o600);
     } catch {
       // No new log, so this one grows on; a disk that is full will say so with the next record.
@@ -204,7 +208,7 @@ export class DiskJournal implements Journal, Durability {
       }
     };
     try {
-      await writeWhole(this.#folder, dataFile("snapshot", state.revision).name, frames());
+      await writeWhole(this.#folder, dataFile("snapshot", state.revision).name, frames(), this.#sync);
       this.#snapshotBytes = bytes;
       await removeFiles(
         this.#folder,

@@ -1,0 +1,336 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import { Agent, request as httpsRequest } from "node:https";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { CertificateAuthority, type KeyAndCertificate } from "../transport/index.ts";
+import { runCommand } from "./command.ts";
+import { installEnvtest } from "./install.ts";
+
+let root: string;
+let assets: string;
+/** A folder for one test. */
+let place: string;
+const children: Program[] = [];
+
+interface Program {
+  readonly process: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number | null>;
+}
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "lotse-envtest-"));
+  const bundle = join(root, "envtest.mjs");
+  const { build } = await import("esbuild");
+  await build({
+    entryPoints: [fileURLToPath(new URL("program.ts", import.meta.url))],
+    outfile: bundle,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    conditions: ["@lotse/source"],
+    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    logLevel: "silent",
+  });
+  // A place with a blank in its name, as some home folders have.
+  assets = (await installEnvtest(join(root, "k8s bin"), { launch: [bundle] })).folder;
+});
+
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  place = await mkdtemp(join(root, "test-"));
+});
+
+afterEach(async () => {
+  for (const { process, ended } of children.splice(0)) {
+    process.kill("SIGKILL");
+    await ended;
+  }
+});
+
+function start(name: string, ...argv: string[]): Program {
+  const child = spawn(join(assets, name), argv, { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, "close").then(([code]) => code as number | null);
+  const program = { process: child, output: () => output, ended };
+  children.push(program);
+  return program;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Undefined while nobody answers. */
+function ask(url: string, options: object = {}, body?: object): Promise<Reply | undefined> {
+  return new Promise((resolve) => {
+    const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+    const headers = { "content-type": "application/json", ...(options as { headers?: object }).headers };
+    const request = send(url, { rejectUnauthorized: false, ...options, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on("error", () => resolve(undefined));
+    });
+    request.on("error", () => resolve(undefined));
+    request.end(body && JSON.stringify(body));
+  });
+}
+
+async function until<T>(look: () => Promise<T | undefined>, program: Program): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (program.process.exitCode !== null) throw new Error(`it ended instead:\n${program.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function startEtcd(port: number, ...more: string[]): Promise<Program> {
+  const url = `http://127.0.0.1:${port}`;
+  const etcd = start("etcd", `--data-dir=${join(place, "etcd")}`, `--listen-client-urls=${url}`, ...more);
+  await until(() => ask(`${url}/health`), etcd);
+  return etcd;
+}
+
+/** A control plane as envtest starts it: its own authority for clients, its own certificate, its own signing key. */
+async function prepare() {
+  const certs = join(place, "certs");
+  await mkdir(certs, { recursive: true });
+  const clients = new CertificateAuthority("clients", Date.now());
+  const serving = new CertificateAuthority("serving", Date.now());
+  const server = serving.issue({ commonName: "localhost", hosts: ["localhost", "127.0.0.1"], usage: "server" });
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  await writeFile(join(certs, "clients.crt"), clients.certPem);
+  await writeFile(join(certs, "apiserver.crt"), server.certPem);
+  await writeFile(join(certs, "apiserver.key"), server.keyPem);
+  await writeFile(join(certs, "sa.key"), privateKey.export({ type: "pkcs1", format: "pem" }));
+  await writeFile(join(certs, "sa.pub"), publicKey.export({ type: "spki", format: "pem" }));
+  const [etcdPort, port] = [await freePort(), await freePort()];
+  const argv = [
+    "--allow-privileged=true",
+    "--authorization-mode=RBAC",
+    "--bind-address=127.0.0.1",
+    `--cert-dir=${certs}`,
+    `--client-ca-file=${join(certs, "clients.crt")}`,
+    "--disable-admission-plugins=ServiceAccount",
+    `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+    `--secure-port=${port}`,
+    `--service-account-issuer=https://127.0.0.1:${port}/`,
+    `--service-account-key-file=${join(certs, "sa.pub")}`,
+    `--service-account-signing-key-file=${join(certs, "sa.key")}`,
+    "--service-cluster-ip-range=10.0.0.0/24",
+  ];
+  const url = `https://127.0.0.1:${port}`;
+  const admin = clients.issue({ commonName: "admin", organizations: ["system:masters"], usage: "client" });
+  const ready = async (program: Program) =>
+    until(async () => {
+      const reply = await ask(`${url}/healthz`, { ca: serving.certPem, rejectUnauthorized: true });
+      return reply?.status === 200 ? reply : undefined;
+    }, program);
+  const as = ({ certPem, keyPem }: KeyAndCertificate) => {
+    const agent = new Agent({ keepAlive: true, cert: certPem, key: keyPem, ca: serving.certPem });
+    return async (method: string, path: string, body?: object) => {
+      const reply = await ask(`${url}${path}`, { method, agent, rejectUnauthorized: true }, body);
+      return { status: reply?.status, body: reply && JSON.parse(reply.text) };
+    };
+  };
+  return { etcdPort, argv, url, ready, clients, admin: as(admin), as };
+}
+
+describe("the programs in the folder", () => {
+  it("can be executed, and say what flags they have without being started", async () => {
+    for (const name of ["etcd", "kube-apiserver"]) {
+      expect((await stat(join(assets, name))).mode & 0o111).toBe(0o111);
+      const program = start(name, "--help");
+      expect([await program.ended, program.output()]).toEqual([0, expect.stringContaining("\n  --")]);
+      expect(program.output()).not.toContain("--insecure-port");
+    }
+  });
+
+  it("refuse a flag that nobody knows, with a sentence", async () => {
+    for (const name of ["etcd", "kube-apiserver"]) {
+      const program = start(name, "--no-such-flag=1");
+      expect([await program.ended, program.output()]).toEqual([
+        1,
+        `Error: ${name}: unknown flag: --no-such-flag\nDo:    ${name} --help has those that there are\n`,
+      ]);
+    }
+  });
+
+  it("say what to do when the package that made them is gone", async () => {
+    const { folder } = await installEnvtest(join(place, "bin"), { launch: [join(place, "gone.js")] });
+    const child = spawn(join(folder, "etcd"), [], { stdio: ["ignore", "ignore", "pipe"] });
+    const [text] = (await once(child.stderr.setEncoding("utf8"), "data")) as [string];
+    const [code] = await once(child, "close");
+    expect([code, text]).toEqual([
+      1,
+      `Error: etcd: ${join(place, "gone.js")} is gone\nDo:    npx @lotse/cluster envtest ${folder}\n`,
+    ]);
+  });
+
+  it("end at once, and not well, when their port is taken", async () => {
+    const plane = await prepare();
+    const etcd = await startEtcd(plane.etcdPort);
+    const second = start("etcd", `--data-dir=${place}/b`, `--listen-client-urls=http://127.0.0.1:${plane.etcdPort}`);
+    expect([await second.ended, second.output()]).toEqual([1, expect.stringContaining("address already in use")]);
+    const server = start(
+      "kube-apiserver",
+      ...plane.argv.filter((flag) => !flag.startsWith("--secure-port")),
+      `--secure-port=${plane.etcdPort}`,
+    );
+    expect([await server.ended, server.output()]).toEqual([1, expect.stringContaining("address already in use")]);
+    expect(etcd.process.exitCode).toBeNull();
+  });
+
+  it("end when they are told, and tell which flags have no effect", async () => {
+    const plane = await prepare();
+    const etcd = await startEtcd(plane.etcdPort, "--log-level=error");
+    const server = start(
+      "kube-apiserver",
+      ...plane.argv,
+      "--feature-gates=Some=true",
+      "--enable-admission-plugins=NodeRestriction",
+    );
+    await plane.ready(server);
+    for (const program of [server, etcd]) {
+      program.process.kill("SIGTERM");
+      expect(await program.ended).toBe(0);
+    }
+    expect(etcd.output()).toBe("etcd: without effect here: --log-level\n");
+    expect(server.output()).toBe(
+      "kube-apiserver: without effect here: --allow-privileged, --feature-gates\nkube-apiserver: without effect here: --enable-admission-plugins=NodeRestriction\n",
+    );
+  });
+
+  it("end with whoever started them", async () => {
+    const port = await freePort();
+    const etcd = `${join(assets, "etcd")}`;
+    const script = `const { spawn } = require("node:child_process");
+      const child = spawn(${JSON.stringify(etcd)}, ["--data-dir=${place}/e", "--listen-client-urls=http://127.0.0.1:${port}"], { stdio: "ignore" });
+      process.stdout.write(String(child.pid)); setInterval(() => {}, 1000);`;
+    const parent = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(parent.stdout, "data");
+    const alive = () => ask(`http://127.0.0.1:${port}/health`);
+    while (!(await alive())) await new Promise((resolve) => setTimeout(resolve, 20));
+    parent.kill("SIGKILL");
+    while (await alive()) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await alive()).toBeUndefined();
+  });
+});
+
+describe("a control plane of the programs", () => {
+  it("believes whom envtest certifies, and has what a bare kube-apiserver writes", async () => {
+    const plane = await prepare();
+    await startEtcd(plane.etcdPort);
+    await plane.ready(start("kube-apiserver", ...plane.argv));
+    const { admin } = plane;
+    expect((await admin("GET", "/api/v1/namespaces/default")).status).toBe(200);
+    const { body: service } = await admin("GET", "/api/v1/namespaces/default/services/kubernetes");
+    expect(service.spec.clusterIP).toBe("10.0.0.1");
+    // No controllers: nobody furnishes namespaces, and roles that collect others are empty.
+    expect((await admin("GET", "/api/v1/serviceaccounts")).body.items).toEqual([]);
+    expect((await admin("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/admin")).body.rules).toBeNull();
+    const jane = plane.as(plane.clients.issue({ commonName: "jane", usage: "client" }));
+    const refused = await jane("GET", "/api/v1/namespaces/default/secrets");
+    expect([refused.status, refused.body.message]).toEqual([
+      403,
+      'secrets is forbidden: User "jane" cannot list resource "secrets" in API group "" in the namespace "default"',
+    ]);
+    // Tokens are signed with the key of the file, by the issuer of the flag.
+    await admin("POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "robot" } });
+    const token = await admin("POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", { spec: {} });
+    const [head = "", claims = ""] = token.body.status.token.split(".");
+    const decode = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString());
+    expect([decode(head).alg, decode(claims).iss]).toEqual(["RS256", `${plane.url}/`]);
+    const flags = await ask(`${plane.url}/flagz`);
+    expect(flags?.status).toBe(403);
+  });
+
+  it("finds everything again when only the API server starts anew", async () => {
+    const plane = await prepare();
+    await startEtcd(plane.etcdPort, "--unsafe-no-fsync=true");
+    const first = start("kube-apiserver", ...plane.argv);
+    await plane.ready(first);
+    const path = "/api/v1/namespaces/default/configmaps";
+    const names = Array.from({ length: 600 }, (_, i) => `map-${i}`);
+    for (let i = 0; i < names.length; i += 50) {
+      const made = await Promise.all(
+        names.slice(i, i + 50).map((name) => plane.admin("POST", path, { metadata: { name } })),
+      );
+      expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+    }
+    first.process.kill("SIGKILL");
+    await first.ended;
+    await plane.ready(start("kube-apiserver", ...plane.argv));
+    const { body } = await plane.admin("GET", path);
+    expect(body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual([...names].sort());
+  });
+
+  it("says so when its etcd is somebody else's", async () => {
+    const plane = await prepare();
+    const stranger = createServer((socket) => socket.end("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"));
+    await new Promise<void>((resolve) => stranger.listen(plane.etcdPort, "127.0.0.1", resolve));
+    const server = start("kube-apiserver", ...plane.argv);
+    expect([await server.ended, server.output()]).toEqual([
+      1,
+      expect.stringContaining("is not the one that belongs to this program"),
+    ]);
+    stranger.close();
+  });
+
+  it("makes its own certificate where there is none, as the real one does", async () => {
+    const plane = await prepare();
+    await startEtcd(plane.etcdPort);
+    const other = join(place, "other");
+    const argv = plane.argv.filter((flag) => !flag.startsWith("--cert-dir"));
+    const server = start("kube-apiserver", ...argv, `--cert-dir=${other}`);
+    await until(async () => ((await ask(`${plane.url}/healthz`))?.status === 200 ? true : undefined), server);
+    expect((await stat(join(other, "apiserver.key"))).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe("npx @lotse/cluster", () => {
+  it("puts the programs into a folder and prints the line for a shell", async () => {
+    const told: string[] = [];
+    const run = (...argv: string[]) =>
+      runCommand(
+        argv,
+        (text) => told.push(text),
+        (text) => told.push(text),
+      );
+    expect(await run("envtest", join(place, "bin"))).toBe(0);
+    expect(told.splice(0)).toEqual([`export KUBEBUILDER_ASSETS=${join(place, "bin")}\n`]);
+    expect([await run(), await run("envtest"), await run("--help")]).toEqual([2, 2, 0]);
+    await writeFile(join(place, "file"), "");
+    told.splice(0);
+    expect(await run("envtest", join(place, "file", "bin"))).toBe(1);
+    expect(told.join("")).toContain("choose another folder");
+  });
+});
