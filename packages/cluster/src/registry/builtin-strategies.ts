@@ -15,8 +15,8 @@ import { admitPod, tolerateTrouble } from "./defaults-pod.ts";
 import type { ApiObject } from "./object.ts";
 import { ensureObject, listAt, objectAt, timestamp } from "./object.ts";
 import { qosClass } from "./pod-subresources.ts";
-import { prepareService } from "./prepare.ts";
 import { type KindRules, rulesOf } from "./rules/index.ts";
+import { prepareService } from "./service-allocation.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
 import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "./validate-events.ts";
 import {
@@ -26,13 +26,10 @@ import {
   validateImmutableSelector,
   validateJob,
   validateJobUpdate,
-  validateLease,
   validatePod,
   validatePodUpdate,
   validateSecret,
   validateSecretUpdate,
-  validateService,
-  validateServiceUpdate,
   validateStatefulSetUpdate,
   validateWorkload,
 } from "./validation.ts";
@@ -110,6 +107,14 @@ function prepareJob(object: ApiObject): void {
   spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
 }
 
+/** Elections that the server itself holds are switched off, so that what is said about them is not kept. */
+function dropElection(object: ApiObject, old?: ApiObject): void {
+  const spec = ensureObject(object, "spec");
+  for (const key of ["strategy", "preferredHolder"]) {
+    if (old === undefined || objectAt(old, "spec")[key] === undefined) delete spec[key];
+  }
+}
+
 const EVENT_LABELS = labels(
   ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
     (f) => `involvedObject.${f}`,
@@ -165,10 +170,8 @@ const ROWS: Record<string, Row> = {
     ...own(labels("spec.clusterIP", "spec.type")),
     nameRule: "label",
     createOnUpdate: true,
-    validate: validateService,
     prepareForCreate: prepareService,
     prepareForUpdate: (object, old, context) => prepareService(object, context, old),
-    validateUpdate: validateServiceUpdate,
   },
   "/serviceaccounts": SHOWS_DELETED,
   "/persistentvolumeclaims": {
@@ -236,7 +239,8 @@ const ROWS: Record<string, Row> = {
     validateUpdate: validateJobUpdate,
   },
   "batch/cronjobs": { ...GENERATION, validate: validateCronJob },
-  "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION },
+  "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION, nameRule: "pathSegment" },
+  "networking.k8s.io/ipaddresses": { nameRule: "pathSegment" },
   "networking.k8s.io/ingresses": GENERATION,
   "networking.k8s.io/ingressclasses": GENERATION,
   "networking.k8s.io/networkpolicies": GENERATION,
@@ -256,7 +260,12 @@ const ROWS: Record<string, Row> = {
   "resource.k8s.io/deviceclasses": { ...GENERATION, ...SHOWS_DELETED },
   "resource.k8s.io/resourceclaims": SHOWS_DELETED,
   "resource.k8s.io/resourceclaimtemplates": SHOWS_DELETED,
-  "coordination.k8s.io/leases": { ...NEEDS_VERSION, createOnUpdate: true, validate: validateLease },
+  "coordination.k8s.io/leases": {
+    ...NEEDS_VERSION,
+    createOnUpdate: true,
+    prepareForCreate: (object) => dropElection(object),
+    prepareForUpdate: dropElection,
+  },
   "node.k8s.io/runtimeclasses": { ...NEEDS_VERSION, createOnUpdate: true },
   "storage.k8s.io/storageclasses": SHOWS_DELETED,
   "storage.k8s.io/volumeattributesclasses": SHOWS_DELETED,

@@ -111,33 +111,52 @@ function cronJob(object: ApiObject): void {
 function service(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "sessionAffinity", "None");
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
   if (spec.sessionAffinity === "ClientIP") {
     preset(ensureObject(ensureObject(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", 10_800);
   }
   preset(spec, "type", "ClusterIP");
   for (const port of listAt(spec, "ports")) {
     preset(port, "protocol", "TCP");
-    preset(port, "targetPort", port.port);
+    if (!port.targetPort) port.targetPort = port.port;
   }
-  if (spec.type === "NodePort" || spec.type === "LoadBalancer") preset(spec, "externalTrafficPolicy", "Cluster");
-  if (spec.type === "LoadBalancer") preset(spec, "allocateLoadBalancerNodePorts", true);
+  const balancer = spec.type === "LoadBalancer";
+  const open = balancer || spec.type === "NodePort" || (spec.type === "ClusterIP" && !listIsEmpty(spec.externalIPs));
+  if (open) preset(spec, "externalTrafficPolicy", "Cluster");
+  if (balancer) preset(spec, "allocateLoadBalancerNodePorts", true);
   if (spec.type !== "ExternalName") preset(spec, "internalTrafficPolicy", "Cluster");
+  if (!balancer) return;
+  for (const item of listAt(object, "status", "loadBalancer", "ingress")) if (item.ip) preset(item, "ipMode", "VIP");
 }
 
 function claim(object: ApiObject): void {
   preset(specOf(object), "volumeMode", "Filesystem");
 }
 
+/** What sources of volumes fill in. */
+const VOLUME_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  rbd: { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" },
+  iscsi: { iscsiInterface: "default" },
+  azureDisk: { cachingMode: "ReadWrite", fsType: "ext4", readOnly: false, kind: "Shared" },
+  scaleIO: { storageMode: "ThinProvisioned", fsType: "xfs" },
+};
+
 function persistentVolume(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "persistentVolumeReclaimPolicy", "Retain");
   preset(spec, "volumeMode", "Filesystem");
   if (isRecord(spec.hostPath)) preset(spec.hostPath, "type", "");
+  for (const [key, defaults] of Object.entries(VOLUME_DEFAULTS)) {
+    const source = spec[key];
+    if (isRecord(source)) for (const [field, value] of Object.entries(defaults)) preset(source, field, value);
+  }
 }
 
 function networkPolicy(object: ApiObject): void {
   const spec = specOf(object);
-  preset(spec, "policyTypes", spec.egress === undefined ? ["Ingress"] : ["Ingress", "Egress"]);
+  if (listIsEmpty(spec.policyTypes)) {
+    spec.policyTypes = listIsEmpty(spec.egress) ? ["Ingress"] : ["Ingress", "Egress"];
+  }
   for (const rule of [...listAt(spec, "ingress"), ...listAt(spec, "egress")]) {
     for (const port of listAt(rule, "ports")) preset(port, "protocol", "TCP");
   }
@@ -148,7 +167,22 @@ function autoscaler(object: ApiObject): void {
   preset(spec, "minReplicas", 1);
   if (object.apiVersion === "autoscaling/v1") return;
   const target = { type: "Utilization", averageUtilization: 80 };
-  preset(spec, "metrics", [{ type: "Resource", resource: { name: "cpu", target } }]);
+  if (listIsEmpty(spec.metrics)) spec.metrics = [{ type: "Resource", resource: { name: "cpu", target } }];
+  const { behavior } = spec;
+  if (!isRecord(behavior)) return;
+  const percent = { type: "Percent", value: 100, periodSeconds: 15 };
+  const up = ensureObject(behavior, "scaleUp");
+  preset(up, "stabilizationWindowSeconds", 0);
+  preset(up, "selectPolicy", "Max");
+  preset(up, "policies", [{ type: "Pods", value: 4, periodSeconds: 15 }, percent]);
+  const down = ensureObject(behavior, "scaleDown");
+  preset(down, "selectPolicy", "Max");
+  preset(down, "policies", [percent]);
+}
+
+function ingressClass(object: ApiObject): void {
+  const { parameters } = specOf(object);
+  if (isRecord(parameters)) preset(parameters, "scope", "Cluster");
 }
 
 function webhooks(object: ApiObject, mutating: boolean): void {
@@ -304,6 +338,7 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
   },
   "batch/CronJob": cronJob,
   "autoscaling/HorizontalPodAutoscaler": autoscaler,
+  "networking.k8s.io/IngressClass": ingressClass,
   "networking.k8s.io/NetworkPolicy": networkPolicy,
   "authentication.k8s.io/TokenRequest": (object) => preset(specOf(object), "expirationSeconds", 3_600),
   "rbac.authorization.k8s.io/RoleBinding": roleRef,

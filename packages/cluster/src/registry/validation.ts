@@ -126,20 +126,6 @@ export function validateSecretUpdate(object: ApiObject, old: ApiObject): FieldEr
   return errors;
 }
 
-export function validateLease(object: ApiObject): FieldError[] {
-  const spec = objectAt(object, "spec");
-  const errors: FieldError[] = [];
-  const duration = spec.leaseDurationSeconds;
-  if (typeof duration === "number" && duration <= 0) {
-    errors.push(invalidValue("spec.leaseDurationSeconds", duration, "must be greater than 0"));
-  }
-  const transitions = spec.leaseTransitions;
-  if (typeof transitions === "number" && transitions < 0) {
-    errors.push(invalidValue("spec.leaseTransitions", transitions, "must be greater than or equal to 0"));
-  }
-  return errors;
-}
-
 /** Of a pod, or of the pod template of a workload when `base` names it; `claimed` are volumes that it gets besides. */
 function podSpecErrors(spec: Record<string, unknown>, base: string, claimed: readonly unknown[] = []): FieldError[] {
   const errors: FieldError[] = [];
@@ -330,27 +316,4 @@ export function validateJobUpdate(object: ApiObject, old: ApiObject): FieldError
   const suspended = objectAt(old, "spec").suspend === true && objectAt(old, "status").startTime === undefined;
   const fields = suspended ? ["selector", "completionMode"] : ["selector", "template", "completionMode"];
   return immutable(object, old, ...fields);
-}
-
-export function validateService(object: ApiObject): FieldError[] {
-  const spec = objectAt(object, "spec");
-  const ports = listAt(object, "spec", "ports");
-  if (ports.length === 0 && spec.type !== "ExternalName" && spec.clusterIP !== "None") return [required("spec.ports")];
-  const errors: FieldError[] = [];
-  for (const [i, port] of ports.entries()) {
-    for (const field of ["port", "targetPort"]) {
-      const value = port[field] ?? 0;
-      if (typeof value !== "number" || (value >= 1 && value <= 65_535)) continue;
-      errors.push(invalidValue(`spec.ports[${i}].${field}`, value, "must be between 1 and 65535, inclusive"));
-    }
-  }
-  return errors;
-}
-
-export function validateServiceUpdate(object: ApiObject, old: ApiObject): FieldError[] {
-  const now = objectAt(object, "spec");
-  const before = objectAt(old, "spec");
-  if (now.type === "ExternalName" || before.type === "ExternalName" || !before.clusterIP) return [];
-  if (now.clusterIP === before.clusterIP) return [];
-  return [invalidValue("spec.clusterIPs[0]", [now.clusterIP], "may not change once set")];
 }
