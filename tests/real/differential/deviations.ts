@@ -22,7 +22,6 @@ const accepted: readonly { readonly reason: string; readonly places: Places }[] 
       "built-in kinds": {
         "replaces a Job by itself": ["body.details", "body.message"],
         "changes of a Job its template": ["body.details", "body.message"],
-        "changes of a PersistentVolumeClaim its mode": ["body.details", "body.message"],
       },
       subresources: {
         "merges a text into the scale": ["body.details", "body.message"],

@@ -10,6 +10,8 @@ export interface Transcript {
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
+const GO_DIFFERENCE =
+  /(immutable after creation(?: except resources\.requests and volumeAttributesClassName for bound claims)?)[\s\S]*$/;
 const age = /^(<unknown>|(\d+[ydhms])+)$/;
 
 /**
@@ -137,7 +139,8 @@ class Symbols {
   }
 
   #text(text: string): string {
-    let result = this.#echoes(text)
+    // What follows is how the real server prints its own Go values, and where they differ.
+    let result = this.#echoes(text.replace(GO_DIFFERENCE, "$1"))
       .replaceAll(this.#host, "<server>")
       .replaceAll(uuid, (id) => this.#symbol(this.#uids, id, "uid"));
     for (const prefix of this.#prefixes) {
