@@ -13,7 +13,7 @@ import {
 } from "./crd-validation.ts";
 import { admitPod, tolerateTrouble } from "./defaults-pod.ts";
 import type { ApiObject } from "./object.ts";
-import { ensureObject, listAt, objectAt, timestamp } from "./object.ts";
+import { ensureObject, isRecord, listAt, objectAt, timestamp } from "./object.ts";
 import { qosClass } from "./pod-subresources.ts";
 import { type KindRules, rulesOf } from "./rules/index.ts";
 import { prepareService } from "./service-allocation.ts";
@@ -107,6 +107,41 @@ function prepareJob(object: ApiObject): void {
   spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
 }
 
+/** The older and the newer way to say where a claim's data comes from say the same. */
+function matchDataSources(object: ApiObject, old?: ApiObject): void {
+  const spec = ensureObject(object, "spec");
+  const before = objectAt(old, "spec");
+  const foreign = isRecord(spec.dataSourceRef) && Boolean(spec.dataSourceRef.namespace);
+  if (foreign && before.dataSourceRef === undefined) delete spec.dataSourceRef;
+  if (before.dataSource === undefined && spec.dataSourceRef === undefined && isRecord(spec.dataSource)) {
+    const { apiGroup, kind } = spec.dataSource;
+    const claim = kind === "PersistentVolumeClaim" && !apiGroup;
+    const snapshot = kind === "VolumeSnapshot" && apiGroup === "snapshot.storage.k8s.io";
+    // Others were never looked at in the older field, and are not now.
+    if (!claim && !snapshot) delete spec.dataSource;
+  }
+  if (isRecord(spec.dataSource) && spec.dataSourceRef === undefined) spec.dataSourceRef = { ...spec.dataSource };
+  else if (isRecord(spec.dataSourceRef) && spec.dataSource === undefined && !spec.dataSourceRef.namespace) {
+    const { namespace: _, ...source } = spec.dataSourceRef;
+    spec.dataSource = source;
+  }
+}
+
+const GONE_SOURCES: Readonly<Record<string, string>> = {
+  glusterfs: "spec.glusterfs: deprecated in v1.25, non-functional in v1.26+",
+  rbd: "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
+  cephfs: "spec.cephfs: deprecated in v1.28, non-functional in v1.31+",
+  photonPersistentDisk: "spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",
+  scaleIO: "spec.scaleIO: deprecated in v1.16, non-functional in v1.22+",
+  storageos: "spec.storageOS: deprecated in v1.22, non-functional in v1.25+",
+};
+
+/** Sources that no node can reach any more. */
+function volumeWarnings(object: ApiObject): string[] {
+  const spec = objectAt(object, "spec");
+  return Object.entries(GONE_SOURCES).flatMap(([key, text]) => (spec[key] === undefined ? [] : [text]));
+}
+
 /** Elections that the server itself holds are switched off, so that what is said about them is not kept. */
 function dropElection(object: ApiObject, old?: ApiObject): void {
   const spec = ensureObject(object, "spec");
@@ -181,10 +216,13 @@ const ROWS: Record<string, Row> = {
         ...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"]),
       ];
       object.status = { phase: "Pending" };
+      matchDataSources(object);
     },
+    prepareForUpdate: matchDataSources,
   },
   "/persistentvolumes": {
     ...SHOWS_DELETED,
+    warnings: volumeWarnings,
     prepareForCreate: (object, { now }) => {
       object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pv-protection"])];
       object.status = { phase: "Pending", lastPhaseTransitionTime: timestamp(now) };

@@ -96,10 +96,10 @@ export function validateSecret(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data");
   const data = objectAt(object, "data");
   for (const key of SECRET_KEYS[String(object.type)] ?? []) {
-    if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`));
-    else if (JSON_KEYS.includes(key) && !isJson(String(data[key]))) {
-      errors.push(invalidValue(`data[${key}]`, "<secret contents redacted>", "unexpected end of JSON input"));
-    }
+    const missing = key === "ssh-privatekey" ? !data[key] : !Object.hasOwn(data, key);
+    const wrong = missing || !JSON_KEYS.includes(key) ? undefined : jsonComplaint(String(data[key]));
+    if (missing) errors.push(required(`data[${key}]`));
+    else if (wrong !== undefined) errors.push(invalidValue(`data[${key}]`, "<secret contents redacted>", wrong));
   }
   if (object.type === "kubernetes.io/basic-auth" && !["username", "password"].some((key) => Object.hasOwn(data, key))) {
     errors.push(required("data[username]"), required("data[password]"));
@@ -111,12 +111,15 @@ export function validateSecret(object: ApiObject): FieldError[] {
   return errors;
 }
 
-function isJson(base64: string): boolean {
+/** What is wrong with a text that should be an object of JSON. */
+function jsonComplaint(base64: string): string | undefined {
   try {
-    JSON.parse(atob(base64));
-    return true;
+    const value: unknown = JSON.parse(atob(base64));
+    if (value === null || isRecord(value)) return undefined;
+    const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   } catch {
-    return false;
+    return "unexpected end of JSON input";
   }
 }
 

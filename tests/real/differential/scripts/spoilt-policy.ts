@@ -119,7 +119,10 @@ const specimens: readonly Specimen[] = [
       rules: [{ nonResourceURLs: ["/x"], verbs: ["get"] }],
       aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] },
     },
+    // The controller that aggregates would write its rules in its own time.
+    onlyNew: true,
     also: {
+      "no path": { rules: [{ nonResourceURLs: [], verbs: ["get"] }] },
       "paths and names": { rules: [{ nonResourceURLs: ["/x"], resourceNames: ["a"], verbs: ["get"] }] },
     },
   },

@@ -200,7 +200,6 @@ const specimens: readonly Specimen[] = [
         podInfoOnMount: true,
         fsGroupPolicy: "File",
         volumeLifecycleModes: ["Persistent", "Ephemeral"],
-        tokenRequests: [{ audience: "a", expirationSeconds: 3600 }],
         requiresRepublish: true,
         seLinuxMount: true,
         storageCapacity: true,
@@ -208,6 +207,8 @@ const specimens: readonly Specimen[] = [
       },
     },
     also: {
+      "secrets without tokens": { spec: { serviceAccountTokenInSecrets: true } },
+      "a token twice": { spec: { tokenRequests: [{ audience: "a" }, { audience: "a" }] } },
       "a short token": { spec: { tokenRequests: [{ audience: "a", expirationSeconds: 60 }] } },
       "a long token": { spec: { tokenRequests: [{ audience: "a", expirationSeconds: 4294967297 }] } },
     },

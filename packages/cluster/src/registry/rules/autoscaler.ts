@@ -47,6 +47,12 @@ function autoscalerErrors(object: ApiObject, old: ApiObject | undefined): FieldE
   const rule = { anyVersion: same, coreGroup: target.kind === "ReplicationController" };
   errors.push(...referenceErrors(target, "spec.scaleTargetRef", rule));
   errors.push(...metricsErrors(spec, before));
+  // What the older version says in one number is a metric to the server.
+  const part = spec.targetCPUUtilizationPercentage;
+  if (typeof part === "number" && part < 1) {
+    const field = "spec.metrics[0].resource.target.averageUtilization";
+    errors.push(invalidValue(field, part, "must be greater than 0"));
+  }
   for (const way of ["scaleUp", "scaleDown"]) {
     const rules = objectAt(spec, "behavior")[way];
     if (given(rules)) errors.push(...scalingErrors(recordOf(rules), `spec.behavior.${way}`));

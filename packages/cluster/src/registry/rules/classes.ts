@@ -65,8 +65,10 @@ export function runtimeCreate(object: ApiObject): FieldError[] {
   return [...errors, ...tolerationsErrors(listAt(object, "scheduling", "tolerations"), "scheduling.tolerations")];
 }
 
-export const runtimeUpdate = (object: ApiObject, old: ApiObject): FieldError[] =>
-  unchanged(object.handler ?? "", old.handler ?? "", "handler");
+export const runtimeUpdate = (object: ApiObject, old: ApiObject): FieldError[] => [
+  ...runtimeCreate(object),
+  ...unchanged(object.handler ?? "", old.handler ?? "", "handler"),
+];
 
 function tolerationsErrors(tolerations: readonly Fields[], field: string): FieldError[] {
   const errors = tolerations.flatMap((item, i) => tolerationErrors(item, `${field}[${i}]`));

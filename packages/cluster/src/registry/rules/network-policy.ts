@@ -23,7 +23,9 @@ export function policyUpdate(object: ApiObject, old: ApiObject): FieldError[] {
     ...listAt(before, "ingress").flatMap((rule) => listAt(rule, "from")),
     ...listAt(before, "egress").flatMap((rule) => listAt(rule, "to")),
   ];
-  const ranges = peers.flatMap(({ ipBlock }) => [textOf(recordOf(ipBlock).cidr), ...textsOf(recordOf(ipBlock).except)]);
+  const ranges = peers
+    .filter(({ ipBlock }) => given(ipBlock))
+    .flatMap(({ ipBlock }) => [textOf(recordOf(ipBlock).cidr), ...textsOf(recordOf(ipBlock).except)]);
   return policyErrors(objectAt(object, "spec"), { lenient, ranges });
 }
 

@@ -57,9 +57,10 @@ function featuresErrors(object: ApiObject): FieldError[] {
   });
 }
 
-export function nodeUpdate(object: ApiObject, old: ApiObject): FieldError[] {
+export function nodeUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   // The server asks twice about a node that is changed, and all that is found by the first is told first.
-  const errors = [...nodeCreate(object), ...resourcesErrors(object), ...featuresErrors(object)];
+  const whole = subresource === "status" ? [] : nodeCreate(object);
+  const errors = [...whole, ...resourcesErrors(object), ...featuresErrors(object)];
   const seen = new Set<string>();
   for (const [i, { type, address }] of listAt(object, "status", "addresses").entries()) {
     const key = `${type}\n${address}`;

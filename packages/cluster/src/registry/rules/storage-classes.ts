@@ -43,6 +43,7 @@ export function classUpdate(object: ApiObject, old: ApiObject): FieldError[] {
     errors.push(invalidValue("parameters", object.parameters ?? null, IMMUTABLE));
   }
   return [
+    ...classCreate(object),
     ...errors,
     ...unchanged(object.provisioner ?? "", old.provisioner ?? "", "provisioner"),
     ...unchanged(object.reclaimPolicy, old.reclaimPolicy, "reclaimPolicy"),
@@ -85,7 +86,7 @@ function topologiesErrors(topologies: readonly Fields[]): FieldError[] {
     }
     const shape = JSON.stringify([...terms].sort(([a], [b]) => (a < b ? -1 : 1)));
     // A term that says nothing equals the empty places that the server begins with.
-    if (seen.has(shape)) errors.push(duplicateValue(path, ""));
+    if (seen.has(shape) || terms.size === 0) errors.push(duplicateValue(path, ""));
     seen.add(shape);
   }
   return errors;
@@ -213,6 +214,7 @@ export function capacityCreate(object: ApiObject): FieldError[] {
 
 export function capacityUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   return [
+    ...capacityCreate(object),
     ...unchanged(object.nodeTopology, old.nodeTopology, "nodeTopology"),
     ...unchanged(object.storageClassName ?? "", old.storageClassName ?? "", "storageClassName"),
   ];

@@ -1,6 +1,7 @@
 import { deepEqual } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, objectAt } from "../object.ts";
+import { Verbatim } from "../schema/index.ts";
 import { recordOf, textOf, textsOf, unchanged } from "./common.ts";
 import { nodeSelectorErrors } from "./node-selector.ts";
 import { basicAmount, nanosOf, notNegativeAmount, positiveAmount } from "./resources.ts";
@@ -111,15 +112,59 @@ export function volumeUpdate(object: ApiObject, old: ApiObject, subresource?: st
     errors.push(forbiddenField("spec.persistentvolumesource", text));
   }
   errors.push(...unchanged(now.volumeMode, before.volumeMode, "volumeMode"));
-  if (given(before.nodeAffinity) && !deepEqual(now.nodeAffinity, before.nodeAffinity)) {
+  if (given(before.nodeAffinity) && !sameAffinity(now.nodeAffinity, before.nodeAffinity)) {
     const text = "field is immutable, except for updating from beta label to GA";
-    errors.push(invalidValue("nodeAffinity", now.nodeAffinity ?? null, text));
+    errors.push(invalidValue("nodeAffinity", shownAffinity(now.nodeAffinity), text));
   }
   if (given(before.volumeAttributesClassName) && !given(now.volumeAttributesClassName)) {
     const text = "update from non-nil value to nil is forbidden";
     errors.push(forbiddenField("spec.volumeAttributesClassName", text));
   }
   return errors;
+}
+
+/** Labels that got a new name; who writes it instead of the old one changes nothing. */
+const RENAMED: ReadonlyMap<unknown, string> = new Map([
+  ["failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"],
+  ["failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"],
+  ["beta.kubernetes.io/os", "kubernetes.io/os"],
+  ["beta.kubernetes.io/arch", "kubernetes.io/arch"],
+  ["beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"],
+]);
+
+function sameAffinity(now: unknown, before: unknown): boolean {
+  if (Array.isArray(now) && Array.isArray(before)) {
+    return now.length === before.length && now.every((item, i) => sameAffinity(item, before[i]));
+  }
+  if (typeof now !== "object" || typeof before !== "object" || now === null || before === null) {
+    return deepEqual(now, before);
+  }
+  const [fresh, old] = [recordOf(now), recordOf(before)];
+  const keys = new Set([...Object.keys(fresh), ...Object.keys(old)]);
+  // A key that is gone is, to the server, the new name of every key that has none.
+  const renamed = old.operator !== undefined && textOf(fresh.key) === (RENAMED.get(old.key) ?? "");
+  return [...keys].every((key) => (key === "key" && renamed) || sameAffinity(fresh[key], old[key]));
+}
+
+/** Errors print it with the names of the server's own fields. */
+function shownAffinity(affinity: unknown): Verbatim | null {
+  if (!given(affinity)) return null;
+  const items = (list: unknown) =>
+    Array.isArray(list)
+      ? list.map((item) => {
+          const { key = "", operator = "", values = null } = recordOf(item);
+          return { Key: key, Operator: operator, Values: values };
+        })
+      : null;
+  const selector = recordOf(affinity).required;
+  const terms = recordOf(selector).nodeSelectorTerms;
+  const shown = Array.isArray(terms)
+    ? terms.map((term) => ({
+        MatchExpressions: items(recordOf(term).matchExpressions),
+        MatchFields: items(recordOf(term).matchFields),
+      }))
+    : null;
+  return new Verbatim(JSON.stringify({ Required: given(selector) ? { NodeSelectorTerms: shown } : null }));
 }
 
 function sourceOf(spec: Fields, before: Fields): Fields {
