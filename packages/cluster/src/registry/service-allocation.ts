@@ -1,10 +1,16 @@
 import { bareInternal, invalid } from "./errors.ts";
 import { type FieldError, invalidValue } from "./fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "./object.ts";
-import { containsAddress, parseRange } from "./rules/addresses.ts";
-import { textOf, textsOf } from "./rules/common.ts";
-import { isExternal, needsHealthCheck } from "./rules/service.ts";
-import { clusterAddressErrors, familyOf } from "./rules/service-addresses.ts";
+import {
+  clusterAddressErrors,
+  containsAddress,
+  familyOf,
+  isExternal,
+  needsHealthCheck,
+  parseRange,
+  textOf,
+  textsOf,
+} from "./rules/index.ts";
 import type { StrategyContext } from "./strategy.ts";
 
 type Fields = Record<string, unknown>;

@@ -18,6 +18,11 @@ import * as storageClasses from "./storage-classes.ts";
 import * as volumes from "./volumes.ts";
 import * as workloads from "./workloads.ts";
 
+export { containsAddress, parseRange } from "./addresses.ts";
+export { textOf, textsOf } from "./common.ts";
+export { isExternal, needsHealthCheck } from "./service.ts";
+export { clusterAddressErrors, familyOf } from "./service-addresses.ts";
+
 /** What a kind checks beyond the types of its fields. */
 export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" | "validateUpdate"> {
   /** Nobody else complains about its fields: the rules here are all that there are. */
