@@ -22,10 +22,8 @@ const accepted: readonly { readonly reason: string; readonly places: Places }[] 
       "built-in kinds": {
         "replaces a Job by itself": ["body.details", "body.message"],
         "changes of a Job its template": ["body.details", "body.message"],
-        "changes of a PersistentVolumeClaim its mode": ["body.details", "body.message"],
       },
       subresources: {
-        "merges a text into the scale": ["body.details", "body.message"],
         "adds an ephemeral container to the pod itself": ["body.details", "body.message"],
         "changes its node": ["body.details", "body.message"],
         "changes its command": ["body.details", "body.message"],

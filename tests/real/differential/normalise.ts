@@ -10,6 +10,8 @@ export interface Transcript {
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
+const GO_DIFFERENCE =
+  /(immutable after creation(?: except resources\.requests and volumeAttributesClassName for bound claims)?)[\s\S]*$/;
 const age = /^(<unknown>|(\d+[ydhms])+)$/;
 
 /**
@@ -129,7 +131,10 @@ class Symbols {
       try {
         const value = JSON.parse(quoted) as Json;
         const object = typeof value === "string" ? (JSON.parse(value) as Json) : value;
-        return `Invalid value: ${JSON.stringify(sorted(object))}: `;
+        // A whole object has its own version and times in it, which say nothing about the mistake.
+        const whole = typeof object === "object" && object !== null && "apiVersion" in object && "kind" in object;
+        if (whole && "metadata" in object) return "Invalid value: <the object>: ";
+        return `Invalid value: ${JSON.stringify(sorted(object)).replaceAll("[]", "null")}: `;
       } catch {
         return whole;
       }
@@ -137,7 +142,11 @@ class Symbols {
   }
 
   #text(text: string): string {
-    let result = this.#echoes(text)
+    // What follows is how the real server prints its own Go values, and where they differ.
+    let result = this.#echoes(text.replace(GO_DIFFERENCE, "$1"))
+      // Whether an empty list or map was sent, or none, is not kept.
+      .replaceAll("Unsupported value: {}: ", "Unsupported value: null: ")
+      .replaceAll(/Invalid value: (\[\]|\{\}): /g, "Invalid value: null: ")
       .replaceAll(this.#host, "<server>")
       .replaceAll(uuid, (id) => this.#symbol(this.#uids, id, "uid"));
     for (const prefix of this.#prefixes) {

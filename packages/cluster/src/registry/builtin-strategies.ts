@@ -14,10 +14,10 @@ import {
 import { admitPod, tolerateTrouble } from "./defaults-pod.ts";
 import { type FieldError, invalidValue } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
-import { ensureObject, listAt, objectAt, timestamp } from "./object.ts";
+import { ensureObject, isRecord, listAt, objectAt, timestamp } from "./object.ts";
 import { qosClass } from "./pod-subresources.ts";
-import { prepareService } from "./prepare.ts";
 import { type KindRules, rulesOf } from "./rules/index.ts";
+import { prepareService } from "./service-allocation.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
 import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "./validate-events.ts";
 import {
@@ -27,13 +27,10 @@ import {
   validateImmutableSelector,
   validateJob,
   validateJobUpdate,
-  validateLease,
   validatePod,
   validatePodUpdate,
   validateSecret,
   validateSecretUpdate,
-  validateService,
-  validateServiceUpdate,
   validateStatefulSetUpdate,
   validateWorkload,
 } from "./validation.ts";
@@ -111,6 +108,49 @@ function prepareJob(object: ApiObject): void {
   spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
 }
 
+/** The older and the newer way to say where a claim's data comes from say the same. */
+function matchDataSources(object: ApiObject, old?: ApiObject): void {
+  const spec = ensureObject(object, "spec");
+  const before = objectAt(old, "spec");
+  const foreign = isRecord(spec.dataSourceRef) && Boolean(spec.dataSourceRef.namespace);
+  if (foreign && before.dataSourceRef === undefined) delete spec.dataSourceRef;
+  if (before.dataSource === undefined && spec.dataSourceRef === undefined && isRecord(spec.dataSource)) {
+    const { apiGroup, kind } = spec.dataSource;
+    const claim = kind === "PersistentVolumeClaim" && !apiGroup;
+    const snapshot = kind === "VolumeSnapshot" && apiGroup === "snapshot.storage.k8s.io";
+    // Others were never looked at in the older field, and are not now.
+    if (!claim && !snapshot) delete spec.dataSource;
+  }
+  if (isRecord(spec.dataSource) && spec.dataSourceRef === undefined) spec.dataSourceRef = { ...spec.dataSource };
+  else if (isRecord(spec.dataSourceRef) && spec.dataSource === undefined && !spec.dataSourceRef.namespace) {
+    const { namespace: _, ...source } = spec.dataSourceRef;
+    spec.dataSource = source;
+  }
+}
+
+const GONE_SOURCES: Readonly<Record<string, string>> = {
+  glusterfs: "spec.glusterfs: deprecated in v1.25, non-functional in v1.26+",
+  rbd: "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
+  cephfs: "spec.cephfs: deprecated in v1.28, non-functional in v1.31+",
+  photonPersistentDisk: "spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",
+  scaleIO: "spec.scaleIO: deprecated in v1.16, non-functional in v1.22+",
+  storageos: "spec.storageOS: deprecated in v1.22, non-functional in v1.25+",
+};
+
+/** Sources that no node can reach any more. */
+function volumeWarnings(object: ApiObject): string[] {
+  const spec = objectAt(object, "spec");
+  return Object.entries(GONE_SOURCES).flatMap(([key, text]) => (spec[key] === undefined ? [] : [text]));
+}
+
+/** Elections that the server itself holds are switched off, so that what is said about them is not kept. */
+function dropElection(object: ApiObject, old?: ApiObject): void {
+  const spec = ensureObject(object, "spec");
+  for (const key of ["strategy", "preferredHolder"]) {
+    if (old === undefined || objectAt(old, "spec")[key] === undefined) delete spec[key];
+  }
+}
+
 const EVENT_LABELS = labels(
   ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
     (f) => `involvedObject.${f}`,
@@ -177,10 +217,8 @@ const ROWS: Record<string, Row> = {
     ...own(labels("spec.clusterIP", "spec.type")),
     nameRule: "label",
     createOnUpdate: true,
-    validate: validateService,
     prepareForCreate: prepareService,
     prepareForUpdate: (object, old, context) => prepareService(object, context, old),
-    validateUpdate: validateServiceUpdate,
   },
   "/serviceaccounts": SHOWS_DELETED,
   "/persistentvolumeclaims": {
@@ -190,10 +228,13 @@ const ROWS: Record<string, Row> = {
         ...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pvc-protection"]),
       ];
       object.status = { phase: "Pending" };
+      matchDataSources(object);
     },
+    prepareForUpdate: matchDataSources,
   },
   "/persistentvolumes": {
     ...SHOWS_DELETED,
+    warnings: volumeWarnings,
     prepareForCreate: (object, { now }) => {
       object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pv-protection"])];
       object.status = { phase: "Pending", lastPhaseTransitionTime: timestamp(now) };
@@ -248,7 +289,8 @@ const ROWS: Record<string, Row> = {
     validateUpdate: validateJobUpdate,
   },
   "batch/cronjobs": { ...GENERATION, validate: validateCronJob },
-  "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION },
+  "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION, nameRule: "pathSegment" },
+  "networking.k8s.io/ipaddresses": { nameRule: "pathSegment" },
   "networking.k8s.io/ingresses": GENERATION,
   "networking.k8s.io/ingressclasses": GENERATION,
   "networking.k8s.io/networkpolicies": GENERATION,
@@ -268,7 +310,12 @@ const ROWS: Record<string, Row> = {
   "resource.k8s.io/deviceclasses": { ...GENERATION, ...SHOWS_DELETED },
   "resource.k8s.io/resourceclaims": SHOWS_DELETED,
   "resource.k8s.io/resourceclaimtemplates": SHOWS_DELETED,
-  "coordination.k8s.io/leases": { ...NEEDS_VERSION, createOnUpdate: true, validate: validateLease },
+  "coordination.k8s.io/leases": {
+    ...NEEDS_VERSION,
+    createOnUpdate: true,
+    prepareForCreate: (object) => dropElection(object),
+    prepareForUpdate: dropElection,
+  },
   "node.k8s.io/runtimeclasses": { ...NEEDS_VERSION, createOnUpdate: true },
   "storage.k8s.io/storageclasses": SHOWS_DELETED,
   "storage.k8s.io/volumeattributesclasses": SHOWS_DELETED,

@@ -4,6 +4,11 @@ import { foldStringData } from "./prepare.ts";
 
 type Fields = Record<string, unknown>;
 
+/** As {@link preset}, for fields in which an empty text is something that was said. */
+function fill(object: Fields, key: string, value: unknown): void {
+  object[key] ??= value;
+}
+
 const specOf = (object: ApiObject): Fields => ensureObject(object, "spec");
 
 function template(spec: Fields): void {
@@ -111,44 +116,85 @@ function cronJob(object: ApiObject): void {
 function service(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "sessionAffinity", "None");
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
   if (spec.sessionAffinity === "ClientIP") {
     preset(ensureObject(ensureObject(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", 10_800);
   }
   preset(spec, "type", "ClusterIP");
   for (const port of listAt(spec, "ports")) {
     preset(port, "protocol", "TCP");
-    preset(port, "targetPort", port.port);
+    if (!port.targetPort) port.targetPort = port.port;
   }
-  if (spec.type === "NodePort" || spec.type === "LoadBalancer") preset(spec, "externalTrafficPolicy", "Cluster");
-  if (spec.type === "LoadBalancer") preset(spec, "allocateLoadBalancerNodePorts", true);
-  if (spec.type !== "ExternalName") preset(spec, "internalTrafficPolicy", "Cluster");
+  const balancer = spec.type === "LoadBalancer";
+  const open = balancer || spec.type === "NodePort" || (spec.type === "ClusterIP" && !listIsEmpty(spec.externalIPs));
+  if (open) preset(spec, "externalTrafficPolicy", "Cluster");
+  if (balancer) preset(spec, "allocateLoadBalancerNodePorts", true);
+  if (spec.type !== "ExternalName") fill(spec, "internalTrafficPolicy", "Cluster");
+  if (!balancer) return;
+  for (const item of listAt(object, "status", "loadBalancer", "ingress")) if (item.ip) preset(item, "ipMode", "VIP");
 }
 
 function claim(object: ApiObject): void {
-  preset(specOf(object), "volumeMode", "Filesystem");
+  fill(specOf(object), "volumeMode", "Filesystem");
 }
+
+/** What sources of volumes fill in. */
+const VOLUME_DEFAULTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  rbd: { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" },
+  iscsi: { iscsiInterface: "default" },
+  azureDisk: { cachingMode: "ReadWrite", fsType: "ext4", readOnly: false, kind: "Shared" },
+  scaleIO: { storageMode: "ThinProvisioned", fsType: "xfs" },
+};
 
 function persistentVolume(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "persistentVolumeReclaimPolicy", "Retain");
-  preset(spec, "volumeMode", "Filesystem");
+  fill(spec, "volumeMode", "Filesystem");
   if (isRecord(spec.hostPath)) preset(spec.hostPath, "type", "");
+  for (const [key, defaults] of Object.entries(VOLUME_DEFAULTS)) {
+    const source = spec[key];
+    if (!isRecord(source)) continue;
+    for (const [field, value] of Object.entries(defaults)) {
+      if (key === "azureDisk") fill(source, field, value);
+      else preset(source, field, value);
+    }
+  }
 }
 
 function networkPolicy(object: ApiObject): void {
   const spec = specOf(object);
-  preset(spec, "policyTypes", spec.egress === undefined ? ["Ingress"] : ["Ingress", "Egress"]);
+  if (listIsEmpty(spec.policyTypes)) {
+    spec.policyTypes = listIsEmpty(spec.egress) ? ["Ingress"] : ["Ingress", "Egress"];
+  }
   for (const rule of [...listAt(spec, "ingress"), ...listAt(spec, "egress")]) {
-    for (const port of listAt(rule, "ports")) preset(port, "protocol", "TCP");
+    for (const port of listAt(rule, "ports")) fill(port, "protocol", "TCP");
   }
 }
 
 function autoscaler(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "minReplicas", 1);
-  if (object.apiVersion === "autoscaling/v1") return;
+  if (object.apiVersion === "autoscaling/v1") {
+    fill(spec, "targetCPUUtilizationPercentage", 80);
+    return;
+  }
   const target = { type: "Utilization", averageUtilization: 80 };
-  preset(spec, "metrics", [{ type: "Resource", resource: { name: "cpu", target } }]);
+  if (listIsEmpty(spec.metrics)) spec.metrics = [{ type: "Resource", resource: { name: "cpu", target } }];
+  const { behavior } = spec;
+  if (!isRecord(behavior)) return;
+  const percent = { type: "Percent", value: 100, periodSeconds: 15 };
+  const up = ensureObject(behavior, "scaleUp");
+  preset(up, "stabilizationWindowSeconds", 0);
+  fill(up, "selectPolicy", "Max");
+  preset(up, "policies", [{ type: "Pods", value: 4, periodSeconds: 15 }, percent]);
+  const down = ensureObject(behavior, "scaleDown");
+  fill(down, "selectPolicy", "Max");
+  preset(down, "policies", [percent]);
+}
+
+function ingressClass(object: ApiObject): void {
+  const { parameters } = specOf(object);
+  if (isRecord(parameters)) fill(parameters, "scope", "Cluster");
 }
 
 function webhooks(object: ApiObject, mutating: boolean): void {
@@ -183,6 +229,16 @@ function matchResources(match: unknown): void {
   for (const rule of [...listAt(match, "resourceRules"), ...listAt(match, "excludeResourceRules")]) {
     preset(rule, "scope", "*");
   }
+}
+
+/** The one range of a node's pods and the list of them say the same; the one is believed. */
+function nodeRanges(object: ApiObject): void {
+  const { spec } = object;
+  if (!isRecord(spec)) return;
+  const { podCIDR, podCIDRs } = spec;
+  const [first] = Array.isArray(podCIDRs) ? podCIDRs : [];
+  if (podCIDR && first !== podCIDR) spec.podCIDRs = [podCIDR];
+  else if (!podCIDR && first) spec.podCIDR = first;
 }
 
 /** A LimitRange fills in itself what it says only half of. */
@@ -225,7 +281,7 @@ function endpoints(object: ApiObject): void {
 function endpointSlice(object: ApiObject): void {
   for (const port of listAt(object, "ports")) {
     preset(port, "name", "");
-    preset(port, "protocol", "TCP");
+    fill(port, "protocol", "TCP");
   }
 }
 
@@ -234,7 +290,7 @@ function csiDriver(object: ApiObject): void {
   preset(spec, "attachRequired", true);
   preset(spec, "podInfoOnMount", false);
   preset(spec, "storageCapacity", false);
-  preset(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  fill(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
   if (listIsEmpty(spec.volumeLifecycleModes)) spec.volumeLifecycleModes = ["Persistent"];
   preset(spec, "requiresRepublish", false);
   preset(spec, "seLinuxMount", false);
@@ -286,6 +342,7 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
     preset(object, "type", "Opaque");
   },
   "/LimitRange": limitRange,
+  "/Node": nodeRanges,
   "/Service": service,
   "/PersistentVolumeClaim": claim,
   "/PersistentVolume": persistentVolume,
@@ -304,15 +361,16 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
   },
   "batch/CronJob": cronJob,
   "autoscaling/HorizontalPodAutoscaler": autoscaler,
+  "networking.k8s.io/IngressClass": ingressClass,
   "networking.k8s.io/NetworkPolicy": networkPolicy,
   "authentication.k8s.io/TokenRequest": (object) => preset(specOf(object), "expirationSeconds", 3_600),
   "rbac.authorization.k8s.io/RoleBinding": roleRef,
   "rbac.authorization.k8s.io/ClusterRoleBinding": roleRef,
   "storage.k8s.io/StorageClass": (object) => {
-    preset(object, "reclaimPolicy", "Delete");
-    preset(object, "volumeBindingMode", "Immediate");
+    fill(object, "reclaimPolicy", "Delete");
+    fill(object, "volumeBindingMode", "Immediate");
   },
-  "scheduling.k8s.io/PriorityClass": (object) => preset(object, "preemptionPolicy", "PreemptLowerPriority"),
+  "scheduling.k8s.io/PriorityClass": (object) => fill(object, "preemptionPolicy", "PreemptLowerPriority"),
   "admissionregistration.k8s.io/MutatingWebhookConfiguration": (object) => webhooks(object, true),
   "admissionregistration.k8s.io/ValidatingWebhookConfiguration": (object) => webhooks(object, false),
   "admissionregistration.k8s.io/ValidatingAdmissionPolicy": policy,

@@ -8,6 +8,7 @@ export {
   notSupported,
   required,
   tooLong as tooLongValue,
+  tooMany as tooManyItems,
 } from "./schema/index.ts";
 
 /** A field that names something which is not there. Schemas cannot find these, so only the registry knows them. */

@@ -145,7 +145,10 @@ describe("the rules of built-in kinds", () => {
       "a slice of another family",
       "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
       { addressType: "IPv6", endpoints: [{ addresses: ["10.1.2.3"] }, { addresses: ["::1"] }] },
-      ['endpoints[0].addresses[0]: Invalid value: "10.1.2.3": must be an IPv6 address'],
+      [
+        'endpoints[0].addresses: Invalid value: "10.1.2.3": must be an IPv6 address',
+        'endpoints[1].addresses[0]: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+      ],
     ],
     [
       "an Ingress to nowhere",
@@ -160,7 +163,7 @@ describe("the rules of built-in kinds", () => {
         'spec.defaultBackend: Invalid value: "": cannot set both resource and service backends',
         'spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address',
         'spec.rules[0].http.paths[0].path: Invalid value: "x": must be an absolute path',
-        "spec.rules[0].http.paths[0].backend: Required value: port name or number is required",
+        'spec.rules[0].http.paths[0].backend: Invalid value: "": resource or service backend is required',
       ],
     ],
     [

@@ -2,8 +2,9 @@ import type { Clock } from "@lotse/client/meta";
 import type { Store } from "../store/index.ts";
 import type { Admission, RequestUser } from "./admission-hooks.ts";
 import type { Catalog } from "./catalog.ts";
+import { listAt, objectAt } from "./object.ts";
 import type { Provisions } from "./provisions.ts";
-import type { Endpoint } from "./resource.ts";
+import { type Endpoint, storeKey } from "./resource.ts";
 import type { StrategyContext } from "./strategy.ts";
 
 /** Everything that the verbs below need, handed to each of them. */
@@ -63,5 +64,26 @@ export interface ParsedBody {
 }
 
 export function strategyContext(backend: Backend, { user }: Pick<Scope, "user">): StrategyContext {
-  return { now: backend.clock.now(), random: backend.random, user, allocateClusterIp: backend.allocateClusterIp };
+  const { store } = backend;
+  return {
+    now: backend.clock.now(),
+    random: backend.random,
+    user,
+    allocateClusterIp: backend.allocateClusterIp,
+    serviceRanges: () => serviceRanges(store),
+    usesNodePort: (port) => store.list("services").some(({ object }) => hasNodePort(objectAt(object, "spec"), port)),
+  };
+}
+
+function serviceRanges(store: Store): string[] {
+  const first = store.get("servicecidrs.networking.k8s.io", storeKey(undefined, "kubernetes"));
+  if (!first) return [];
+  return store.list("servicecidrs.networking.k8s.io").flatMap(({ object }) => {
+    const { cidrs } = objectAt(object, "spec");
+    return Array.isArray(cidrs) ? cidrs.map(String) : [];
+  });
+}
+
+function hasNodePort(spec: Record<string, unknown>, port: number): boolean {
+  return spec.healthCheckNodePort === port || listAt(spec, "ports").some(({ nodePort }) => nodePort === port);
 }

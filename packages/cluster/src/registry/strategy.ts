@@ -11,6 +11,10 @@ export interface StrategyContext {
   readonly user: RequestUser;
   /** The next free address for a Service, or undefined when `wanted` is taken. */
   readonly allocateClusterIp: (wanted: string | undefined) => string | undefined;
+  /** The ranges that Services get their addresses from, where the cluster tells them. */
+  readonly serviceRanges: () => readonly string[];
+  /** Whether a Service has this port on every node already. */
+  readonly usesNodePort: (port: number) => boolean;
 }
 
 /** How the objects of one kind behave, beyond what all kinds have in common. A kind is a row of these. */

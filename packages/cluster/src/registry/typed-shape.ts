@@ -32,6 +32,16 @@ const OMITTED_STRUCTS: ReadonlySet<string> = new Set([QUANTITY, INT_OR_STRING, .
 /** Times are written as null when nobody set them, except the one that every object has. */
 const TIMES: ReadonlySet<string> = new Set([TIME, MICRO_TIME]);
 
+/** Lists in which it makes a difference whether nothing was said or that there is nothing. */
+const SAID_EMPTY: ReadonlySet<string> = new Set(["HPAScalingRules.policies"]);
+/** Fields that are written even when they point to nothing. */
+const WRITTEN_NULL: Readonly<Record<string, readonly string[]>> = {
+  AzureFilePersistentVolumeSource: ["secretNamespace"],
+  ScaleIOPersistentVolumeSource: ["secretRef"],
+  TypedLocalObjectReference: ["apiGroup"],
+  TypedObjectReference: ["apiGroup"],
+};
+
 interface Place {
   /** As errors and warnings print it: `spec.containers[0].image`. */
   readonly path: string;
@@ -103,10 +113,14 @@ export class TypedShape {
       const names = place.names === "" ? key : `${place.names}.${key}`;
       const read = this.#value(item, schema, { path, struct, names });
       const field = fields.get(key);
-      if (field && !field.pointer && !field.always && isZero(read, field)) continue;
-      setKey(result, key, read);
+      const said = SAID_EMPTY.has(`${struct}.${key}`);
+      if (field && !field.pointer && !field.always && !said && isZero(read, field)) continue;
+      // The storage does not tell an empty list from none.
+      const none = field?.always && field.repeated && isZero(read, field);
+      setKey(result, key, none ? null : read);
     }
     this.#writeZeros(result, fields, properties, place);
+    for (const name of WRITTEN_NULL[struct] ?? []) result[name] ??= null;
     return result;
   }
 
@@ -258,7 +272,6 @@ function readTime(value: unknown, place: Place): unknown {
 /** Six fractional digits exactly, as the layout of a real server asks: `toISOString()` of JavaScript does not fit. */
 function readMicroTime(value: unknown, place: Place): unknown {
   if (typeof value !== "string") throw wrongType(value, place, "string");
-  if (value === "") return null;
   const digits = RFC3339.exec(value)?.[1];
   if (digits?.length !== 7) throw unreadableTime(value, "2006-01-02T15:04:05.000000Z07:00");
   const utc = new Date(Math.floor(Date.parse(value) / 1_000) * 1_000).toISOString();

@@ -96,10 +96,10 @@ export function validateSecret(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data");
   const data = objectAt(object, "data");
   for (const key of SECRET_KEYS[String(object.type)] ?? []) {
-    if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`));
-    else if (JSON_KEYS.includes(key) && !isJson(String(data[key]))) {
-      errors.push(invalidValue(`data[${key}]`, "<secret contents redacted>", "unexpected end of JSON input"));
-    }
+    const missing = key === "ssh-privatekey" ? !data[key] : !Object.hasOwn(data, key);
+    const wrong = missing || !JSON_KEYS.includes(key) ? undefined : jsonComplaint(String(data[key]));
+    if (missing) errors.push(required(`data[${key}]`));
+    else if (wrong !== undefined) errors.push(invalidValue(`data[${key}]`, "<secret contents redacted>", wrong));
   }
   if (object.type === "kubernetes.io/basic-auth" && !["username", "password"].some((key) => Object.hasOwn(data, key))) {
     errors.push(required("data[username]"), required("data[password]"));
@@ -111,32 +111,21 @@ export function validateSecret(object: ApiObject): FieldError[] {
   return errors;
 }
 
-function isJson(base64: string): boolean {
+/** What is wrong with a text that should be an object of JSON. */
+function jsonComplaint(base64: string): string | undefined {
   try {
-    JSON.parse(atob(base64));
-    return true;
+    const value: unknown = JSON.parse(atob(base64));
+    if (value === null || isRecord(value)) return undefined;
+    const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    return `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
   } catch {
-    return false;
+    return "unexpected end of JSON input";
   }
 }
 
 export function validateSecretUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const errors = validateImmutableData(object, old);
   if (object.type !== old.type) errors.unshift(invalidValue("type", object.type, IMMUTABLE));
-  return errors;
-}
-
-export function validateLease(object: ApiObject): FieldError[] {
-  const spec = objectAt(object, "spec");
-  const errors: FieldError[] = [];
-  const duration = spec.leaseDurationSeconds;
-  if (typeof duration === "number" && duration <= 0) {
-    errors.push(invalidValue("spec.leaseDurationSeconds", duration, "must be greater than 0"));
-  }
-  const transitions = spec.leaseTransitions;
-  if (typeof transitions === "number" && transitions < 0) {
-    errors.push(invalidValue("spec.leaseTransitions", transitions, "must be greater than or equal to 0"));
-  }
   return errors;
 }
 
@@ -330,27 +319,4 @@ export function validateJobUpdate(object: ApiObject, old: ApiObject): FieldError
   const suspended = objectAt(old, "spec").suspend === true && objectAt(old, "status").startTime === undefined;
   const fields = suspended ? ["selector", "completionMode"] : ["selector", "template", "completionMode"];
   return immutable(object, old, ...fields);
-}
-
-export function validateService(object: ApiObject): FieldError[] {
-  const spec = objectAt(object, "spec");
-  const ports = listAt(object, "spec", "ports");
-  if (ports.length === 0 && spec.type !== "ExternalName" && spec.clusterIP !== "None") return [required("spec.ports")];
-  const errors: FieldError[] = [];
-  for (const [i, port] of ports.entries()) {
-    for (const field of ["port", "targetPort"]) {
-      const value = port[field] ?? 0;
-      if (typeof value !== "number" || (value >= 1 && value <= 65_535)) continue;
-      errors.push(invalidValue(`spec.ports[${i}].${field}`, value, "must be between 1 and 65535, inclusive"));
-    }
-  }
-  return errors;
-}
-
-export function validateServiceUpdate(object: ApiObject, old: ApiObject): FieldError[] {
-  const now = objectAt(object, "spec");
-  const before = objectAt(old, "spec");
-  if (now.type === "ExternalName" || before.type === "ExternalName" || !before.clusterIP) return [];
-  if (now.clusterIP === before.clusterIP) return [];
-  return [invalidValue("spec.clusterIPs[0]", [now.clusterIP], "may not change once set")];
 }

@@ -15,6 +15,9 @@ import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { accessControl } from "./rbac.ts";
+import { spoiltNetwork } from "./spoilt-network.ts";
+import { spoiltPolicy } from "./spoilt-policy.ts";
+import { spoiltStorage } from "./spoilt-storage.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
 import { watches } from "./watches.ts";
@@ -36,6 +39,9 @@ export const scripts: readonly Script[] = [
   definitions,
   customResources,
   kinds,
+  spoiltNetwork,
+  spoiltStorage,
+  spoiltPolicy,
   subresources,
   versions,
   expressions,

@@ -1,18 +1,35 @@
 import type { Strategy } from "../strategy.ts";
+import * as attachments from "./attachments.ts";
+import * as autoscaler from "./autoscaler.ts";
+import * as budget from "./budget.ts";
 import * as certificates from "./certificates.ts";
+import * as classes from "./classes.ts";
+import * as endpoints from "./endpoints.ts";
 import * as flow from "./flow-control.ts";
-import * as network from "./network.ts";
+import * as ingress from "./ingress.ts";
+import * as leases from "./leases.ts";
+import * as networkPolicy from "./network-policy.ts";
+import * as nodes from "./nodes.ts";
 import * as policy from "./policy.ts";
-import * as storage from "./storage.ts";
+import * as quota from "./quota.ts";
+import * as service from "./service.ts";
+import * as serviceRanges from "./service-ranges.ts";
+import * as storageClasses from "./storage-classes.ts";
+import * as volumes from "./volumes.ts";
 import * as workloads from "./workloads.ts";
+
+export { containsAddress, parseRange } from "./addresses.ts";
+export { textOf, textsOf } from "./common.ts";
+export { isExternal, needsHealthCheck } from "./service.ts";
+export { clusterAddressErrors, familyOf } from "./service-addresses.ts";
 
 /** What a kind checks beyond the types of its fields. */
 export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" | "validateUpdate"> {
+  /** Nobody else complains about its fields: the rules here are all that there are. */
+  readonly whole?: boolean;
   /** Paths, without indexes, that the kind words itself, so that nobody else may complain about them. */
   readonly own?: readonly string[];
 }
-
-const BINDING = ["roleRef.apiGroup", "roleRef.kind", "roleRef.name", "subjects[].kind", "subjects[].name"];
 
 const RULES: Readonly<Record<string, KindRules>> = {
   "apps/deployments": { own: ["spec.strategy.type"], validate: workloads.deployment },
@@ -29,56 +46,110 @@ const RULES: Readonly<Record<string, KindRules>> = {
   "batch/jobs": { validate: workloads.job, validateUpdate: workloads.jobUpdate },
   "batch/cronjobs": { validate: workloads.cronJob },
   "/replicationcontrollers": { validate: workloads.replicationController },
-  "/persistentvolumeclaims": {
-    own: ["spec.accessModes[]"],
-    validate: storage.claim,
-    validateUpdate: storage.claimUpdate,
-  },
-  "/persistentvolumes": { own: ["spec.accessModes[]"], validate: storage.volume },
-  "/limitranges": { validate: storage.limitRange },
-  "/resourcequotas": { own: ["spec.scopes[]"], validate: storage.quota, validateUpdate: storage.quotaUpdate },
+  "/services": { whole: true, validateCreate: service.serviceCreate, validateUpdate: service.serviceUpdate },
+  "/persistentvolumeclaims": { whole: true, validateCreate: volumes.claimCreate, validateUpdate: volumes.claimUpdate },
+  "/persistentvolumes": { whole: true, validateCreate: volumes.volumeCreate, validateUpdate: volumes.volumeUpdate },
+  "/limitranges": { whole: true, validate: quota.limitsErrors },
+  "/resourcequotas": { whole: true, validateCreate: quota.quotaCreate, validateUpdate: quota.quotaUpdate },
+  "/nodes": { whole: true, validateCreate: nodes.nodeCreate, validateUpdate: nodes.nodeUpdate },
+  "/namespaces": { whole: true, validateCreate: nodes.namespaceCreate, validateUpdate: nodes.namespaceUpdate },
+  "/serviceaccounts": { whole: true },
   "storage.k8s.io/storageclasses": {
-    own: ["reclaimPolicy", "provisioner"],
-    validate: storage.storageClass,
-    validateUpdate: storage.storageClassUpdate,
+    whole: true,
+    validateCreate: storageClasses.classCreate,
+    validateUpdate: storageClasses.classUpdate,
+  },
+  "storage.k8s.io/volumeattributesclasses": {
+    whole: true,
+    validateCreate: storageClasses.attributesClassCreate,
+    validateUpdate: storageClasses.attributesClassUpdate,
+  },
+  "storage.k8s.io/csidrivers": {
+    whole: true,
+    validateCreate: storageClasses.driverCreate,
+    validateUpdate: storageClasses.driverUpdate,
+  },
+  "storage.k8s.io/csinodes": {
+    whole: true,
+    validateCreate: storageClasses.csiNodeCreate,
+    validateUpdate: storageClasses.csiNodeUpdate,
+  },
+  "storage.k8s.io/csistoragecapacities": {
+    whole: true,
+    validateCreate: storageClasses.capacityCreate,
+    validateUpdate: storageClasses.capacityUpdate,
+  },
+  "storage.k8s.io/volumeattachments": {
+    whole: true,
+    validateCreate: attachments.attachmentCreate,
+    validateUpdate: attachments.attachmentUpdate,
   },
   "scheduling.k8s.io/priorityclasses": {
-    own: ["preemptionPolicy"],
-    validate: storage.priorityClass,
-    validateUpdate: storage.priorityClassUpdate,
+    whole: true,
+    validateCreate: classes.priorityCreate,
+    validateUpdate: classes.priorityUpdate,
   },
   "node.k8s.io/runtimeclasses": {
-    own: ["handler"],
-    validate: storage.runtimeClass,
-    validateUpdate: storage.runtimeClassUpdate,
+    whole: true,
+    validateCreate: classes.runtimeCreate,
+    validateUpdate: classes.runtimeUpdate,
   },
+  "coordination.k8s.io/leases": { whole: true, validate: leases.leaseErrors },
   "events.k8s.io/events": { own: ["series.count", "series.lastObservedTime"] },
-  "/endpoints": { own: ["subsets[].addresses[].ip"], validate: network.endpoints },
+  "/endpoints": {
+    whole: true,
+    validateCreate: endpoints.endpointsCreate,
+    validateUpdate: endpoints.endpointsUpdate,
+  },
   "discovery.k8s.io/endpointslices": {
-    own: ["addressType", "endpoints[].addresses"],
-    validateCreate: network.endpointSlice,
-    validateUpdate: network.endpointSliceUpdate,
+    whole: true,
+    validateCreate: endpoints.sliceCreate,
+    validateUpdate: endpoints.sliceUpdate,
   },
   "networking.k8s.io/ingresses": {
-    own: ["spec.rules[].http.paths[].pathType"],
-    validate: network.ingress,
+    whole: true,
+    validateCreate: ingress.ingressCreate,
+    validateUpdate: ingress.ingressUpdate,
   },
-  "networking.k8s.io/ingressclasses": { validate: network.ingressClass, validateUpdate: network.ingressClassUpdate },
-  "networking.k8s.io/networkpolicies": { own: ["spec.policyTypes[]"], validate: network.networkPolicy },
-  "policy/poddisruptionbudgets": { validate: network.budget },
+  "networking.k8s.io/ingressclasses": {
+    whole: true,
+    validateCreate: ingress.classCreate,
+    validateUpdate: ingress.classUpdate,
+  },
+  "networking.k8s.io/networkpolicies": {
+    whole: true,
+    validateCreate: networkPolicy.policyCreate,
+    validateUpdate: networkPolicy.policyUpdate,
+  },
+  "networking.k8s.io/ipaddresses": {
+    whole: true,
+    validateCreate: serviceRanges.addressCreate,
+    validateUpdate: serviceRanges.addressUpdate,
+  },
+  "networking.k8s.io/servicecidrs": {
+    whole: true,
+    validateCreate: serviceRanges.rangeCreate,
+    validateUpdate: serviceRanges.rangeUpdate,
+  },
+  "policy/poddisruptionbudgets": {
+    whole: true,
+    validateCreate: budget.budgetCreate,
+    validateUpdate: budget.budgetUpdate,
+  },
   "autoscaling/horizontalpodautoscalers": {
-    own: ["spec.scaleTargetRef.kind", "spec.scaleTargetRef.name", "spec.maxReplicas"],
-    validate: network.autoscaler,
+    whole: true,
+    validateCreate: autoscaler.autoscalerCreate,
+    validateUpdate: autoscaler.autoscalerUpdate,
   },
-  "rbac.authorization.k8s.io/roles": { own: ["rules[].verbs"], validate: policy.role(true) },
-  "rbac.authorization.k8s.io/clusterroles": { own: ["rules[].verbs"], validate: policy.role(false) },
+  "rbac.authorization.k8s.io/roles": { whole: true, validate: policy.role(true) },
+  "rbac.authorization.k8s.io/clusterroles": { whole: true, validate: policy.role(false) },
   "rbac.authorization.k8s.io/rolebindings": {
-    own: BINDING,
+    whole: true,
     validate: policy.binding(true),
     validateUpdate: policy.roleRefUpdate,
   },
   "rbac.authorization.k8s.io/clusterrolebindings": {
-    own: BINDING,
+    whole: true,
     validate: policy.binding(false),
     validateUpdate: policy.roleRefUpdate,
   },

@@ -1,16 +1,33 @@
-import { deepEqual, dns1123SubdomainErrors } from "@lotse/client/meta";
+import { deepEqual, pathSegmentErrors } from "@lotse/client/meta";
 import { type FieldError, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, listAt, objectAt } from "../object.ts";
 import { Verbatim } from "../schema/index.ts";
 import { textOf, textsOf } from "./common.ts";
+import { complain, given, selectorErrors, subdomainErrors } from "./values.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 
 /** The rules of a role; one of a namespace cannot speak of paths. */
 export const role =
   (namespaced: boolean) =>
-  (object: ApiObject): FieldError[] =>
-    listAt(object, "rules").flatMap((rule, i) => policyRule(rule, namespaced, `rules[${i}]`));
+  (object: ApiObject): FieldError[] => [
+    ...listAt(object, "rules").flatMap((rule, i) => policyRule(rule, namespaced, `rules[${i}]`)),
+    ...(namespaced ? [] : aggregationErrors(object)),
+  ];
+
+/** Roles may be made of others, which are found by their labels. */
+function aggregationErrors({ aggregationRule }: ApiObject): FieldError[] {
+  if (!given(aggregationRule)) return [];
+  const field = "aggregationRule.clusterRoleSelectors";
+  const selectors = listAt(aggregationRule, "clusterRoleSelectors");
+  if (selectors.length === 0) {
+    return [required(field, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
+  }
+  return selectors.flatMap((selector, i) => {
+    const wrong = selectorErrors(selector, `${field}[${i}]`);
+    return wrong.length === 0 ? [] : [...wrong, invalidValue(`${field}[${i}]`, null, "invalid label selector.")];
+  });
+}
 
 function policyRule(rule: Record<string, unknown>, namespaced: boolean, path: string): FieldError[] {
   const errors: FieldError[] = [];
@@ -45,12 +62,7 @@ export const binding =
     const kinds = namespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
     if (!kinds.includes(textOf(kind))) errors.push(notSupported("roleRef.kind", textOf(kind), kinds));
     if (!name) errors.push(required("roleRef.name"));
-    else if (/[/%]/.test(textOf(name)) || name === "." || name === "..") {
-      const text = /[/%]/.test(textOf(name))
-        ? `may not contain '${textOf(name).includes("/") ? "/" : "%"}'`
-        : `may not be '${name}'`;
-      errors.push(invalidValue("roleRef.name", name, text));
-    }
+    else errors.push(...complain(pathSegmentErrors(textOf(name)), "roleRef.name", name));
     for (const [i, subject] of listAt(object, "subjects").entries()) {
       errors.push(...subjectErrors(subject, namespaced, `subjects[${i}]`));
     }
@@ -64,8 +76,7 @@ function subjectErrors(subject: Record<string, unknown>, namespaced: boolean, pa
   switch (subject.kind) {
     case "ServiceAccount":
       if (subject.name) {
-        const wrong = dns1123SubdomainErrors(textOf(subject.name));
-        errors.push(...wrong.map((text) => invalidValue(`${path}.name`, subject.name, text)));
+        errors.push(...subdomainErrors(textOf(subject.name), `${path}.name`));
       }
       if (group !== "") errors.push(notSupported(`${path}.apiGroup`, group, [""]));
       // In a namespace, an account without one is meant to be there.
