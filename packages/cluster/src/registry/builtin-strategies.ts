@@ -21,20 +21,12 @@ import { defaultStrategy, type Strategy } from "./strategy.ts";
 import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "./validate-events.ts";
 import {
   validateConfigMap,
-  validateCronJob,
   validateImmutableData,
-  validateImmutableSelector,
-  validateJob,
-  validateJobUpdate,
   validateLease,
-  validatePod,
-  validatePodUpdate,
   validateSecret,
   validateSecretUpdate,
   validateService,
   validateServiceUpdate,
-  validateStatefulSetUpdate,
-  validateWorkload,
 } from "./validation.ts";
 
 type Row = Partial<Strategy>;
@@ -105,9 +97,11 @@ function prepareJob(object: ApiObject): void {
   const { labels: own } = object.metadata;
   // A job without labels of its own has those of its pods, these here included.
   const shared = Object.keys(own ?? {}).length === 0 || deepEqual(own, meta.labels);
-  meta.labels = { ...(meta.labels as object), ...all };
+  // Labels that somebody wrote are left for validation to refuse.
+  meta.labels = { ...all, ...(meta.labels as object) };
   if (shared) object.metadata.labels = { ...(meta.labels as Record<string, string>) };
-  spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
+  const matchLabels = { "batch.kubernetes.io/controller-uid": uid, ...objectAt(spec, "selector", "matchLabels") };
+  spec.selector = { ...objectAt(spec, "selector"), matchLabels };
 }
 
 const EVENT_LABELS = labels(
@@ -156,8 +150,6 @@ const ROWS: Record<string, Row> = {
     }),
     prepareForCreate: preparePod,
     prepareForUpdate: (object) => tolerateTrouble(ensureObject(object, "spec")),
-    validate: validatePod,
-    validateUpdate: validatePodUpdate,
     gracePeriodSeconds: podGracePeriod,
   },
   "/services": {
@@ -219,12 +211,10 @@ const ROWS: Record<string, Row> = {
   "apps/deployments": {
     ...GENERATION,
     statusKeepsLabels: true,
-    validate: validateWorkload,
-    validateUpdate: validateImmutableSelector,
   },
-  "apps/replicasets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
-  "apps/daemonsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
-  "apps/statefulsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateStatefulSetUpdate },
+  "apps/replicasets": GENERATION,
+  "apps/daemonsets": GENERATION,
+  "apps/statefulsets": { ...GENERATION, nameRule: "label" },
   "batch/jobs": {
     ...GENERATION,
     ...own({ "status.successful": (object) => String(objectAt(object, "status").succeeded ?? 0) }),
@@ -232,10 +222,8 @@ const ROWS: Record<string, Row> = {
     defaultPropagationWarning:
       "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
     prepareForCreate: prepareJob,
-    validate: validateJob,
-    validateUpdate: validateJobUpdate,
   },
-  "batch/cronjobs": { ...GENERATION, validate: validateCronJob },
+  "batch/cronjobs": GENERATION,
   "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION },
   "networking.k8s.io/ingresses": GENERATION,
   "networking.k8s.io/ingressclasses": GENERATION,

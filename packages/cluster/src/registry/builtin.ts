@@ -86,7 +86,10 @@ function toVersion(kind: BuiltinKind, storageVersion: string, tables: () => Buil
         kind: kind.kind,
         ref: refOf(kind, tables()),
         defaults: defaultsOf(kind.group, kind.kind),
-        checksItself: kind.kind === "CustomResourceDefinition" || kind.group === "admissionregistration.k8s.io",
+        checksItself:
+          kind.kind === "CustomResourceDefinition" ||
+          kind.group === "admissionregistration.k8s.io" ||
+          rulesOf(kind.group, kind.plural).complete === true,
         ownChecks: new Set(rulesOf(kind.group, kind.plural).own),
         conversion: conversionOf(kind.group, kind.kind, kind.version, storageVersion),
       });

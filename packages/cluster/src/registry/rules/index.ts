@@ -2,33 +2,41 @@ import type { Strategy } from "../strategy.ts";
 import * as certificates from "./certificates.ts";
 import * as flow from "./flow-control.ts";
 import * as network from "./network.ts";
+import * as pods from "./pod/index.ts";
 import * as policy from "./policy.ts";
 import * as storage from "./storage.ts";
-import * as workloads from "./workloads.ts";
+import * as apps from "./workload/apps.ts";
+import * as jobs from "./workload/jobs.ts";
 
 /** What a kind checks beyond the types of its fields. */
 export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" | "validateUpdate"> {
   /** Paths, without indexes, that the kind words itself, so that nobody else may complain about them. */
   readonly own?: readonly string[];
+  /** The kind says everything itself, required fields and choices included. */
+  readonly complete?: boolean;
 }
 
 const BINDING = ["roleRef.apiGroup", "roleRef.kind", "roleRef.name", "subjects[].kind", "subjects[].name"];
 
 const RULES: Readonly<Record<string, KindRules>> = {
-  "apps/deployments": { own: ["spec.strategy.type"], validate: workloads.deployment },
-  "apps/replicasets": { validate: workloads.alwaysRestarts },
-  "apps/statefulsets": {
-    own: ["spec.podManagementPolicy", "spec.updateStrategy.type"],
-    validate: workloads.statefulSet,
-  },
-  "apps/daemonsets": { own: ["spec.updateStrategy.type"], validate: workloads.daemonSet },
+  "/pods": { complete: true, validateCreate: pods.pod, validateUpdate: pods.podUpdate },
+  "/podtemplates": { complete: true, validate: pods.podTemplate },
+  "apps/deployments": { complete: true, validateCreate: apps.deployment, validateUpdate: apps.deploymentUpdate },
+  "apps/replicasets": { complete: true, validateCreate: apps.replicaSet, validateUpdate: apps.replicaSetUpdate },
+  "apps/statefulsets": { complete: true, validateCreate: apps.statefulSet, validateUpdate: apps.statefulSetUpdate },
+  "apps/daemonsets": { complete: true, validateCreate: apps.daemonSet, validateUpdate: apps.daemonSetUpdate },
   "apps/controllerrevisions": {
-    validate: workloads.controllerRevision,
-    validateUpdate: workloads.controllerRevisionUpdate,
+    complete: true,
+    validateCreate: apps.controllerRevision,
+    validateUpdate: apps.controllerRevisionUpdate,
   },
-  "batch/jobs": { validate: workloads.job, validateUpdate: workloads.jobUpdate },
-  "batch/cronjobs": { validate: workloads.cronJob },
-  "/replicationcontrollers": { validate: workloads.replicationController },
+  "batch/jobs": { complete: true, validateCreate: jobs.job, validateUpdate: jobs.jobUpdate },
+  "batch/cronjobs": { complete: true, validateCreate: jobs.cronJob, validateUpdate: jobs.cronJobUpdate },
+  "/replicationcontrollers": {
+    complete: true,
+    validateCreate: apps.replicationController,
+    validateUpdate: apps.replicationControllerUpdate,
+  },
   "/persistentvolumeclaims": {
     own: ["spec.accessModes[]"],
     validate: storage.claim,
