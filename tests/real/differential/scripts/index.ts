@@ -14,10 +14,12 @@ import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
+import { podRules } from "./pod-rules.ts";
 import { accessControl } from "./rbac.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
 import { watches } from "./watches.ts";
+import { workloadRules } from "./workload-rules.ts";
 
 /** Every script, each independent of the others. */
 export const scripts: readonly Script[] = [
@@ -43,6 +45,8 @@ export const scripts: readonly Script[] = [
   accessControl,
   policies,
   limits,
+  ...podRules,
+  ...workloadRules,
   // Last, because it forgets what the others did.
   expiry,
 ];
