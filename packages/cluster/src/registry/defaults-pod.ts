@@ -27,7 +27,7 @@ export function defaultPodSpec(spec: Fields): void {
   // Nobody has switched this on.
   delete spec.schedulingGroup;
   // Both names mean the same; old clients read one of them, new ones the other.
-  if (spec.serviceAccountName !== undefined) preset(spec, "serviceAccount", spec.serviceAccountName);
+  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
   else if (spec.serviceAccount !== undefined) spec.serviceAccountName = spec.serviceAccount;
 }
 
@@ -109,7 +109,10 @@ function defaultContainer(container: Fields): void {
   }
   const lifecycle = container.lifecycle;
   // Nobody has switched this on.
-  if (isRecord(lifecycle)) delete lifecycle.stopSignal;
+  if (isRecord(lifecycle) && lifecycle.stopSignal !== undefined) {
+    delete lifecycle.stopSignal;
+    if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
+  }
   for (const hook of isRecord(lifecycle) ? [lifecycle.postStart, lifecycle.preStop] : []) {
     if (isRecord(hook) && isRecord(hook.httpGet)) defaultHttpGet(hook.httpGet);
   }

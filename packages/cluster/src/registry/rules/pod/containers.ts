@@ -76,7 +76,9 @@ export function checkInitContainers(
   for (const [i, container] of list.entries()) {
     const here = `${path}[${i}]`;
     checkCommon(container, around, here, errors);
-    checkRestartPolicy(container, here, errors);
+    if (isSet(container.restartPolicy)) checkRestartPolicy(container, here, errors);
+    else if (structs(container.restartPolicyRules).length > 0)
+      errors.push(required(`${here}.restartPolicy`, NO_POLICY));
     const name = text(container.name);
     if (names.has(name)) errors.push(duplicateValue(`${here}.name`, name));
     else if (name !== "") names.add(name);
@@ -131,7 +133,7 @@ export function checkEphemeralContainers(
     const target = text(container.targetContainerName);
     if (target !== "" && !targets.has(target)) errors.push(missingReference(`${here}.targetContainerName`, target));
     for (const field of NOT_FOR_VISITORS) {
-      if (isGiven(container[field])) errors.push(forbiddenField(`${here}.${field}`, detail));
+      if (isGiven(container, field)) errors.push(forbiddenField(`${here}.${field}`, detail));
     }
     for (const [j, mount] of structs(container.volumeMounts).entries()) {
       for (const field of ["subPath", "subPathExpr"]) {
@@ -141,9 +143,9 @@ export function checkEphemeralContainers(
   }
 }
 
-/** Whether somebody wrote a field at all; an empty struct is what defaults leave. */
-const isGiven = (value: unknown): boolean =>
-  isSet(value) && (Array.isArray(value) || typeof value !== "object" || Object.keys(value as object).length > 0);
+/** Whether somebody wrote a field at all; empty resources are what defaults leave. */
+const isGiven = (container: Fields, field: string): boolean =>
+  isSet(container[field]) && (field !== "resources" || Object.keys(container.resources as object).length > 0);
 
 /** The image of a pod's container is no place for spaces; templates may have them. */
 export function checkImageSpaces(container: Fields, path: string, errors: Errors): void {
@@ -221,6 +223,7 @@ function checkResizePolicy(list: readonly Fields[], restartPolicy: string, path:
 
 const RESTART_POLICIES = ["Always", "Never", "OnFailure"];
 const RESTART_ACTIONS = ["Restart", "RestartAllContainers"];
+const NO_POLICY = "must specify restartPolicy when restart rules are used";
 const MOST_RULES = 20;
 const MOST_EXIT_CODES = 255;
 
@@ -230,7 +233,7 @@ function checkRestartPolicy(container: Fields, path: string, errors: Errors): vo
   const policy = container.restartPolicy;
   if (!isSet(policy)) {
     if (rules.length === 0) return;
-    errors.push(required(`${path}.restartPolicy`, "must specify restartPolicy when restart rules are used"));
+    errors.push(required(`${path}.restartPolicy`, NO_POLICY));
   } else checkOneOf(policy, RESTART_POLICIES, `${path}.restartPolicy`, errors);
   if (rules.length > MOST_RULES) errors.push(tooManyValues(`${path}.restartPolicyRules`, rules.length, MOST_RULES));
   for (const [i, rule] of rules.entries()) {

@@ -74,10 +74,9 @@ const isSameToleration = (a: Fields, b: Fields): boolean =>
   ["key", "operator", "value", "effect"].every((field) => text(a[field]) === text(b[field]));
 
 function checkGates(spec: Fields, before: Fields, errors: Errors): void {
-  const known = new Set(structs(before.schedulingGates).map(({ name }) => text(name)));
-  for (const [i, gate] of structs(spec.schedulingGates).entries()) {
-    const name = text(gate.name);
-    if (known.has(name)) continue;
+  const added = new Map(structs(spec.schedulingGates).map(({ name }, i) => [text(name), i]));
+  for (const { name } of structs(before.schedulingGates)) added.delete(text(name));
+  for (const [name, i] of added) {
     const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
     errors.push(forbiddenField(`spec.schedulingGates[${i}].name`, detail));
   }

@@ -21,15 +21,18 @@ function checkPart(value: unknown, path: string, errors: Errors): void {
 }
 
 /** A strategy as errors print it: with the names of the server's own fields. */
-export function strategyText(strategy: Fields, fields: readonly (readonly [own: string, name: string])[]): Verbatim {
+export function strategyText(
+  strategy: Fields,
+  fields: readonly (readonly [own: string, name: string, zero: number | null])[],
+): Verbatim {
   const rolling = struct(strategy.rollingUpdate);
-  const own = rolling && Object.fromEntries(fields.map(([key, name]) => [key, rolling[name] ?? null]));
+  const own = rolling && Object.fromEntries(fields.map(([key, name, zero]) => [key, rolling[name] ?? zero]));
   return new Verbatim(JSON.stringify({ Type: text(strategy.type), RollingUpdate: own ?? null }));
 }
 
 const BOTH = [
-  ["MaxUnavailable", "maxUnavailable"],
-  ["MaxSurge", "maxSurge"],
+  ["MaxUnavailable", "maxUnavailable", 0],
+  ["MaxSurge", "maxSurge", 0],
 ] as const;
 
 /** The strategy of a Deployment. */
@@ -82,8 +85,8 @@ export function checkDaemonStrategy(strategy: Fields, path: string, errors: Erro
 }
 
 const PARTITION = [
-  ["Partition", "partition"],
-  ["MaxUnavailable", "maxUnavailable"],
+  ["Partition", "partition", 0],
+  ["MaxUnavailable", "maxUnavailable", null],
 ] as const;
 
 /** The strategy of a StatefulSet. */
