@@ -1,6 +1,6 @@
 import { ensureObject, isRecord, listAt, objectAt } from "./object.ts";
 import { formatAmount } from "./quantity-form.ts";
-import { roundResources, totals } from "./rules/pod/resources.ts";
+import { roundResources, totals } from "./rules/index.ts";
 
 type Fields = Record<string, unknown>;
 

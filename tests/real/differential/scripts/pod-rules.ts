@@ -431,7 +431,7 @@ const pod = (spec: Json, meta: Fields = {}): Json => ({
   spec,
 });
 const create = (name: string, spec: Json, meta: Fields = {}): Step => post(name, path, pod(spec, meta), rest);
-const values = wrongValues("io.k8s.api.core.v1.PodSpec", [
+const values = wrongValues("PodSpec", [
   "volumes[].ephemeral.volumeClaimTemplate.metadata",
   // Whether there is such a class is no rule of pods.
   "runtimeClassName",

@@ -105,7 +105,7 @@ const pods = (plural: string, kind: string, more: Partial<Kind> = {}): Kind => (
   kind,
   apiVersion: "apps/v1",
   plural,
-  component: `io.k8s.api.apps.v1.${kind}Spec`,
+  component: `${kind}Spec`,
   good: { selector, template: template() },
   skip: ["template.spec", "template.metadata", "selector.matchExpressions"],
   wrong: selectors,
@@ -171,7 +171,7 @@ const jobs: Kind = {
   kind: "Job",
   apiVersion: "batch/v1",
   plural: "jobs",
-  component: "io.k8s.api.batch.v1.JobSpec",
+  component: "JobSpec",
   good: { template: finite, suspend: true },
   skip: ["template.spec", "template.metadata", "selector.matchExpressions"],
   wrong: {
@@ -191,7 +191,7 @@ const cronJobs: Kind = {
   kind: "CronJob",
   apiVersion: "batch/v1",
   plural: "cronjobs",
-  component: "io.k8s.api.batch.v1.CronJobSpec",
+  component: "CronJobSpec",
   good: { schedule: "0 0 1 1 *", jobTemplate: { spec: { template: finite } } },
   skip: ["jobTemplate.spec.template.spec", "jobTemplate.spec.template.metadata", "jobTemplate.metadata"],
   wrong: {
@@ -245,7 +245,7 @@ const KINDS: readonly Kind[] = [
     kind: "ReplicationController",
     apiVersion: "v1",
     plural: "replicationcontrollers",
-    component: "io.k8s.api.core.v1.ReplicationControllerSpec",
+    component: "ReplicationControllerSpec",
     good: { replicas: 0, selector: labels, template: template() },
     skip: ["template.spec", "template.metadata"],
     wrong: {

@@ -1,14 +1,14 @@
 /**
- * Objects in which one field is wrong, made of the schemas: every field of a kind's spec gets values that its type
- * allows and its meaning mostly does not. What stands around the field is as small as it can be.
+ * Objects in which one field is wrong, made of the shapes of specs in specs.json: every field gets values that its type
+ * allows and its meaning mostly does not. What stands around the field is as small as it can be. The shapes are those of
+ * the server's OpenAPI: each struct with its fields, `[X]` for a list of X, `port` for a number or a text.
  */
-import { createSchemaTable } from "../../../../packages/cluster/src/registry/tables/index.ts";
 import type { Json } from "../script.ts";
+import specs from "./specs.json" with { type: "json" };
 
 type Fields = { readonly [key: string]: Json };
-type Schema = ReturnType<ReturnType<typeof createSchemaTable>["get"]>;
 
-const schemas = createSchemaTable();
+const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = specs;
 
 /** A field with one of its values: `containers[].ports[].hostPort = -1`, and the spec that has nothing else. */
 export interface WrongValue {
@@ -16,51 +16,39 @@ export interface WrongValue {
   readonly fields: Fields;
 }
 
-const TEXTS: readonly Json[] = ["Not_valid!", "x"];
-const NUMBERS: readonly Json[] = [-1, 0, 70_000];
-const QUANTITIES: readonly Json[] = ["-1", "1500u"];
-const PORTS: readonly Json[] = [-1, "Bad--name-", "150%"];
-const MAP: readonly Json[] = [{ "bad key!": "bad value!" }];
+/** What a field of a type gets; fields of other types are structs. */
+const VALUES: Readonly<Record<string, readonly Json[] | undefined>> = {
+  string: ["Not_valid!", "x"],
+  integer: [-1, 0, 70_000],
+  boolean: [true, false],
+  quantity: ["-1", "1500u"],
+  quantities: [{ "bad key!": "1" }, { cpu: "-1" }, { gpu: "1" }],
+  port: [-1, "Bad--name-", "150%"],
+  map: [{ "bad key!": "bad value!" }],
+  time: [],
+  any: [],
+};
 
-/** Every field below a component of the API, each with some values; `skip` names fields that are left alone. */
-export function wrongValues(component: string, skip: readonly string[] = []): WrongValue[] {
+/** Every field below a struct of the API, each with some values; `skip` names fields that are left alone. */
+export function wrongValues(struct: string, skip: readonly string[] = []): WrongValue[] {
   const found: WrongValue[] = [];
-  const walk = (schema: Schema, path: string, wrap: (value: Json) => Fields): void => {
-    for (const [key, property] of Object.entries(schema.properties ?? {})) {
+  const walk = (shape: string, path: string, wrap: (value: Json) => Fields): void => {
+    for (const [key, type] of Object.entries(shapes[shape] ?? {})) {
       const here = path === "" ? key : `${path}.${key}`;
-      if (skip.includes(here)) continue;
-      visit(property, here, (value) => wrap({ [key]: value }));
+      if (!skip.includes(here)) visit(type, here, (value) => wrap({ [key]: value }));
     }
   };
-  const visit = (property: Schema, path: string, wrap: (value: Json) => Fields): void => {
-    const values = leafValues(property);
-    if (values !== undefined) {
-      for (const value of values) found.push({ name: `${path} = ${JSON.stringify(value)}`, fields: wrap(value) });
-    } else if (property.type === "array") {
-      const items = property.items ?? {};
-      visit(items, `${path}[]`, (value) => wrap([value]));
-    } else if (property.$ref !== undefined) {
-      found.push({ name: `${path} = {}`, fields: wrap({}) });
-      walk(schemas.get(property.$ref), path, wrap);
+  const visit = (type: string, path: string, wrap: (value: Json) => Fields): void => {
+    if (type.startsWith("[")) {
+      visit(type.slice(1, -1), `${path}[]`, (value) => wrap([value]));
+      return;
     }
+    const values = VALUES[type] ?? [{}];
+    for (const value of values) found.push({ name: `${path} = ${JSON.stringify(value)}`, fields: wrap(value) });
+    if (VALUES[type] === undefined) walk(type, path, wrap);
   };
-  walk(schemas.get(component), "", (value) => value as Fields);
+  walk(struct, "", (value) => value as Fields);
   return found;
-}
-
-function leafValues(schema: Schema): readonly Json[] | undefined {
-  const ref = schema.$ref ?? "";
-  if (ref.endsWith(".Quantity")) return QUANTITIES;
-  if (ref.endsWith(".IntOrString")) return PORTS;
-  if (ref.endsWith(".Time") || ref.endsWith(".MicroTime") || ref.endsWith(".FieldsV1")) return [];
-  if (schema.type === "string") return TEXTS;
-  if (schema.type === "integer" || schema.type === "number") return NUMBERS;
-  if (schema.type === "boolean") return [true, false];
-  if (schema.additionalProperties !== undefined) {
-    const values = schema.additionalProperties as Schema;
-    return values.$ref?.endsWith(".Quantity") ? [{ "bad key!": "1" }, { cpu: "-1" }, { gpu: "1" }] : MAP;
-  }
-  return undefined;
 }
 
 /** `b` over `a`, field by field. Lists are taken from `b`, their items over the first one of `a`. */

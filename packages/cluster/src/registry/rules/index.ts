@@ -8,6 +8,8 @@ import * as storage from "./storage.ts";
 import * as apps from "./workload/apps.ts";
 import * as jobs from "./workload/jobs.ts";
 
+export { roundResources, totals } from "./pod/index.ts";
+
 /** What a kind checks beyond the types of its fields. */
 export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" | "validateUpdate"> {
   /** Paths, without indexes, that the kind words itself, so that nobody else may complain about them. */

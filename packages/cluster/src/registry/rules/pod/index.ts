@@ -10,7 +10,12 @@ import { checkPod, checkPodTemplate } from "./spec.ts";
 import { checkPodStatus } from "./status.ts";
 import { checkPodUpdate, checkVisitors } from "./update.ts";
 
+export { checkPodAnnotations } from "./annotations.ts";
+export * from "./check.ts";
+export { roundResources, totals } from "./resources.ts";
+export { checkSelector, isEmptySelector, selectorText, selects } from "./selectors.ts";
 export { checkPodTemplate } from "./spec.ts";
+export { checkAnnotations, checkClaimSpec } from "./volume-claims.ts";
 
 /** What is wrong with a new pod. */
 export function pod(object: ApiObject): FieldError[] {

@@ -1,24 +1,28 @@
 /** Kinds that keep pods alive: what they must say, and what of them stays as it is. */
+
 import { deepEqual } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, IMMUTABLE, invalidValue, required } from "../../fields.ts";
 import type { ApiObject } from "../../object.ts";
-import { checkPodAnnotations } from "../pod/annotations.ts";
 import {
+  checkAnnotations,
+  checkClaimSpec,
   checkLabel,
   checkLabels,
   checkNotNegative,
   checkOneOf,
+  checkPodAnnotations,
+  checkPodTemplate,
   type Errors,
   type Fields,
+  isEmptySelector,
   isSet,
   number,
+  selectorText,
+  selects,
   struct,
   structs,
   text,
-} from "../pod/check.ts";
-import { checkPodTemplate } from "../pod/index.ts";
-import { isEmptySelector, selectorText, selects } from "../pod/selectors.ts";
-import { checkAnnotations, checkClaimSpec } from "../pod/volume-claims.ts";
+} from "../pod/index.ts";
 import { checkCounts, checkDecremented } from "./counts.ts";
 import { checkDaemonStrategy, checkDeploymentStrategy, checkStatefulStrategy } from "./rolling.ts";
 import {

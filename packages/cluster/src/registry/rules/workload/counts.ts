@@ -1,7 +1,8 @@
 /** Numbers in the status of workloads. */
+
 import { invalidValue } from "../../fields.ts";
 import type { ApiObject } from "../../object.ts";
-import { checkNotNegative, type Errors, isSet, number, struct } from "../pod/check.ts";
+import { checkNotNegative, type Errors, isSet, number, struct } from "../pod/index.ts";
 
 /** That no number is below zero, that those in `limited` are no more than all, and no more available than ready. */
 export function checkCounts(
@@ -15,11 +16,11 @@ export function checkCounts(
   for (const field of fields) checkNotNegative(status[field], `status.${field}`, errors);
   for (const field of limited) {
     if (number(status[field]) <= number(status.replicas)) continue;
-    errors.push(invalidValue(`status.${field}`, status[field], "cannot be greater than status.replicas"));
+    errors.push(invalidValue(`status.${field}`, number(status[field]), "cannot be greater than status.replicas"));
   }
   if (limited.length > 0 && number(status.availableReplicas) > number(status.readyReplicas)) {
     const detail = `cannot be greater than ${ready}`;
-    errors.push(invalidValue("status.availableReplicas", status.availableReplicas, detail));
+    errors.push(invalidValue("status.availableReplicas", number(status.availableReplicas), detail));
   }
 }
 

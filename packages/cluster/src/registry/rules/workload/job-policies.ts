@@ -1,4 +1,5 @@
 /** When a job has failed or succeeded before all of its pods have said so. */
+
 import {
   duplicateValue,
   invalidValue,
@@ -18,7 +19,7 @@ import {
   struct,
   structs,
   text,
-} from "../pod/check.ts";
+} from "../pod/index.ts";
 import { indexCount } from "./indexes.ts";
 
 const ACTIONS = ["Count", "FailIndex", "FailJob", "Ignore"];

@@ -1,4 +1,5 @@
 /** What the status of a job may say: it must make sense by itself, and may not take back what it said. */
+
 import { deepEqual } from "@lotse/client/meta";
 import { duplicateValue, IMMUTABLE, invalidValue, required, Verbatim } from "../../fields.ts";
 import type { ApiObject } from "../../object.ts";
@@ -12,7 +13,7 @@ import {
   structs,
   text,
   texts,
-} from "../pod/check.ts";
+} from "../pod/index.ts";
 import { indexCount, sharedIndex } from "./indexes.ts";
 
 const isTrue = (status: Fields, type: string): boolean =>

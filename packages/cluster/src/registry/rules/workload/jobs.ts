@@ -1,4 +1,5 @@
 /** Jobs and what makes them: how much work there is, when it has failed, and what of it stays as it is. */
+
 import { byteLength, deepEqual } from "@lotse/client/meta";
 import {
   type FieldError,
@@ -14,18 +15,20 @@ import {
   checkChoice,
   checkNotNegative,
   checkOneOf,
+  checkPodTemplate,
+  checkSelector,
   checkSubdomain,
   type Errors,
   type Fields,
   isSet,
   labelMessages,
   number,
+  selectorText,
+  selects,
   struct,
   structs,
   text,
-} from "../pod/check.ts";
-import { checkPodTemplate } from "../pod/index.ts";
-import { checkSelector, selectorText, selects } from "../pod/selectors.ts";
+} from "../pod/index.ts";
 import { checkFailurePolicy, checkSuccessPolicy } from "./job-policies.ts";
 import { checkJobStatus } from "./job-status.ts";
 import { scheduleError, zoneErrors } from "./schedule.ts";

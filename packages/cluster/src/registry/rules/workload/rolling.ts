@@ -1,7 +1,8 @@
 /** How many pods may be missing, or too many, while a workload is updated. */
+
 import { forbiddenField, invalidValue, notSupported, required, Verbatim } from "../../fields.ts";
 import { numberOrPercent } from "../common.ts";
-import { checkNotNegative, type Errors, type Fields, isSet, struct, text } from "../pod/check.ts";
+import { checkNotNegative, type Errors, type Fields, isSet, struct, text } from "../pod/index.ts";
 
 const PERCENT = /^[0-9]+%$/;
 

@@ -1,8 +1,18 @@
 /** What every kind that makes pods of a template has in common. */
+
 import { forbiddenField, invalidValue, notSupported } from "../../fields.ts";
-import { type Errors, type Fields, isSet, struct, text } from "../pod/check.ts";
-import { checkPodTemplate } from "../pod/index.ts";
-import { checkSelector, isEmptySelector, selectorText, selects } from "../pod/selectors.ts";
+import {
+  checkPodTemplate,
+  checkSelector,
+  type Errors,
+  type Fields,
+  isEmptySelector,
+  isSet,
+  selectorText,
+  selects,
+  struct,
+  text,
+} from "../pod/index.ts";
 
 /** The template in a spec; an empty one when there is none. */
 export const templateOf = (spec: Fields): Fields => struct(spec.template) ?? {};
