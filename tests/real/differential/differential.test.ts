@@ -46,8 +46,8 @@ describe.each(scripts)("$title", (script) => {
 });
 
 describe("the requests", () => {
-  it(`are at least 4000: there are ${requestCount()}`, () => {
-    expect(requestCount()).toBeGreaterThanOrEqual(4_000);
+  it(`are at least 8000: there are ${requestCount()}`, () => {
+    expect(requestCount()).toBeGreaterThanOrEqual(8_000);
   });
 });
 

@@ -24,9 +24,12 @@ export function normalise(records: readonly Recorded[], serverUrl: string): Tran
   for (const { step, answer } of records) {
     symbols.enter(step.name, step.body);
     // An error is compared as it is, whatever the step looks for in a success.
-    const viewed = step.view === undefined || answer.status >= 400 ? answer.body : step.view(answer.body);
+    const { view, verdictOnly } = step;
+    const whole = view === undefined || (answer.status >= 400 && !verdictOnly);
+    const viewed = whole ? answer.body : view(answer.body);
     const body = symbols.value(step.anyOrder ? inOrder(viewed) : viewed);
-    steps.set(step.name, { status: answer.status, headers: symbols.value(answer.headers) as Answer["headers"], body });
+    const headers = verdictOnly ? {} : (symbols.value(answer.headers) as Answer["headers"]);
+    steps.set(step.name, { status: answer.status, headers, body });
   }
   return { steps, history: symbols.history() };
 }

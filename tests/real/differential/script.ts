@@ -36,6 +36,8 @@ export interface Step {
   /** Sends nothing: both servers forget every version but the present one. */
   readonly compact?: true;
   readonly view?: View;
+  /** Only the status and what the view leaves are compared: warnings have scripts of their own. */
+  readonly verdictOnly?: boolean;
   /** The real server finds the errors of this step in no certain order. */
   readonly anyOrder?: boolean;
 }

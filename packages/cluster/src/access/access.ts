@@ -65,7 +65,17 @@ export interface Access {
 }
 
 export function createAccess(options: AccessOptions): Access {
-  const { backend, rbac, openDoors, adminToken, certificates, signingKey, issuer, accountKeys: keys, people = [] } = options;
+  const {
+    backend,
+    rbac,
+    openDoors,
+    adminToken,
+    certificates,
+    signingKey,
+    issuer,
+    accountKeys: keys,
+    people = [],
+  } = options;
   const { store, clock, random } = backend;
   const tokens = new Map([...people, [adminToken, ADMIN]]);
   const accounts = new ServiceAccountTokens({ store, now: () => clock.now(), signingKey, keys, issuer });

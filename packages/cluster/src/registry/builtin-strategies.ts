@@ -20,20 +20,7 @@ import { type KindRules, rulesOf } from "./rules/index.ts";
 import { prepareService } from "./service-allocation.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
 import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "./validate-events.ts";
-import {
-  validateConfigMap,
-  validateCronJob,
-  validateImmutableData,
-  validateImmutableSelector,
-  validateJob,
-  validateJobUpdate,
-  validatePod,
-  validatePodUpdate,
-  validateSecret,
-  validateSecretUpdate,
-  validateStatefulSetUpdate,
-  validateWorkload,
-} from "./validation.ts";
+import { validateConfigMap, validateImmutableData, validateSecret, validateSecretUpdate } from "./validation.ts";
 
 type Row = Partial<Strategy>;
 
@@ -103,9 +90,11 @@ function prepareJob(object: ApiObject): void {
   const { labels: own } = object.metadata;
   // A job without labels of its own has those of its pods, these here included.
   const shared = Object.keys(own ?? {}).length === 0 || deepEqual(own, meta.labels);
-  meta.labels = { ...(meta.labels as object), ...all };
+  // Labels that somebody wrote are left for validation to refuse.
+  meta.labels = { ...all, ...(meta.labels as object) };
   if (shared) object.metadata.labels = { ...(meta.labels as Record<string, string>) };
-  spec.selector = { matchLabels: { "batch.kubernetes.io/controller-uid": uid } };
+  const matchLabels = { "batch.kubernetes.io/controller-uid": uid, ...objectAt(spec, "selector", "matchLabels") };
+  spec.selector = { ...objectAt(spec, "selector"), matchLabels };
 }
 
 /** The older and the newer way to say where a claim's data comes from say the same. */
@@ -208,8 +197,6 @@ const ROWS: Record<string, Row> = {
     }),
     prepareForCreate: preparePod,
     prepareForUpdate: (object) => tolerateTrouble(ensureObject(object, "spec")),
-    validate: validatePod,
-    validateUpdate: validatePodUpdate,
     gracePeriodSeconds: podGracePeriod,
   },
   "/services": {
@@ -272,12 +259,10 @@ const ROWS: Record<string, Row> = {
   "apps/deployments": {
     ...GENERATION,
     statusKeepsLabels: true,
-    validate: validateWorkload,
-    validateUpdate: validateImmutableSelector,
   },
-  "apps/replicasets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
-  "apps/daemonsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateImmutableSelector },
-  "apps/statefulsets": { ...GENERATION, validate: validateWorkload, validateUpdate: validateStatefulSetUpdate },
+  "apps/replicasets": GENERATION,
+  "apps/daemonsets": GENERATION,
+  "apps/statefulsets": { ...GENERATION, nameRule: "label" },
   "batch/jobs": {
     ...GENERATION,
     ...own({ "status.successful": (object) => String(objectAt(object, "status").succeeded ?? 0) }),
@@ -285,10 +270,8 @@ const ROWS: Record<string, Row> = {
     defaultPropagationWarning:
       "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
     prepareForCreate: prepareJob,
-    validate: validateJob,
-    validateUpdate: validateJobUpdate,
   },
-  "batch/cronjobs": { ...GENERATION, validate: validateCronJob },
+  "batch/cronjobs": GENERATION,
   "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION, nameRule: "pathSegment" },
   "networking.k8s.io/ipaddresses": { nameRule: "pathSegment" },
   "networking.k8s.io/ingresses": GENERATION,

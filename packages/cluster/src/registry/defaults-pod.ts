@@ -1,4 +1,6 @@
-import { ensureObject, isRecord, listAt } from "./object.ts";
+import { ensureObject, isRecord, listAt, objectAt } from "./object.ts";
+import { formatAmount } from "./quantity-form.ts";
+import { roundResources, totals } from "./rules/index.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -19,8 +21,13 @@ export function defaultPodSpec(spec: Fields): void {
     for (const container of listAt({ spec }, "spec", list)) defaultContainer(container);
   }
   for (const volume of listAt({ spec }, "spec", "volumes")) defaultVolume(volume);
+  for (const list of [objectAt(spec, "resources").requests, objectAt(spec, "resources").limits, spec.overhead]) {
+    roundResources(list);
+  }
+  // Nobody has switched this on.
+  delete spec.schedulingGroup;
   // Both names mean the same; old clients read one of them, new ones the other.
-  if (spec.serviceAccountName !== undefined) preset(spec, "serviceAccount", spec.serviceAccountName);
+  if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
   else if (spec.serviceAccount !== undefined) spec.serviceAccountName = spec.serviceAccount;
 }
 
@@ -28,6 +35,8 @@ export function defaultPodSpec(spec: Fields): void {
 export function defaultPod(spec: Fields): void {
   preset(spec, "enableServiceLinks", true);
   defaultPodSpec(spec);
+  // A pod without time to end has at least a second.
+  if (Number(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1;
   for (const list of ["initContainers", "containers"]) {
     for (const container of listAt({ spec }, "spec", list)) {
       const resources = ensureObject(container, "resources");
@@ -35,6 +44,31 @@ export function defaultPod(spec: Fields): void {
       resources.requests = { ...resources.limits, ...(isRecord(resources.requests) ? resources.requests : {}) };
     }
   }
+  if (isRecord(spec.resources)) defaultPodRequests(spec, spec.resources);
+  if (spec.hostNetwork !== true) return;
+  for (const list of ["initContainers", "containers"]) {
+    for (const container of listAt({ spec }, "spec", list)) {
+      for (const port of listAt(container, "ports")) if (!port.hostPort) port.hostPort = port.containerPort;
+    }
+  }
+}
+
+/** A pod that has limits as a whole asks for what its containers ask for, or else for its limits. */
+function defaultPodRequests(spec: Fields, resources: Fields): void {
+  const pages = [...totals(spec, "limits")].filter(([name]) => name.startsWith("hugepages-"));
+  const limits: Fields = { ...objectAt(resources, "limits") };
+  if (Object.keys(limits).length + Object.keys(objectAt(resources, "requests")).length === 0) return;
+  for (const [name, amount] of pages) limits[name] ??= formatAmount(amount);
+  if (Object.keys(limits).length === 0) return;
+  resources.limits = limits;
+  const requests: Fields = { ...objectAt(resources, "requests") };
+  for (const [name, amount] of totals(spec, "requests")) {
+    if (name === "cpu" || name === "memory") requests[name] ??= formatAmount(amount);
+  }
+  for (const [name, limit] of Object.entries(limits)) {
+    if (name === "cpu" || name === "memory" || name.startsWith("hugepages-")) requests[name] ??= limit;
+  }
+  if (Object.keys(requests).length > 0) resources.requests = requests;
 }
 
 /** What admission adds to a new Pod: how long it may stay on a failing node, and its priority. */
@@ -60,6 +94,7 @@ export function tolerateTrouble(spec: Fields): void {
 
 function defaultContainer(container: Fields): void {
   preset(container, "resources", {});
+  for (const name of ["requests", "limits"]) roundResources(objectAt(container, "resources")[name]);
   preset(container, "terminationMessagePath", "/dev/termination-log");
   preset(container, "terminationMessagePolicy", "File");
   preset(container, "imagePullPolicy", pullPolicy(String(container.image ?? "")));
@@ -73,6 +108,11 @@ function defaultContainer(container: Fields): void {
     if (isRecord(probe)) defaultProbe(probe);
   }
   const lifecycle = container.lifecycle;
+  // Nobody has switched this on.
+  if (isRecord(lifecycle) && lifecycle.stopSignal !== undefined) {
+    delete lifecycle.stopSignal;
+    if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
+  }
   for (const hook of isRecord(lifecycle) ? [lifecycle.postStart, lifecycle.preStop] : []) {
     if (isRecord(hook) && isRecord(hook.httpGet)) defaultHttpGet(hook.httpGet);
   }
@@ -109,9 +149,34 @@ function defaultVolume(volume: Fields): void {
     const value = volume[source];
     if (!isRecord(value)) continue;
     preset(value, "defaultMode", READABLE_BY_ALL);
+    defaultFiles(value);
     for (const item of listAt(value, "sources")) {
       if (isRecord(item.serviceAccountToken)) preset(item.serviceAccountToken, "expirationSeconds", 3_600);
+      if (isRecord(item.downwardAPI)) defaultFiles(item.downwardAPI);
+      // Nobody has switched these on.
+      delete item.clusterTrustBundle;
+      delete item.podCertificate;
     }
   }
   if (isRecord(volume.hostPath)) preset(volume.hostPath, "type", "");
+  if (isRecord(volume.image)) preset(volume.image, "pullPolicy", pullPolicy(String(volume.image.reference ?? "")));
+  for (const [source, values] of STORAGE) {
+    const value = volume[source];
+    if (isRecord(value)) for (const [key, item] of Object.entries(values)) preset(value, key, item);
+  }
+  const claim = objectAt(volume, "ephemeral").volumeClaimTemplate;
+  if (isRecord(claim)) preset(ensureObject(claim, "spec"), "volumeMode", "Filesystem");
 }
+
+/** Fields of the pod in its files are those of the first version. */
+function defaultFiles(source: Fields): void {
+  for (const item of listAt(source, "items")) if (isRecord(item.fieldRef)) preset(item.fieldRef, "apiVersion", "v1");
+}
+
+/** What volumes of storage systems are when nobody says otherwise. */
+const STORAGE: readonly (readonly [source: string, values: Fields])[] = [
+  ["iscsi", { iscsiInterface: "default" }],
+  ["rbd", { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" }],
+  ["azureDisk", { cachingMode: "ReadWrite", kind: "Shared", fsType: "ext4", readOnly: false }],
+  ["scaleIO", { storageMode: "ThinProvisioned", fsType: "xfs" }],
+];

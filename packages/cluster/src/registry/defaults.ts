@@ -57,8 +57,15 @@ function statefulSet(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "podManagementPolicy", "OrderedReady");
   const strategy = ensureObject(spec, "updateStrategy");
-  preset(strategy, "type", "RollingUpdate");
-  if (strategy.type === "RollingUpdate") preset(ensureObject(strategy, "rollingUpdate"), "partition", 0);
+  if (!strategy.type) {
+    strategy.type = "RollingUpdate";
+    ensureObject(strategy, "rollingUpdate");
+  }
+  if (isRecord(strategy.rollingUpdate)) {
+    if (strategy.type === "RollingUpdate") preset(strategy.rollingUpdate, "partition", 0);
+    // Nobody has switched this on.
+    delete strategy.rollingUpdate.maxUnavailable;
+  }
   const retention = ensureObject(spec, "persistentVolumeClaimRetentionPolicy");
   preset(retention, "whenDeleted", "Retain");
   preset(retention, "whenScaled", "Retain");
@@ -100,7 +107,15 @@ function jobSpec(spec: Fields): void {
   preset(spec, "suspend", false);
   preset(spec, "manualSelector", false);
   preset(spec, "podReplacementPolicy", spec.podFailurePolicy === undefined ? "TerminatingOrFailed" : "Failed");
+  failurePolicy(spec);
   template(spec);
+}
+
+/** A condition without a status is one that is true. */
+function failurePolicy(spec: Fields): void {
+  for (const rule of listAt(objectAt(spec, "podFailurePolicy"), "rules")) {
+    for (const pattern of listAt(rule, "onPodConditions")) preset(pattern, "status", "True");
+  }
 }
 
 function cronJob(object: ApiObject): void {
@@ -110,7 +125,9 @@ function cronJob(object: ApiObject): void {
   preset(spec, "successfulJobsHistoryLimit", 3);
   preset(spec, "failedJobsHistoryLimit", 1);
   // A template keeps fewer of a job's defaults: the job itself gets the rest when it is made.
-  template(ensureObject(ensureObject(spec, "jobTemplate"), "spec"));
+  const work = ensureObject(ensureObject(spec, "jobTemplate"), "spec");
+  failurePolicy(work);
+  template(work);
 }
 
 function service(object: ApiObject): void {

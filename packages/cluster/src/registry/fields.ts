@@ -9,6 +9,8 @@ export {
   required,
   tooLong as tooLongValue,
   tooMany as tooManyItems,
+  tooMany as tooManyValues,
+  Verbatim,
 } from "./schema/index.ts";
 
 /** A field that names something which is not there. Schemas cannot find these, so only the registry knows them. */
@@ -16,18 +18,21 @@ export interface MissingReference {
   readonly type: "NotFound";
   readonly field: string;
   readonly badValue: unknown;
+  /** What could have been named instead. */
+  readonly detail?: string;
 }
 
 /** One mistake in an object, at one field. */
 export type FieldError = SchemaError | MissingReference;
 
-export function missingReference(field: string, badValue: unknown): FieldError {
-  return { type: "NotFound", field, badValue };
+export function missingReference(field: string, badValue: unknown, detail?: string): FieldError {
+  return { type: "NotFound", field, badValue, ...(detail === undefined ? {} : { detail }) };
 }
 
 /** The server's sentence without the field: `Invalid value: 0: must be positive`. */
 export function describeError(error: FieldError): string {
-  return error.type === "NotFound" ? `Not found: ${goJson(error.badValue)}` : fieldErrorBody(error);
+  if (error.type !== "NotFound") return fieldErrorBody(error);
+  return `Not found: ${goJson(error.badValue)}${error.detail === undefined ? "" : `: ${error.detail}`}`;
 }
 
 /** The reason of the cause that reports this error: `FieldValueInvalid`, … */

@@ -1,5 +1,4 @@
-import { deepClone, deepEqual } from "@lotse/client/meta";
-import { type FieldError, forbiddenField, invalidValue } from "./fields.ts";
+import { deepClone } from "@lotse/client/meta";
 import { type ApiObject, listAt, objectAt } from "./object.ts";
 
 /** Guaranteed: every container's limits equal its requests for both cpu and memory. BestEffort: nobody asks for any. */
@@ -27,7 +26,12 @@ export function narrowPod(subresource: string, fresh: ApiObject, old: ApiObject)
   const wanted = objectAt(fresh, "spec");
   const spec: Record<string, unknown> = deepClone(objectAt(old, "spec"));
   if (subresource === "resize") {
-    for (const list of ["containers", "initContainers"]) resizeContainers(listAt(spec, list), listAt(wanted, list));
+    const lists = ["containers", "initContainers"];
+    // Containers that come or go are left for validation to refuse.
+    if (lists.some((list) => listAt(spec, list).length !== listAt(wanted, list).length)) return true;
+    for (const list of lists) resizeContainers(spec, list, listAt(wanted, list));
+    if (wanted.resources === undefined) delete spec.resources;
+    else spec.resources = wanted.resources;
   } else if (wanted.ephemeralContainers === undefined) delete spec.ephemeralContainers;
   else spec.ephemeralContainers = wanted.ephemeralContainers;
   fresh.spec = spec;
@@ -37,32 +41,16 @@ export function narrowPod(subresource: string, fresh: ApiObject, old: ApiObject)
   return true;
 }
 
-function resizeContainers(containers: readonly Record<string, unknown>[], wanted: readonly Record<string, unknown>[]) {
-  for (const container of containers) {
-    const asked = wanted.find(({ name }) => name === container.name);
-    if (!asked) continue;
-    for (const key of ["resources", "resizePolicy"]) if (asked[key] !== undefined) container[key] = asked[key];
-  }
-}
-
-/** Ephemeral containers are there for good: more may come, none may go or change. */
-export function validateEphemeralContainers(object: ApiObject, old: ApiObject): FieldError[] {
-  const field = "spec.ephemeralContainers";
-  const now = listAt(object, "spec", "ephemeralContainers");
-  const errors: FieldError[] = [];
-  for (const before of listAt(old, "spec", "ephemeralContainers")) {
-    const same = now.find(({ name }) => name === before.name);
-    const who = JSON.stringify(before.name);
-    if (!same) errors.push(forbiddenField(field, `existing ephemeral containers ${who} may not be removed\n`));
-    else if (!deepEqual(same, before)) {
-      errors.push(forbiddenField(field, `existing ephemeral containers ${who} may not be changed\n`));
+function resizeContainers(spec: Record<string, unknown>, list: string, wanted: readonly Record<string, unknown>[]) {
+  const containers = listAt(spec, list);
+  // Other names, or another order, are left for validation to refuse.
+  if (containers.some(({ name }, i) => wanted[i]?.name !== name)) spec[list] = wanted;
+  else {
+    for (const [i, container] of containers.entries()) {
+      for (const key of ["resources", "resizePolicy"]) {
+        if (wanted[i]?.[key] === undefined) delete container[key];
+        else container[key] = wanted[i]?.[key];
+      }
     }
   }
-  return errors;
-}
-
-export function validateResize(object: ApiObject, old: ApiObject): FieldError[] {
-  const before = qosClass(old);
-  if (qosClass(object) === before) return [];
-  return [invalidValue("spec", before, "Pod QOS Class may not change as a result of resizing")];
 }

@@ -14,6 +14,7 @@ import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
+import { podRules } from "./pod-rules.ts";
 import { accessControl } from "./rbac.ts";
 import { spoiltNetwork } from "./spoilt-network.ts";
 import { spoiltPolicy } from "./spoilt-policy.ts";
@@ -21,6 +22,7 @@ import { spoiltStorage } from "./spoilt-storage.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
 import { watches } from "./watches.ts";
+import { workloadRules } from "./workload-rules.ts";
 
 /** Every script, each independent of the others. */
 export const scripts: readonly Script[] = [
@@ -49,6 +51,8 @@ export const scripts: readonly Script[] = [
   accessControl,
   policies,
   limits,
+  ...podRules,
+  ...workloadRules,
   // Last, because it forgets what the others did.
   expiry,
 ];

@@ -10,16 +10,19 @@ import * as ingress from "./ingress.ts";
 import * as leases from "./leases.ts";
 import * as networkPolicy from "./network-policy.ts";
 import * as nodes from "./nodes.ts";
+import * as pods from "./pod/index.ts";
 import * as policy from "./policy.ts";
 import * as quota from "./quota.ts";
 import * as service from "./service.ts";
 import * as serviceRanges from "./service-ranges.ts";
 import * as storageClasses from "./storage-classes.ts";
 import * as volumes from "./volumes.ts";
-import * as workloads from "./workloads.ts";
+import * as apps from "./workload/apps.ts";
+import * as jobs from "./workload/jobs.ts";
 
 export { containsAddress, parseRange } from "./addresses.ts";
 export { textOf, textsOf } from "./common.ts";
+export { roundResources, totals } from "./pod/index.ts";
 export { isExternal, needsHealthCheck } from "./service.ts";
 export { clusterAddressErrors, familyOf } from "./service-addresses.ts";
 
@@ -32,20 +35,24 @@ export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" 
 }
 
 const RULES: Readonly<Record<string, KindRules>> = {
-  "apps/deployments": { own: ["spec.strategy.type"], validate: workloads.deployment },
-  "apps/replicasets": { validate: workloads.alwaysRestarts },
-  "apps/statefulsets": {
-    own: ["spec.podManagementPolicy", "spec.updateStrategy.type"],
-    validate: workloads.statefulSet,
-  },
-  "apps/daemonsets": { own: ["spec.updateStrategy.type"], validate: workloads.daemonSet },
+  "/pods": { whole: true, validateCreate: pods.pod, validateUpdate: pods.podUpdate },
+  "/podtemplates": { whole: true, validate: pods.podTemplate },
+  "apps/deployments": { whole: true, validateCreate: apps.deployment, validateUpdate: apps.deploymentUpdate },
+  "apps/replicasets": { whole: true, validateCreate: apps.replicaSet, validateUpdate: apps.replicaSetUpdate },
+  "apps/statefulsets": { whole: true, validateCreate: apps.statefulSet, validateUpdate: apps.statefulSetUpdate },
+  "apps/daemonsets": { whole: true, validateCreate: apps.daemonSet, validateUpdate: apps.daemonSetUpdate },
   "apps/controllerrevisions": {
-    validate: workloads.controllerRevision,
-    validateUpdate: workloads.controllerRevisionUpdate,
+    whole: true,
+    validateCreate: apps.controllerRevision,
+    validateUpdate: apps.controllerRevisionUpdate,
   },
-  "batch/jobs": { validate: workloads.job, validateUpdate: workloads.jobUpdate },
-  "batch/cronjobs": { validate: workloads.cronJob },
-  "/replicationcontrollers": { validate: workloads.replicationController },
+  "batch/jobs": { whole: true, validateCreate: jobs.job, validateUpdate: jobs.jobUpdate },
+  "batch/cronjobs": { whole: true, validateCreate: jobs.cronJob, validateUpdate: jobs.cronJobUpdate },
+  "/replicationcontrollers": {
+    whole: true,
+    validateCreate: apps.replicationController,
+    validateUpdate: apps.replicationControllerUpdate,
+  },
   "/services": { whole: true, validateCreate: service.serviceCreate, validateUpdate: service.serviceUpdate },
   "/persistentvolumeclaims": { whole: true, validateCreate: volumes.claimCreate, validateUpdate: volumes.claimUpdate },
   "/persistentvolumes": { whole: true, validateCreate: volumes.volumeCreate, validateUpdate: volumes.volumeUpdate },
