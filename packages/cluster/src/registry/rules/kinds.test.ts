@@ -134,11 +134,10 @@ describe("what a server refuses", () => {
     [
       "a claim that mixes modes",
       claims,
-      { spec: { ...claim, accessModes: ["ReadWriteOncePod", "ReadWriteMany"], dataSource: { kind: "Thing" } } },
+      { spec: { ...claim, accessModes: ["ReadWriteOncePod", "ReadWriteMany"], volumeMode: "Magic" } },
       [
         "spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes",
-        "spec.dataSource.name: Required value",
-        `spec.dataSource: Invalid value: "Thing": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
+        'spec.volumeMode: Unsupported value: "Magic": supported values: "Block", "Filesystem"',
       ],
     ],
     [

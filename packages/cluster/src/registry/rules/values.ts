@@ -1,5 +1,4 @@
 import {
-  dns1035LabelErrors,
   dns1123LabelErrors,
   dns1123SubdomainErrors,
   labelValueErrors,
@@ -27,7 +26,6 @@ const inCharacters = (complaints: string[]): string[] =>
 /** What is wrong with the name of most objects, in the words that its older rule uses. */
 export const subdomainComplaints = (text: string): string[] => inCharacters(dns1123SubdomainErrors(text));
 export const labelComplaints = (text: string): string[] => inCharacters(dns1123LabelErrors(text));
-export const label1035Complaints = (text: string): string[] => inCharacters(dns1035LabelErrors(text));
 
 export const subdomainErrors = (text: string, field: string): FieldError[] =>
   complain(subdomainComplaints(text), field, text);
