@@ -23,6 +23,7 @@ import {
   CelSlot,
   createClusterIpAllocator,
   lazyTables,
+  Pace,
   Provisions,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
@@ -85,6 +86,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     clock,
     random,
     uuid,
+    pace: new Pace({ clock, defer: (fn) => void setImmediate(fn) }),
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.
       access.creationChecks,

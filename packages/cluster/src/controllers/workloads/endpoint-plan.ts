@@ -1,4 +1,5 @@
 import type { corev1, discoveryv1 } from "@lotse/client/kinds";
+import type { LabelSelector } from "@lotse/client/meta";
 import { canonical } from "./hash.ts";
 import { isFinished, isReady } from "./pods.ts";
 import { controllerReference, type EndpointSlice, isDeleting, type Pod, SERVICES, type Service } from "./tables.ts";
@@ -174,6 +175,11 @@ function sliceOf(service: Service, ports: readonly Port[], endpoints: readonly d
   };
   return structuredClone(slice) as unknown as EndpointSlice;
 }
+
+/** Matches the slices that say they are about the service, also those that somebody else keeps. */
+export const slicesOf = (service: Service): LabelSelector => [
+  { key: SLICE_SERVICE, operator: "=", values: [service.metadata.name] },
+];
 
 /** Whether a slice is one that this controller keeps for the service. */
 export const isSliceOf = (service: Service, { metadata }: EndpointSlice): boolean =>
