@@ -70,9 +70,9 @@ export class WorkQueue {
   wake(key: string): void {
     if (this.#stopped || this.#waiting.has(key)) return;
     const weight = this.#weigh(key);
-    if (weight < HEAVY) return this.add(key);
     const put = this.#put.get(key);
-    if (!put) {
+    if (weight < HEAVY) this.add(key);
+    else if (!put) {
       const cancel = this.#backend.pace.whenQuiet(() => this.add(key));
       this.#put.set(key, { wakes: 1, cancel });
     } else if (++put.wakes * SHARE >= weight) this.add(key);

@@ -1,4 +1,10 @@
-import { type LabelSelector, type LabelSelectorInput, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
+import {
+  type LabelSelector,
+  type LabelSelectorInput,
+  matchesLabels,
+  parseLabelSelector,
+  SelectorError,
+} from "@lotse/client/meta";
 import type { ApiObject } from "../../registry/index.ts";
 import { controllerOf, isDeleting } from "./tables.ts";
 

@@ -9,6 +9,7 @@ import {
   type SliceDraft,
   serviceOf,
   slicesOf,
+  truncateSubsets,
 } from "./endpoint-plan.ts";
 import type { Watch, Workload } from "./engine.ts";
 import {
@@ -23,6 +24,7 @@ import {
   SLICES,
 } from "./tables.ts";
 
+const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 const LAST_CHANGE = "endpoints.kubernetes.io/last-change-trigger-time";
 
 /** Endpoints and EndpointSlices: which pods are behind a service. A service without a selector is somebody else's. */
@@ -108,11 +110,18 @@ function triggerTime(service: Service, pods: readonly Pod[]): string | undefined
 
 async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]): Promise<void> {
   const { name, namespace } = service.metadata;
-  const subsets = endpointSubsets(service, pods);
+  const all = endpointSubsets(service, pods);
+  const some = truncateSubsets(all);
+  const subsets = some ?? all;
   const labels = endpointLabels(service);
   const found = desk.read(ENDPOINTS, keyOf(service));
   const time = triggerTime(service, pods);
-  const annotations = { ...found?.metadata.annotations, ...(time ? { [LAST_CHANGE]: time } : {}) };
+  const { [OVER_CAPACITY]: _, ...known } = found?.metadata.annotations ?? {};
+  const annotations = {
+    ...known,
+    ...(time ? { [LAST_CHANGE]: time } : {}),
+    ...(some ? { [OVER_CAPACITY]: "truncated" } : {}),
+  };
   if (!found) {
     const made = {
       apiVersion: "v1",
@@ -124,7 +133,7 @@ async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]
     return;
   }
   if (deepEqual(found.subsets ?? [], subsets) && deepEqual(found.metadata.labels, labels)) return;
-  await desk.change(ENDPOINTS, found, ({ subsets: _, ...current }) => {
+  await desk.change(ENDPOINTS, found, ({ subsets: __, ...current }) => {
     const next = { ...current, metadata: { ...current.metadata, labels, annotations } };
     return (subsets.length > 0 ? { ...next, subsets } : next) as Endpoints;
   });
