@@ -13,7 +13,7 @@ import {
   QuotaController,
   WorkloadControllers,
 } from "./controllers/index.ts";
-import { identityOf, loadRules, takeOver } from "./kept.ts";
+import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
 import type { ClusterOptions } from "./options.ts";
 import {
@@ -76,7 +76,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     rbac: options.rbac === true,
     adminToken: token,
     certificates: authority,
-    signingKey: data && (await data.keep("sa.pem", newSigningKey)),
+    signingKey: data && (await keepSigningKey(data, newSigningKey)),
   });
   const services = new ServiceRoutes(store);
   const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });

@@ -31,7 +31,9 @@ describe("a controller's queue", () => {
     for (const size of [500, 4_000]) {
       let looked = 0;
       const backend = newBackend();
-      const work = async () => void (looked += size);
+      const work = async () => {
+        looked += size;
+      };
       const queue = new WorkQueue(backend, work, { weigh: () => size });
       // Others are at work all the time, so that no moment is quiet.
       let changes = 0;

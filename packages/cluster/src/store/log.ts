@@ -49,6 +49,11 @@ export class RevisionLog {
     this.#cut();
   }
 
+  /** Takes back the changes after `revision`, as if they had never been. */
+  cutAfter(revision: number): void {
+    this.#changes.length = this.#firstAfter(revision);
+  }
+
   clear(revision: number): void {
     this.#changes = [];
     this.#start = 0;

@@ -83,6 +83,7 @@ export class Store {
   #delivering = false;
   readonly #options: Required<Omit<StoreOptions, "journal">>;
   readonly #journal: Journal | undefined;
+  #frozen: Error | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = { retainChanges: 20_000, retainMs: 300_000, ...options };
@@ -112,6 +113,24 @@ export class Store {
       const type = step.type === "delete" ? "deleted" : previous ? "updated" : "created";
       state.log.append({ type, revision, key, object, previous }, this.#compacted);
     }
+  }
+
+  /**
+   * Goes back to what it was at `revision`, and stays so: whoever wants to change it is told `why` not. For a store that
+   * has lost its disk: what nobody can keep is not shown. False, and nothing done, when history does not go back so far.
+   */
+  freeze(revision: number, why: Error): boolean {
+    this.#frozen = why;
+    for (const { log } of this.#resources.values()) if (log.compacted > revision) return false;
+    for (const { table, log } of this.#resources.values()) {
+      for (const { key, previous } of log.backwardsTo(revision)) {
+        if (previous) table.set(previous);
+        else table.delete(key);
+      }
+      log.cutAfter(revision);
+    }
+    this.#revision = revision;
+    return true;
   }
 
   /** Every row of every resource. */
@@ -232,6 +251,7 @@ export class Store {
    * finds it expired one day, although nothing else was written.
    */
   #turn(): void {
+    if (this.#frozen) return;
     const turns = Math.floor((this.#options.now() - this.#turnedAt) / this.#options.retainMs);
     if (turns <= 0) return;
     this.#turnedAt += turns * this.#options.retainMs;
@@ -269,6 +289,7 @@ export class Store {
     object: StoredObject,
     previous: Entry | undefined,
   ): WriteResult {
+    if (this.#frozen) throw this.#frozen;
     this.#turn();
     const revision = ++this.#revision;
     const versioned = {
