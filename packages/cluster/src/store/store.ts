@@ -57,11 +57,15 @@ export interface StoreOptions {
   now: () => number;
   /** Changes kept for each resource, whatever their age. */
   retainChanges?: number;
+  /** About how many bytes of changes are kept, of all resources together; the resource with most loses first. */
+  retainBytes?: number;
   /** How long history stays readable at least; it is gone after twice that. A real server compacts every five minutes. */
   retainMs?: number;
   /** Told every step, so that it can be taken again elsewhere. */
   journal?: Journal | undefined;
 }
+
+const RETAIN_BYTES = 16 * 1_024 * 1_024;
 
 interface ResourceState {
   readonly table: SortedTable;
@@ -84,9 +88,10 @@ export class Store {
   readonly #options: Required<Omit<StoreOptions, "journal">>;
   readonly #journal: Journal | undefined;
   #frozen: Error | undefined;
+  #historyBytes = 0;
 
   constructor(options: StoreOptions) {
-    this.#options = { retainChanges: 20_000, retainMs: 300_000, ...options };
+    this.#options = { retainChanges: 20_000, retainBytes: RETAIN_BYTES, retainMs: 300_000, ...options };
     this.#journal = options.journal;
     this.#turnedAt = options.now();
   }
@@ -111,7 +116,7 @@ export class Store {
       if (step.type === "delete") state.table.delete(key);
       else state.table.set({ key, revision, object });
       const type = step.type === "delete" ? "deleted" : previous ? "updated" : "created";
-      state.log.append({ type, revision, key, object, previous }, this.#compacted);
+      this.#remember(state, { type, revision, key, object, previous });
     }
   }
 
@@ -238,6 +243,7 @@ export class Store {
   compact(): void {
     this.#compacted = this.#revision;
     for (const state of this.#resources.values()) state.log.clear(this.#revision);
+    this.#countBytes();
   }
 
   /** The oldest revision from which `resource` can still be read or watched. */
@@ -261,6 +267,28 @@ export class Store {
       this.#journal?.append({ type: "turn", revision: this.#revision });
     }
     for (const state of this.#resources.values()) state.log.forgetUntil(this.#compacted);
+    this.#countBytes();
+  }
+
+  /** About how many bytes of history are kept. */
+  get historyBytes(): number {
+    return this.#historyBytes;
+  }
+
+  #remember({ log }: ResourceState, change: Change): void {
+    const before = log.bytes;
+    log.append(change, this.#compacted);
+    this.#historyBytes += log.bytes - before;
+    const { retainBytes } = this.#options;
+    if (this.#historyBytes <= retainBytes) return;
+    // In larger steps, because finding the largest log means looking at all of them.
+    const largest = [...this.#resources.values()].reduce((a, b) => (a.log.bytes >= b.log.bytes ? a : b));
+    this.#historyBytes -= largest.log.shrink(this.#historyBytes - retainBytes * 0.95);
+  }
+
+  #countBytes(): void {
+    this.#historyBytes = 0;
+    for (const { log } of this.#resources.values()) this.#historyBytes += log.bytes;
   }
 
   #assertKept(state: ResourceState | undefined, revision: number): void {
@@ -300,7 +328,7 @@ export class Store {
     if (type === "deleted") state.table.delete(key);
     else state.table.set(entry);
     const change: Change = { type, revision, key, object: versioned, previous };
-    state.log.append(change, this.#compacted);
+    this.#remember(state, change);
     this.#journal?.append({ type: type === "deleted" ? "delete" : "put", revision, resource, key, object: versioned });
     this.#undelivered.push({ state, resource, change });
     this.#deliver();

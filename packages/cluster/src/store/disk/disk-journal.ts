@@ -5,7 +5,15 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Durability, Journal, JournalEntry, StoredRow } from "../journal.ts";
-import { type DataFile, dataFile, listDataFiles, type WriteBytes, writeAll, writeBytes, writeWhole } from "./disk-files.ts";
+import {
+  type DataFile,
+  dataFile,
+  listDataFiles,
+  type WriteBytes,
+  writeAll,
+  writeBytes,
+  writeWhole,
+} from "./disk-files.ts";
 import { encodeFrame } from "./disk-frames.ts";
 import type { LogEnd } from "./disk-recovery.ts";
 import { DataError } from "./errors.ts";

@@ -143,8 +143,22 @@ describe("a data folder", () => {
     const folder = join(root, "data");
     const { data, store } = await openStore(folder);
     put(store, "a", 1);
-    expect(await data.keep("token", () => "one", () => {}, "")).toBe("one");
-    expect(await data.keep("token", () => "two", () => {}, "")).toBe("one");
+    expect(
+      await data.keep(
+        "token",
+        () => "one",
+        () => {},
+        "",
+      ),
+    ).toBe("one");
+    expect(
+      await data.keep(
+        "token",
+        () => "two",
+        () => {},
+        "",
+      ),
+    ).toBe("one");
     await data.journal.durable();
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o077).toBe(0);
     expect((await stat(folder)).mode & 0o077).toBe(0);
