@@ -238,9 +238,10 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { controllers, hooks, state } = this.#parts;
+    const { context, controllers, hooks, state } = this.#parts;
     state.ready = false;
     for (const controller of controllers) controller.stop();
+    context.backend.pace.stop();
     await state.kubelet?.close();
     hooks.close();
     await this.#listener.close();

@@ -21,7 +21,7 @@ import {
   ServerRecords,
   WorkloadControllers,
 } from "./controllers/index.ts";
-import { identityOf, loadRules, takeOver } from "./kept.ts";
+import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
 import {
@@ -31,6 +31,7 @@ import {
   CelSlot,
   createClusterIpAllocator,
   lazyTables,
+  Pace,
   Provisions,
   type ServiceRange,
   serviceRange,
@@ -94,7 +95,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     openDoors: options.anonymous === "admin",
     adminToken: token,
     certificates: authority,
-    signingKey: serviceAccounts.signingKey ?? (data && (await data.keep("sa.pem", newSigningKey))),
+    signingKey: serviceAccounts.signingKey ?? (data && (await keepSigningKey(data, newSigningKey))),
     issuer: serviceAccounts.issuer,
     accountKeys: serviceAccounts.keys,
     people: peopleOf(tokens),
@@ -107,6 +108,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     clock,
     random,
     uuid,
+    pace: new Pace({ clock, defer: (fn) => void setImmediate(fn) }),
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.
       access.creationChecks,

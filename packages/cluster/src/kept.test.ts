@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -117,6 +117,17 @@ describe("a cluster with a data folder", () => {
     await using second = await Cluster.start(options);
     expect((await call(second, "GET", "/api/v1/nodes")).body.items).toHaveLength(1);
     expect((await call(second, "GET", `${pods}/p`)).status).toBe(200);
+  });
+
+  it.each(["ca.pem", "sa.pem", "token"])("says what to do about a damaged %s", async (name) => {
+    await (await Cluster.start({ data: folder })).stop();
+    await writeFile(join(folder, name), name === "token" ? "" : "-----BEGIN CERTIFICATE-----\nxx");
+    await expect(Cluster.start({ data: folder })).rejects.toMatchObject({
+      code: "LOTSE_DATA",
+      message: expect.stringContaining(`${join(folder, name)} is damaged: `),
+    });
+    await rm(join(folder, name));
+    await (await Cluster.start({ data: folder })).stop();
   });
 
   it("is refused to a second server, and free again when the first one could not start", async () => {

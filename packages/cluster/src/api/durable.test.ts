@@ -7,6 +7,7 @@ function manualDisk() {
   let waiters: { resolve: () => void; reject: (error: Error) => void }[] = [];
   const disk = {
     settled: true,
+    frozen: false,
     durable: () =>
       disk.settled
         ? Promise.resolve()
@@ -68,6 +69,13 @@ describe("durably", () => {
       reason: "InternalError",
       message: "Internal error occurred: no space left",
     });
+  });
+
+  it("lets reads go on when nothing can be written any more", async () => {
+    const disk = manualDisk();
+    disk.write();
+    disk.frozen = true;
+    expect(await durably(async () => textResponse(200, "ok"), disk)(REQUEST)).toMatchObject({ status: 200 });
   });
 
   it("holds events back, in order, and breaks the stream when they never become safe", async () => {

@@ -11,6 +11,8 @@ type Handle = (request: ApiRequest) => Promise<ApiResponse>;
  */
 export function durably(handle: Handle, durability: Durability): Handle {
   return async (request) => {
+    // A store that has lost its disk was taken back to what is safe, and takes nothing new: reads go on.
+    if (durability.frozen) return handle(request);
     const response = await handle(request);
     if (!durability.settled) {
       try {

@@ -1,3 +1,5 @@
+import { sizeOf } from "../store/index.ts";
+
 /** One request that the server answered. */
 export interface RequestEntry {
   /** Kubernetes' verb: `get`, `list`, `watch`, `create`, `patch`, … */
@@ -31,11 +33,16 @@ export interface RequestEntry {
  */
 export class RequestLog implements Iterable<RequestEntry> {
   #entries: RequestEntry[] = [];
+  /** Of each entry's body, at the same index. */
+  #sizes: number[] = [];
+  #bytes = 0;
   readonly #limit: number;
+  readonly #most: number;
 
-  /** Keeps the last `limit` requests. */
-  constructor(limit = 10_000) {
+  /** Keeps the last `limit` requests, and of them as many as have no more than about `bytes` in their bodies. */
+  constructor(limit = 10_000, bytes = 16 * 1_024 * 1_024) {
     this.#limit = limit;
+    this.#most = bytes;
   }
 
   /** The requests so far, oldest first. */
@@ -50,6 +57,8 @@ export class RequestLog implements Iterable<RequestEntry> {
   /** Forgets everything so far. */
   clear(): void {
     this.#entries = [];
+    this.#sizes = [];
+    this.#bytes = 0;
   }
 
   /** The requests that look like `wanted`, or that a function picks. */
@@ -61,8 +70,26 @@ export class RequestLog implements Iterable<RequestEntry> {
 
   /** Called by the server with each answer. */
   add(entry: RequestEntry): void {
+    const size = sizeOf(entry.body);
     this.#entries.push(entry);
+    this.#sizes.push(size);
+    this.#bytes += size;
     // In larger steps, because taking one off the front moves all the others.
-    if (this.#entries.length > this.#limit * 1.1 + 1) this.#entries = this.#entries.slice(-this.#limit);
+    if (this.#entries.length > this.#limit * 1.1 + 1) this.#drop(this.#entries.length - this.#limit);
+    if (this.#bytes > this.#most) this.#drop(this.#tooMany());
+  }
+
+  /** How many of the oldest have to go to make some room; the newest one stays. */
+  #tooMany(): number {
+    let left = this.#bytes;
+    let count = 0;
+    while (left > this.#most * 0.9 && count < this.#sizes.length - 1) left -= this.#sizes[count++] as number;
+    return count;
+  }
+
+  #drop(count: number): void {
+    for (const size of this.#sizes.slice(0, count)) this.#bytes -= size;
+    this.#entries = this.#entries.slice(count);
+    this.#sizes = this.#sizes.slice(count);
   }
 }

@@ -200,6 +200,8 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
   for (const item of listing.items) {
     try {
       const one = { ...target, namespace: item.metadata.namespace, name: item.metadata.name };
+      const rest = backend.pace.rest();
+      if (rest) await rest;
       await remove(backend, scope, one, { ...options, unnamed: true });
       // The answer shows what was found, and not what became of it.
       items.push(item);

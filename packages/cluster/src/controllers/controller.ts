@@ -15,33 +15,67 @@ export interface ControllerContext {
   readonly scope: Scope;
 }
 
+/** What a queue is told about its work. */
+export interface QueueOptions {
+  /** How much one turn for this key costs: how many objects are looked at. Nothing, unless told. */
+  readonly weigh?: (key: string) => number;
+}
+
+/** Keys that cost less are worked on whenever something changes. */
+const HEAVY = 64;
+/** Of the objects that a turn looks at, this share changes before the next turn while there is other work to do. */
+const SHARE = 8;
+const RETRY_MS = 1_000;
+
 /**
  * Work by key, one piece at a time, in order of arrival. Keys that wait are not queued twice; a key that comes back while
  * its work runs is worked on again. Failed work is tried again after a while, so that controllers heal by themselves.
+ *
+ * A turn that looks at many objects is not taken for each of them that changes, which would make the work for N objects
+ * N²: it waits until an eighth of them have changed, or until there is nothing else to do.
  */
 export class WorkQueue {
   readonly #work: (key: string) => Promise<void>;
   readonly #backend: Backend;
+  readonly #weigh: (key: string) => number;
   readonly #waiting = new Set<string>();
+  /** Heavy keys: how often they were woken, and how to wait no longer. */
+  readonly #put = new Map<string, { wakes: number; readonly cancel: () => void }>();
   readonly #retries = new Map<string, () => void>();
   #running = false;
   #stopped = false;
 
-  constructor(backend: Backend, work: (key: string) => Promise<void>) {
+  constructor(backend: Backend, work: (key: string) => Promise<void>, { weigh = () => 0 }: QueueOptions = {}) {
     this.#backend = backend;
     this.#work = work;
+    this.#weigh = weigh;
   }
 
   get idle(): boolean {
-    return !this.#running && this.#waiting.size === 0;
+    return !this.#running && this.#waiting.size === 0 && this.#put.size === 0;
   }
 
+  /** Works on a key as soon as it is its turn. */
   add(key: string): void {
     if (this.#stopped) return;
     this.#retries.get(key)?.();
     this.#retries.delete(key);
+    this.#put.get(key)?.cancel();
+    this.#put.delete(key);
     this.#waiting.add(key);
     if (!this.#running) void this.#run();
+  }
+
+  /** One of the objects that a turn for this key looks at has changed: there may be more to come. */
+  wake(key: string): void {
+    if (this.#stopped || this.#waiting.has(key)) return;
+    const weight = this.#weigh(key);
+    const put = this.#put.get(key);
+    if (weight < HEAVY) this.add(key);
+    else if (!put) {
+      const cancel = this.#backend.pace.whenQuiet(() => this.add(key));
+      this.#put.set(key, { wakes: 1, cancel });
+    } else if (++put.wakes * SHARE >= weight) this.add(key);
   }
 
   /** Works on a key again later, unless something brings it back before. */
@@ -57,6 +91,8 @@ export class WorkQueue {
   stop(): void {
     this.#stopped = true;
     this.#waiting.clear();
+    for (const { cancel } of this.#put.values()) cancel();
+    this.#put.clear();
     for (const cancel of this.#retries.values()) cancel();
     this.#retries.clear();
   }
@@ -65,7 +101,10 @@ export class WorkQueue {
     this.#running = true;
     // The writer whose change brought the work gets its answer first.
     await Promise.resolve();
-    for (;;) {
+    while (this.#waiting.size > 0) {
+      const rest = this.#backend.pace.rest();
+      // Nothing but the end of the cluster ends the wait with an error, and then there is nothing left to do.
+      if (rest) await rest.catch(() => this.stop());
       const [key] = this.#waiting;
       if (key === undefined) break;
       this.#waiting.delete(key);
@@ -78,5 +117,3 @@ export class WorkQueue {
     this.#running = false;
   }
 }
-
-const RETRY_MS = 1_000;

@@ -44,7 +44,9 @@ export class DefinitionController implements Controller {
     this.#tables = tables;
     this.#cel = cel;
     this.#hooks = hooks;
-    this.#cleanups = new WorkQueue(context.backend, (name) => this.#cleanUp(name));
+    this.#cleanups = new WorkQueue(context.backend, (name) => this.#cleanUp(name), {
+      weigh: (name) => context.backend.store.count(name),
+    });
   }
 
   get idle(): boolean {
@@ -58,7 +60,7 @@ export class DefinitionController implements Controller {
       store.watch(TABLE, store.revision, (change) => this.#sync(change.key)),
       // An object of a definition that is being deleted went: perhaps it was the last one.
       store.watchAll((resource, change) => {
-        if (change.type === "deleted" && this.#isTerminating(resource)) this.#cleanups.add(resource);
+        if (change.type === "deleted" && this.#isTerminating(resource)) this.#cleanups.wake(resource);
       }),
     ];
   }
@@ -142,6 +144,8 @@ export class DefinitionController implements Controller {
       const { metadata } = fromStore(item.object);
       if (!endpoint || metadata.deletionTimestamp !== undefined) continue;
       const target = { endpoint, namespace: metadata.namespace, name: metadata.name, subresource: undefined };
+      const rest = backend.pace.rest();
+      if (rest) await rest;
       await remove(backend, scope, target, { dryRun: false });
     }
     if (backend.store.count(name) > 0) return;

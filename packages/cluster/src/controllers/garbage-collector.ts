@@ -34,7 +34,9 @@ export class GarbageCollector implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(parsePlace(key)));
+    this.#queue = new WorkQueue(context.backend, (key) => this.#work(parsePlace(key)), {
+      weigh: (key) => this.#weigh(parsePlace(key)),
+    });
   }
 
   get idle(): boolean {
@@ -81,8 +83,15 @@ export class GarbageCollector implements Controller {
     const found = this.#findOwner(owner, namespace);
     if (found && typeof found === "object" && waitsForDependents(found.object)) {
       const { resource } = found.target.endpoint;
-      this.#add({ table: resource.table, key: storeKey(found.target.namespace, found.object.metadata.name) });
+      const key = storeKey(found.target.namespace, found.object.metadata.name);
+      this.#queue.wake(formatPlace({ table: resource.table, key }));
     }
+  }
+
+  /** An owner that waits for its dependents looks at all of them. */
+  #weigh({ table, key }: Place): number {
+    const entry = this.#context.backend.store.get(table, key);
+    return entry ? this.#graph.count(fromStore(entry.object).metadata.uid) : 0;
   }
 
   async #work(place: Place): Promise<void> {
@@ -169,7 +178,7 @@ export class GarbageCollector implements Controller {
   #find(place: Place, known?: Resource): Found | undefined {
     const { store, catalog } = this.#context.backend;
     const entry = store.get(place.table, place.key);
-    const resource = known ?? [...catalog.all()].find((candidate) => candidate.table === place.table);
+    const resource = known ?? catalog.byTable(place.table);
     const endpoint: Endpoint | undefined = resource && storageEndpoint(resource);
     if (!entry || !endpoint) return undefined;
     const object = fromStore(entry.object);
@@ -179,6 +188,8 @@ export class GarbageCollector implements Controller {
 
   async #delete({ object, target }: Found, propagationPolicy: Propagation): Promise<void> {
     const { backend, scope } = this.#context;
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     const preconditions = { uid: object.metadata.uid };
     await ignoreGone(remove(backend, scope, target, { propagationPolicy, preconditions, dryRun: false }));
   }
@@ -202,6 +213,8 @@ export class GarbageCollector implements Controller {
   async #change(target: Target, next: (metadata: ApiObject["metadata"]) => ApiObject["metadata"]): Promise<void> {
     const { backend, scope } = this.#context;
     const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     await ignoreGone(
       update(backend, scope, target, options, {
         by: "patch",

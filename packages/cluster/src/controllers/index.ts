@@ -1,8 +1,9 @@
 export { bootstrap, type ServerPlace } from "./bootstrap.ts";
-export { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
+export { type Controller, type ControllerContext, type QueueOptions, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
 export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
+export { LabelIndex } from "./label-index.ts";
 export { NamespaceController } from "./namespaces.ts";
 export { QuotaController } from "./quota.ts";
 export { type ServerFacts, ServerRecords } from "./server-records.ts";

@@ -30,7 +30,7 @@ export class NamespaceController implements Controller {
   constructor(context: ControllerContext, caPem: string) {
     this.#context = context;
     this.#caPem = caPem;
-    this.#queue = new WorkQueue(context.backend, (name) => this.#work(name));
+    this.#queue = new WorkQueue(context.backend, (name) => this.#work(name), { weigh: (name) => this.#weigh(name) });
   }
 
   get idle(): boolean {
@@ -47,7 +47,7 @@ export class NamespaceController implements Controller {
           return;
         }
         const { namespace } = fromStore(change.object).metadata;
-        if (change.type === "deleted" && namespace !== undefined) this.#queue.add(namespace);
+        if (change.type === "deleted" && namespace !== undefined) this.#queue.wake(namespace);
       }),
     ];
   }
@@ -55,6 +55,14 @@ export class NamespaceController implements Controller {
   stop(): void {
     for (const stop of this.#stopWatching) stop();
     this.#queue.stop();
+  }
+
+  /** A namespace that is being emptied is looked through from end to end. */
+  #weigh(name: string): number {
+    const { store } = this.#context.backend;
+    const entry = store.get("namespaces", name);
+    if (!entry || fromStore(entry.object).metadata.deletionTimestamp === undefined) return 0;
+    return store.resources().reduce((total, table) => total + store.count(table), 0);
   }
 
   async #work(name: string): Promise<void> {
@@ -118,6 +126,8 @@ export class NamespaceController implements Controller {
         const { metadata } = fromStore(entry.object);
         if (metadata.deletionTimestamp !== undefined) continue;
         const target = { endpoint, namespace, name: metadata.name, subresource: undefined };
+        const rest = backend.pace.rest();
+        if (rest) await rest;
         try {
           await remove(backend, scope, target, { propagationPolicy: "Background", dryRun: false });
         } catch (error) {

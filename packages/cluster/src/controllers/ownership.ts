@@ -40,6 +40,11 @@ export class OwnershipGraph {
     return places;
   }
 
+  /** How many objects name `uid` as an owner. */
+  count(uid: string): number {
+    return this.#dependents.get(uid)?.size ?? 0;
+  }
+
   /** The places of all objects that have owners. */
   all(): Place[] {
     return [...this.#owned.values()].map((owned) => owned.place);

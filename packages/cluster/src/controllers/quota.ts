@@ -16,7 +16,9 @@ export class QuotaController implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key));
+    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key), {
+      weigh: () => context.backend.store.count("pods"),
+    });
   }
 
   get idle(): boolean {
@@ -34,7 +36,7 @@ export class QuotaController implements Controller {
         this.#queue.addAfter(change.key, RECOUNT_MS);
         return;
       }
-      for (const entry of store.list(QUOTAS, `${namespace}/`)) this.#queue.add(entry.key);
+      for (const entry of store.list(QUOTAS, `${namespace}/`)) this.#queue.wake(entry.key);
     });
   }
 

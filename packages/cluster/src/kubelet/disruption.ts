@@ -1,5 +1,5 @@
-import { deepEqual, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
-import type { Controller, ControllerContext } from "../controllers/index.ts";
+import { deepEqual, type LabelSelector, parseLabelSelector, SelectorError } from "@lotse/client/meta";
+import { type Controller, type ControllerContext, LabelIndex, WorkQueue } from "../controllers/index.ts";
 import {
   type ApiObject,
   fromStore,
@@ -23,61 +23,56 @@ const WRITE = { dryRun: false, fieldManager: "kube-controller-manager", fieldVal
 /** Counts, for each disruption budget, how many of its pods may go. */
 export class DisruptionController implements Controller {
   readonly #context: ControllerContext;
-  readonly #dirty = new Set<string>();
-  readonly #rechecks = new Map<string, () => void>();
-  #running = false;
-  #stopped = false;
+  readonly #queue: WorkQueue;
+  #pods: LabelIndex | undefined;
   #stopWatching: (() => void)[] = [];
 
   constructor(context: ControllerContext) {
     this.#context = context;
+    this.#queue = new WorkQueue(context.backend, (key) => this.#sync(key), { weigh: (key) => this.#weigh(key) });
   }
 
   get idle(): boolean {
-    return !this.#running;
+    return this.#queue.idle;
   }
 
   start(): void {
     const { store } = this.#context.backend;
     this.#stopWatching = [
       store.watch(TABLE, store.revision, ({ type, key }) => {
-        if (type !== "deleted") this.#add(key);
+        if (type !== "deleted") this.#queue.add(key);
       }),
       store.watch("pods", store.revision, ({ object }) => {
-        for (const { key } of store.list(TABLE, `${object.metadata.namespace}/`)) this.#add(key);
+        for (const { key } of store.list(TABLE, `${object.metadata.namespace}/`)) this.#queue.wake(key);
       }),
     ];
-    for (const { key } of store.list(TABLE)) this.#add(key);
+    for (const { key } of store.list(TABLE)) this.#queue.add(key);
   }
 
   stop(): void {
-    this.#stopped = true;
     for (const stop of this.#stopWatching) stop();
-    for (const cancel of this.#rechecks.values()) cancel();
+    this.#pods?.stop();
+    this.#queue.stop();
   }
 
-  #add(key: string): void {
-    if (this.#stopped) return;
-    this.#dirty.add(key);
-    if (!this.#running) void this.#run();
+  /** Made with the first budget: a cluster without any does not pay for it. */
+  get #index(): LabelIndex {
+    this.#pods ??= new LabelIndex(this.#context.backend.store, "pods");
+    return this.#pods;
   }
 
-  async #run(): Promise<void> {
-    this.#running = true;
-    // The writer whose change brought the work gets its answer first.
-    await Promise.resolve();
-    for (let [key] = this.#dirty; key !== undefined; [key] = this.#dirty) {
-      this.#dirty.delete(key);
-      await this.#sync(key).catch(() => {});
-    }
-    this.#running = false;
+  #weigh(key: string): number {
+    const entry = this.#context.backend.store.get(TABLE, key);
+    const budget = entry && fromStore(entry.object);
+    const selector = budget && selectorOf(budget);
+    return selector ? this.#index.weigh(budget.metadata.namespace, selector) : 0;
   }
 
   async #sync(key: string): Promise<void> {
     const { backend, scope } = this.#context;
     const entry = backend.store.get(TABLE, key);
     const endpoint = backend.catalog.storage("policy", "poddisruptionbudgets");
-    if (!entry || !endpoint || this.#stopped) return;
+    if (!entry || !endpoint) return;
     const { namespace, name } = fromStore(entry.object).metadata;
     const target: Target = { endpoint, namespace, name, subresource: "status" };
     try {
@@ -97,31 +92,16 @@ export class DisruptionController implements Controller {
     const now = clock.now();
     const disrupted = stillDisrupted(budget, pods, now);
     const next = Math.min(...Object.values(disrupted).map((time) => Date.parse(String(time)) + DELETION_TIMEOUT - now));
-    this.#rechecks.get(key)?.();
-    this.#rechecks.delete(key);
-    if (Number.isFinite(next)) {
-      this.#rechecks.set(
-        key,
-        clock.after(next + 1, () => this.#add(key)),
-      );
-    }
+    if (Number.isFinite(next)) this.#queue.addAfter(key, next + 1);
     return budgetStatus(budget, pods, disrupted, (pod) => this.#scaleOf(pod), now);
   }
 
   #podsOf(budget: ApiObject): ApiObject[] {
-    const { selector } = objectAt(budget, "spec");
-    if (!isRecord(selector)) return [];
-    try {
-      const wanted = parseLabelSelector(selector);
-      return this.#context.backend.store
-        .list("pods", `${budget.metadata.namespace}/`)
-        .map((entry) => fromStore(entry.object))
-        .filter((pod) => matchesLabels(wanted, pod.metadata.labels))
-        .filter((pod) => !["Succeeded", "Failed"].includes(String(objectAt(pod, "status").phase)));
-    } catch (error) {
-      if (error instanceof SelectorError) return [];
-      throw error;
-    }
+    const selector = selectorOf(budget);
+    if (!selector) return [];
+    return this.#index
+      .select(budget.metadata.namespace, selector)
+      .filter((pod) => !["Succeeded", "Failed"].includes(String(objectAt(pod, "status").phase)));
   }
 
   /** The controller of a pod and how many pods it wants. */
@@ -134,6 +114,18 @@ export class DisruptionController implements Controller {
     const entry = resource && store.get(resource.table, storeKey(pod.metadata.namespace, owner.name));
     const replicas = entry && objectAt(fromStore(entry.object), "spec").replicas;
     return typeof replicas === "number" ? { uid: owner.uid, replicas } : undefined;
+  }
+}
+
+/** Undefined when it is missing or makes no sense; an empty one matches every pod of the namespace. */
+function selectorOf(budget: ApiObject): LabelSelector | undefined {
+  const { selector } = objectAt(budget, "spec");
+  if (!isRecord(selector)) return undefined;
+  try {
+    return parseLabelSelector(selector);
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, deepClone } from "@lotse/client/meta";
 import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
 import {
   type ApiObject,
@@ -243,6 +243,8 @@ export class Kubelet implements Controller, NodePods {
     const target = this.#target("pods", namespace, name, undefined);
     if (!target) return;
     const options = { gracePeriodSeconds: 0, preconditions: { uid }, dryRun: false };
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     await ignoring([404, 409], remove(backend, scope, target, options));
   }
 
@@ -268,6 +270,8 @@ export class Kubelet implements Controller, NodePods {
     const { backend, scope } = this.#options.context;
     const target = this.#target(table, namespace, undefined, undefined);
     if (!target || this.#stopped) return;
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     await ignoring([409], create(backend, scope, target, object as unknown as ApiObject, write(manager)));
   }
 
@@ -285,8 +289,10 @@ export class Kubelet implements Controller, NodePods {
     const change = {
       by: "patch",
       tracked: false,
-      next: (current: ApiObject) => structuredClone(next(current)),
+      next: (current: ApiObject) => deepClone(next(current)),
     } as const;
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     await ignoring([404], update(backend, scope, target, write(manager), change));
   }
 }

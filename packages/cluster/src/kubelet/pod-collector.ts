@@ -67,7 +67,10 @@ export class PodCollector implements Controller {
     if (this.#isThere(node)) return;
     for (const { object } of this.#context.backend.store.list("pods")) {
       const pod = fromStore(object);
-      if (nodeOf(pod) === node) await this.#delete(pod);
+      if (nodeOf(pod) !== node) continue;
+      const rest = this.#context.backend.pace.rest();
+      if (rest) await rest;
+      await this.#delete(pod);
     }
   }
 

@@ -56,6 +56,12 @@ export class Catalog {
     return undefined;
   }
 
+  /** The resource whose objects the store keeps under this name. */
+  byTable(table: string): Resource | undefined {
+    for (const resource of this.#resources.values()) if (resource.table === table) return resource;
+    return undefined;
+  }
+
   all(): Iterable<Resource> {
     return this.#resources.values();
   }

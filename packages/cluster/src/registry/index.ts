@@ -68,6 +68,7 @@ export {
   toStore,
 } from "./object.ts";
 export { generateName } from "./object-meta.ts";
+export { Pace, type PaceOptions } from "./pace.ts";
 export {
   compilePatch,
   customPatchTypes,

@@ -3,6 +3,7 @@ import type { Store } from "../store/index.ts";
 import type { Admission, RequestUser } from "./admission-hooks.ts";
 import type { Catalog } from "./catalog.ts";
 import { listAt, objectAt } from "./object.ts";
+import type { Pace } from "./pace.ts";
 import type { Provisions } from "./provisions.ts";
 import { type Endpoint, storeKey } from "./resource.ts";
 import type { StrategyContext } from "./strategy.ts";
@@ -15,6 +16,8 @@ export interface Backend {
   /** A number in [0, 1); names, uids and time limits come from it. */
   readonly random: () => number;
   readonly uuid: () => string;
+  /** Asked before each piece of work that nobody waits for, or that is one of many. */
+  readonly pace: Pace;
   readonly admission: Admission;
   readonly allocateClusterIp: StrategyContext["allocateClusterIp"];
   /** What is written when somebody first looks for it. */

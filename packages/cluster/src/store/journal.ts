@@ -23,6 +23,8 @@ export interface Journal {
 export interface Durability {
   /** Nothing waits to be written down. */
   readonly settled: boolean;
+  /** Nothing can be written down any more. What the store says is safe all the same: it was taken back to what is. */
+  readonly frozen: boolean;
   /** Resolves when everything up to now is safe; rejects when it never will be. */
   durable(): Promise<void>;
 }

@@ -4,7 +4,9 @@ import { type Change, RevisionExpired, Store, type StoredObject } from "./index.
 
 const object = (name: string, value: number): StoredObject => ({ metadata: { name, resourceVersion: "" }, value });
 
-function newStore(o: { retainChanges?: number; retainMs?: number; now?: () => number } = {}): Store {
+function newStore(
+  o: { retainBytes?: number; retainChanges?: number; retainMs?: number; now?: () => number } = {},
+): Store {
   return new Store({ now: () => 0, ...o });
 }
 
@@ -60,6 +62,30 @@ describe("Store", () => {
     expect(() => store.list("r", "", seen)).toThrow(RevisionExpired);
     expect(() => store.watch("r", seen, () => {})).toThrow(RevisionExpired);
     expect(store.list("r")).toHaveLength(1);
+  });
+
+  it("forgets history by bytes, of the resource that has most of them, and says so", () => {
+    const store = newStore({ retainBytes: 20_000 });
+    store.create("small", "x", object("x", 1));
+    const first = store.revision;
+    const text = "x".repeat(1_000);
+    for (let at = 0; at < 500; at++) {
+      const current = store.get("large", "y");
+      const next = { ...object("y", at), text };
+      if (current) store.update("large", "y", current.revision, next);
+      else store.create("large", "y", next);
+      expect(store.historyBytes).toBeLessThanOrEqual(21_000);
+    }
+    expect(() => store.watch("large", first, () => {})).toThrow(RevisionExpired);
+    expect(() => store.list("large", "", store.oldest("large") - 1)).toThrow(RevisionExpired);
+    expect(store.list("large", "", store.oldest("large"))).toHaveLength(1);
+    const kept: number[] = [];
+    store.watch("large", store.oldest("large"), ({ revision }) => kept.push(revision));
+    expect(kept.length).toBeGreaterThan(10);
+    expect(kept).toEqual(kept.map((_, at) => store.revision - kept.length + 1 + at));
+    expect(() => store.watch("small", first, () => {})).not.toThrow();
+    store.compact();
+    expect(store.historyBytes).toBe(0);
   });
 
   it("keeps a future watch silent until revisions pass the one it asked for", () => {

@@ -57,11 +57,15 @@ export interface StoreOptions {
   now: () => number;
   /** Changes kept for each resource, whatever their age. */
   retainChanges?: number;
+  /** About how many bytes of changes are kept, of all resources together; the resource with most loses first. */
+  retainBytes?: number;
   /** How long history stays readable at least; it is gone after twice that. A real server compacts every five minutes. */
   retainMs?: number;
   /** Told every step, so that it can be taken again elsewhere. */
   journal?: Journal | undefined;
 }
+
+const RETAIN_BYTES = 16 * 1_024 * 1_024;
 
 interface ResourceState {
   readonly table: SortedTable;
@@ -83,9 +87,11 @@ export class Store {
   #delivering = false;
   readonly #options: Required<Omit<StoreOptions, "journal">>;
   readonly #journal: Journal | undefined;
+  #frozen: Error | undefined;
+  #historyBytes = 0;
 
   constructor(options: StoreOptions) {
-    this.#options = { retainChanges: 20_000, retainMs: 300_000, ...options };
+    this.#options = { retainChanges: 20_000, retainBytes: RETAIN_BYTES, retainMs: 300_000, ...options };
     this.#journal = options.journal;
     this.#turnedAt = options.now();
   }
@@ -110,8 +116,26 @@ export class Store {
       if (step.type === "delete") state.table.delete(key);
       else state.table.set({ key, revision, object });
       const type = step.type === "delete" ? "deleted" : previous ? "updated" : "created";
-      state.log.append({ type, revision, key, object, previous }, this.#compacted);
+      this.#remember(state, { type, revision, key, object, previous });
     }
+  }
+
+  /**
+   * Goes back to what it was at `revision`, and stays so: whoever wants to change it is told `why` not. For a store that
+   * has lost its disk: what nobody can keep is not shown. False, and nothing done, when history does not go back so far.
+   */
+  freeze(revision: number, why: Error): boolean {
+    this.#frozen = why;
+    for (const { log } of this.#resources.values()) if (log.compacted > revision) return false;
+    for (const { table, log } of this.#resources.values()) {
+      for (const { key, previous } of log.backwardsTo(revision)) {
+        if (previous) table.set(previous);
+        else table.delete(key);
+      }
+      log.cutAfter(revision);
+    }
+    this.#revision = revision;
+    return true;
   }
 
   /** Every row of every resource. */
@@ -219,6 +243,7 @@ export class Store {
   compact(): void {
     this.#compacted = this.#revision;
     for (const state of this.#resources.values()) state.log.clear(this.#revision);
+    this.#countBytes();
   }
 
   /** The oldest revision from which `resource` can still be read or watched. */
@@ -232,6 +257,7 @@ export class Store {
    * finds it expired one day, although nothing else was written.
    */
   #turn(): void {
+    if (this.#frozen) return;
     const turns = Math.floor((this.#options.now() - this.#turnedAt) / this.#options.retainMs);
     if (turns <= 0) return;
     this.#turnedAt += turns * this.#options.retainMs;
@@ -241,6 +267,28 @@ export class Store {
       this.#journal?.append({ type: "turn", revision: this.#revision });
     }
     for (const state of this.#resources.values()) state.log.forgetUntil(this.#compacted);
+    this.#countBytes();
+  }
+
+  /** About how many bytes of history are kept. */
+  get historyBytes(): number {
+    return this.#historyBytes;
+  }
+
+  #remember({ log }: ResourceState, change: Change): void {
+    const before = log.bytes;
+    log.append(change, this.#compacted);
+    this.#historyBytes += log.bytes - before;
+    const { retainBytes } = this.#options;
+    if (this.#historyBytes <= retainBytes) return;
+    // In larger steps, because finding the largest log means looking at all of them.
+    const largest = [...this.#resources.values()].reduce((a, b) => (a.log.bytes >= b.log.bytes ? a : b));
+    this.#historyBytes -= largest.log.shrink(this.#historyBytes - retainBytes * 0.95);
+  }
+
+  #countBytes(): void {
+    this.#historyBytes = 0;
+    for (const { log } of this.#resources.values()) this.#historyBytes += log.bytes;
   }
 
   #assertKept(state: ResourceState | undefined, revision: number): void {
@@ -269,6 +317,7 @@ export class Store {
     object: StoredObject,
     previous: Entry | undefined,
   ): WriteResult {
+    if (this.#frozen) throw this.#frozen;
     this.#turn();
     const revision = ++this.#revision;
     const versioned = {
@@ -279,7 +328,7 @@ export class Store {
     if (type === "deleted") state.table.delete(key);
     else state.table.set(entry);
     const change: Change = { type, revision, key, object: versioned, previous };
-    state.log.append(change, this.#compacted);
+    this.#remember(state, change);
     this.#journal?.append({ type: type === "deleted" ? "delete" : "put", revision, resource, key, object: versioned });
     this.#undelivered.push({ state, resource, change });
     this.#deliver();

@@ -1,96 +1,93 @@
-import { type ApiObject, fromStore } from "../../registry/index.ts";
-import type { Change, Store } from "../../store/index.ts";
-import { controllerOf, type Table } from "./tables.ts";
+import type { ApiObject } from "../../registry/index.ts";
+import type { Store } from "../../store/index.ts";
+import { LabelIndex } from "../label-index.ts";
+import { StoreIndex } from "../store-index.ts";
+import { controllerOf, PODS, type Pod, type Table } from "./tables.ts";
+
+/** No uid has a slash in it. */
+const orphans = (namespace: string | undefined): string => `/${namespace ?? ""}`;
 
 /** Which objects of one kind are managed by whom: finding an owner's objects must not mean reading all of them. */
 export class Children {
-  readonly #store: Store;
-  readonly #table: string;
-  /** Keys by the uid of their controller; those that nobody manages by their namespace. */
-  readonly #keys = new Map<string, Set<string>>();
-  readonly #places = new Map<string, string>();
-  readonly #stop: () => void;
+  readonly #index: StoreIndex;
 
   constructor(store: Store, table: string) {
-    this.#store = store;
-    this.#table = table;
-    this.#stop = store.watch(table, store.revision, (change) => this.#apply(change));
-    for (const entry of store.list(table)) this.#put(entry.key, fromStore(entry.object));
+    this.#index = new StoreIndex(store, table, (object) => [
+      controllerOf(object)?.uid ?? orphans(object.metadata.namespace),
+    ]);
+  }
+
+  /** How many objects were looked up so far. */
+  get reads(): number {
+    return this.#index.reads;
   }
 
   stop(): void {
-    this.#stop();
+    this.#index.stop();
   }
 
   /** What `owner` manages, and what nobody in its namespace does, in order of their names. */
   candidates(owner: ApiObject): ApiObject[] {
     const { uid, namespace } = owner.metadata;
-    return this.#read([...this.#keysAt(uid), ...this.#keysAt(orphans(namespace))]);
+    return this.#index.atEither(uid, orphans(namespace));
   }
 
   ofOwner(uid: string): ApiObject[] {
-    return this.#read([...this.#keysAt(uid)]);
+    return this.#index.at(uid);
   }
 
-  #read(keys: string[]): ApiObject[] {
-    keys.sort();
-    return keys.flatMap((key) => {
-      const entry = this.#store.get(this.#table, key);
-      return entry ? [fromStore(entry.object)] : [];
-    });
-  }
-
-  #keysAt(place: string): ReadonlySet<string> {
-    return this.#keys.get(place) ?? new Set();
-  }
-
-  #apply(change: Change): void {
-    if (change.type === "deleted") this.#drop(change.key);
-    else this.#put(change.key, fromStore(change.object));
-  }
-
-  #put(key: string, object: ApiObject): void {
-    const place = controllerOf(object)?.uid ?? orphans(object.metadata.namespace);
-    if (this.#places.get(key) === place) return;
-    this.#drop(key);
-    this.#places.set(key, place);
-    const known = this.#keys.get(place);
-    if (known) known.add(key);
-    else this.#keys.set(place, new Set([key]));
-  }
-
-  #drop(key: string): void {
-    const place = this.#places.get(key);
-    if (place === undefined) return;
-    this.#places.delete(key);
-    const keys = this.#keys.get(place);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#keys.delete(place);
+  count(uid: string): number {
+    return this.#index.count(uid);
   }
 }
 
-/** No uid has a slash in it. */
-const orphans = (namespace: string | undefined): string => `/${namespace ?? ""}`;
+/** The names of the claims that a pod mounts, also of those that are made for it alone. */
+export const claimNames = ({ metadata, spec }: Pod): string[] =>
+  (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => [
+    ...(persistentVolumeClaim ? [persistentVolumeClaim.claimName] : []),
+    ...(ephemeral ? [`${metadata.name}-${name}`] : []),
+  ]);
 
-/** One index for each kind of children, shared by all controllers. */
+/** The indexes by which controllers find objects, each made when it is first needed and shared by all. */
 export class ChildIndexes {
   readonly #store: Store;
-  readonly #indexes = new Map<string, Children>();
+  readonly #children = new Map<string, Children>();
+  readonly #labels = new Map<string, LabelIndex>();
+  #mounts: StoreIndex | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   of<T extends ApiObject>(table: Table<T>): Children {
-    let index = this.#indexes.get(table.name);
-    if (!index) {
-      index = new Children(this.#store, table.name);
-      this.#indexes.set(table.name, index);
-    }
-    return index;
+    return known(this.#children, table.name, () => new Children(this.#store, table.name));
+  }
+
+  /** By labels. */
+  labels<T extends ApiObject>(table: Table<T>): LabelIndex {
+    return known(this.#labels, table.name, () => new LabelIndex(this.#store, table.name));
+  }
+
+  /** Pods by the keys of the claims that they mount. */
+  get mounts(): StoreIndex {
+    this.#mounts ??= new StoreIndex(this.#store, PODS.name, (pod) =>
+      claimNames(pod as Pod).map((name) => `${pod.metadata.namespace}/${name}`),
+    );
+    return this.#mounts;
   }
 
   stop(): void {
-    for (const index of this.#indexes.values()) index.stop();
+    for (const index of this.#children.values()) index.stop();
+    for (const index of this.#labels.values()) index.stop();
+    this.#mounts?.stop();
   }
+}
+
+function known<T>(entries: Map<string, T>, key: string, make: () => T): T {
+  let found = entries.get(key);
+  if (found === undefined) {
+    found = make();
+    entries.set(key, found);
+  }
+  return found;
 }

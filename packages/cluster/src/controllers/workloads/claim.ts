@@ -1,4 +1,10 @@
-import { type LabelSelectorInput, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
+import {
+  type LabelSelector,
+  type LabelSelectorInput,
+  matchesLabels,
+  parseLabelSelector,
+  SelectorError,
+} from "@lotse/client/meta";
 import type { ApiObject } from "../../registry/index.ts";
 import { controllerOf, isDeleting } from "./tables.ts";
 
@@ -37,15 +43,21 @@ export function claim<T extends ApiObject>(
   return { mine, adopt, release };
 }
 
-/** What a selector in a spec matches: nothing when it is missing, empty or makes no sense. */
+/** What a selector in a spec asks for; undefined when it is missing, empty or makes no sense, and matches nothing. */
+export function requirementsOf(selector: LabelSelectorInput | undefined): LabelSelector | undefined {
+  try {
+    const parsed = selector === undefined ? [] : parseLabelSelector(selector);
+    return parsed.length === 0 ? undefined : parsed;
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether labels are what a selector in a spec asks for. */
 export function matcher(
   selector: LabelSelectorInput | undefined,
 ): (labels: Readonly<Record<string, string>> | undefined) => boolean {
-  try {
-    const parsed = selector === undefined ? [] : parseLabelSelector(selector);
-    return parsed.length === 0 ? () => false : (labels) => matchesLabels(parsed, labels);
-  } catch (error) {
-    if (error instanceof SelectorError) return () => false;
-    throw error;
-  }
+  const requirements = requirementsOf(selector);
+  return requirements ? (labels) => matchesLabels(requirements, labels) : () => false;
 }

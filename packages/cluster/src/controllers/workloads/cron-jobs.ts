@@ -11,6 +11,7 @@ export function cronJobs(desk: Desk): Workload {
   return {
     table: CRON_JOBS.name,
     watches: [watchChildren(CRON_JOBS, JOBS, () => undefined)],
+    weigh: (key) => desk.countOf(JOBS, desk.read(CRON_JOBS, key)?.metadata.uid),
     async reconcile(key) {
       const cron = desk.read(CRON_JOBS, key);
       if (!cron) return undefined;

@@ -21,6 +21,7 @@ export function daemonSets(desk: Desk): Workload {
   return {
     table: DAEMON_SETS.name,
     watches: [watchChildren(DAEMON_SETS, PODS, ({ spec }) => spec.selector), everyNode],
+    weigh: (key) => desk.countOf(PODS, desk.read(DAEMON_SETS, key)?.metadata.uid),
     async reconcile(key) {
       const set = desk.read(DAEMON_SETS, key);
       if (!set || isDeleting(set)) {

@@ -1,4 +1,4 @@
-import { deepClone, deepEqual } from "@lotse/client/meta";
+import { deepClone, deepEqual, type LabelSelector } from "@lotse/client/meta";
 import {
   type ApiMeta,
   type ApiObject,
@@ -15,7 +15,7 @@ import type { ControllerContext } from "../controller.ts";
 import type { ChildIndexes } from "./children.ts";
 import { claim, type matcher } from "./claim.ts";
 import type { EventNote, EventRecorder } from "./events.ts";
-import { controllerReference, type Table } from "./tables.ts";
+import { type Claim, controllerReference, type Pod, type Table } from "./tables.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -55,6 +55,26 @@ export class Desk {
     return this.#children.of(table).ofOwner(uid) as T[];
   }
 
+  /** How many objects of a kind somebody manages. */
+  countOf<T extends ApiObject>(table: Table<T>, uid: string | undefined): number {
+    return uid === undefined ? 0 : this.#children.of(table).count(uid);
+  }
+
+  /** The objects of a namespace that a selector matches. */
+  select<T extends ApiObject>(table: Table<T>, namespace: string | undefined, selector: LabelSelector): T[] {
+    return this.#children.labels(table).select(namespace, selector) as T[];
+  }
+
+  /** How many objects {@link select} looks at. */
+  weigh<T extends ApiObject>(table: Table<T>, namespace: string | undefined, selector: LabelSelector): number {
+    return this.#children.labels(table).weigh(namespace, selector);
+  }
+
+  /** The pods that mount a claim. */
+  mounting(claim: Claim): Pod[] {
+    return this.#children.mounts.at(keyOf(claim)) as Pod[];
+  }
+
   /** The children that `owner` manages, after adopting those that fit and releasing those that no longer do. */
   async claim<O extends ApiObject, T extends ApiObject>(
     owners: Table<O>,
@@ -87,6 +107,8 @@ export class Desk {
   async create<T extends ApiObject>(table: Table<T>, object: T): Promise<T> {
     const { backend, scope } = this.#context;
     const target = this.#target(table, object.metadata.namespace, undefined, undefined);
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     return (await create(backend, scope, target, deepClone(object), this.#options)) as T;
   }
 
@@ -100,6 +122,8 @@ export class Desk {
     const { backend, scope } = this.#context;
     const { namespace, name, uid } = object.metadata;
     const target = this.#target(table, namespace, name, subresource);
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     try {
       const { object: written } = await update(backend, scope, target, this.#options, {
         by: "patch",
@@ -144,6 +168,8 @@ export class Desk {
     const { backend, scope } = this.#context;
     const { namespace, name, uid } = object.metadata;
     const target = this.#target(table, namespace, name, undefined);
+    const rest = backend.pace.rest();
+    if (rest) await rest;
     try {
       await remove(backend, scope, target, { propagationPolicy, preconditions: { uid }, dryRun: false });
       return true;

@@ -1,4 +1,5 @@
 import type { corev1, discoveryv1 } from "@lotse/client/kinds";
+import type { LabelSelector } from "@lotse/client/meta";
 import { canonical } from "./hash.ts";
 import { isFinished, isReady } from "./pods.ts";
 import { controllerReference, type EndpointSlice, isDeleting, type Pod, SERVICES, type Service } from "./tables.ts";
@@ -9,6 +10,7 @@ const SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by";
 export const SLICE_CONTROLLER = "endpointslice-controller.k8s.io";
 const ENDPOINTS_MANAGER = "endpoints.kubernetes.io/managed-by";
 const MOST_IN_SLICE = 100;
+const MOST_IN_ENDPOINTS = 1_000;
 
 type Port = Pick<corev1.ServicePort, "name" | "protocol" | "appProtocol"> & { readonly port: number };
 
@@ -77,6 +79,27 @@ export function endpointSubsets(service: Service, pods: readonly Pod[]): corev1.
     }));
 }
 
+/**
+ * Pure: no more addresses than Endpoints can carry, those that are ready first, each subset giving its share. Undefined
+ * when there are few enough.
+ */
+export function truncateSubsets(subsets: readonly corev1.EndpointSubset[]): corev1.EndpointSubset[] | undefined {
+  const count = (key: "addresses" | "notReadyAddresses") =>
+    subsets.reduce((total, subset) => total + (subset[key]?.length ?? 0), 0);
+  const [ready, other] = [count("addresses"), count("notReadyAddresses")];
+  if (ready + other <= MOST_IN_ENDPOINTS) return undefined;
+  const key = ready > MOST_IN_ENDPOINTS ? "addresses" : "notReadyAddresses";
+  const [room, total] = key === "addresses" ? [MOST_IN_ENDPOINTS, ready] : [MOST_IN_ENDPOINTS - ready, other];
+  let left = room;
+  return subsets.map(({ addresses = [], notReadyAddresses = [], ...subset }) => {
+    const all = key === "addresses" ? addresses : notReadyAddresses;
+    const kept = all.slice(0, Math.min(left, Math.ceil((all.length / total) * room)));
+    left -= kept.length;
+    const some = key === "addresses" ? { addresses: kept } : { addresses, notReadyAddresses: kept };
+    return { ...Object.fromEntries(Object.entries(some).filter(([, list]) => list.length > 0)), ...subset };
+  });
+}
+
 /** The labels that the Endpoints of a service carry. */
 export function endpointLabels(service: Service): Record<string, string> {
   const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {};
@@ -105,16 +128,14 @@ export function planSlices(
     group.endpoints.push(endpointOf(service, pod));
   }
   if (groups.size === 0) groups.set("", { ports: [], endpoints: [] });
-  const left = new Set(existing);
+  const finder = new SliceFinder(existing);
   const drafts: SliceDraft[] = [];
   for (const { ports, endpoints } of groups.values()) {
     for (const part of chunks(endpoints, MOST_IN_SLICE)) {
-      const known = bestFit(left, ports, part);
-      if (known) left.delete(known);
-      drafts.push({ known, object: sliceOf(service, ports, part) });
+      drafts.push({ known: finder.take(ports, part), object: sliceOf(service, ports, part) });
     }
   }
-  return { drafts, remove: [...left] };
+  return { drafts, remove: finder.left };
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
@@ -122,18 +143,40 @@ function chunks<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 }
 
-/** The slice with the same ports that shares most endpoints; any other, when none has the same ports. */
-function bestFit(
-  slices: ReadonlySet<EndpointSlice>,
-  ports: readonly Port[],
-  endpoints: readonly discoveryv1.Endpoint[],
-): EndpointSlice | undefined {
-  const uids = new Set(endpoints.map((endpoint) => endpoint.targetRef?.uid));
-  const wanted = canonical(slicePorts(ports));
-  const score = (slice: EndpointSlice) =>
-    (canonical(slice.ports ?? []) === wanted ? MOST_IN_SLICE + 1 : 0) +
-    (slice.endpoints ?? []).filter((endpoint) => uids.has(endpoint.targetRef?.uid)).length;
-  return [...slices].sort((a, b) => score(b) - score(a))[0];
+/** Finds, for endpoints that belong together, the slice with the same ports that shares most of them. */
+class SliceFinder {
+  readonly #left: Map<EndpointSlice, string>;
+  readonly #places = new Map<string, EndpointSlice>();
+
+  constructor(slices: readonly EndpointSlice[]) {
+    this.#left = new Map(slices.map((slice) => [slice, canonical(slice.ports ?? [])]));
+    for (const slice of slices) {
+      for (const { targetRef } of slice.endpoints ?? []) if (targetRef?.uid) this.#places.set(targetRef.uid, slice);
+    }
+  }
+
+  /** Those that nobody has taken. */
+  get left(): EndpointSlice[] {
+    return [...this.#left.keys()];
+  }
+
+  /** Any other, when none has the same ports. */
+  take(ports: readonly Port[], endpoints: readonly discoveryv1.Endpoint[]): EndpointSlice | undefined {
+    const shared = new Map<EndpointSlice, number>();
+    for (const { targetRef } of endpoints) {
+      const slice = this.#places.get(targetRef?.uid ?? "");
+      if (slice) shared.set(slice, (shared.get(slice) ?? 0) + 1);
+    }
+    const wanted = canonical(slicePorts(ports));
+    let best: EndpointSlice | undefined;
+    let most = -1;
+    for (const [slice, known] of this.#left) {
+      const score = (known === wanted ? MOST_IN_SLICE + 1 : 0) + (shared.get(slice) ?? 0);
+      if (score > most) [best, most] = [slice, score];
+    }
+    if (best) this.#left.delete(best);
+    return best;
+  }
 }
 
 const slicePorts = (ports: readonly Port[]) => ports.map(({ name = "", ...rest }) => ({ name, ...rest }));
@@ -174,6 +217,11 @@ function sliceOf(service: Service, ports: readonly Port[], endpoints: readonly d
   };
   return structuredClone(slice) as unknown as EndpointSlice;
 }
+
+/** Matches the slices that say they are about the service, also those that somebody else keeps. */
+export const slicesOf = (service: Service): LabelSelector => [
+  { key: SLICE_SERVICE, operator: "=", values: [service.metadata.name] },
+];
 
 /** Whether a slice is one that this controller keeps for the service. */
 export const isSliceOf = (service: Service, { metadata }: EndpointSlice): boolean =>

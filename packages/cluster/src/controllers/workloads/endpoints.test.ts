@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpointSubsets, findPort, planSlices } from "./endpoint-plan.ts";
+import { endpointSubsets, findPort, planSlices, truncateSubsets } from "./endpoint-plan.ts";
 import type { EndpointSlice, Pod, Service } from "./tables.ts";
 import { Stage, template, workload } from "./test-stage.ts";
 
@@ -96,6 +96,16 @@ describe("what is behind a service", () => {
   it("still serves while it is on its way out", () => {
     const [draft] = planSlices(service(), [pod("a", { deleted: true })], []).drafts;
     expect(draft?.object.endpoints?.[0]?.conditions).toEqual({ ready: false, serving: true, terminating: true });
+  });
+
+  it("names no more than a thousand addresses, ready ones first", () => {
+    const many = Array.from({ length: 1_200 }, (_, at) => pod(`p${at}`, { ip: `10.244.1.${at}`, ready: at < 900 }));
+    const subsets = endpointSubsets(service(), many);
+    const [some] = truncateSubsets(subsets) ?? [];
+    expect(some?.addresses).toHaveLength(900);
+    expect(some?.notReadyAddresses).toHaveLength(100);
+    expect(some?.ports).toEqual(subsets[0]?.ports);
+    expect(truncateSubsets(endpointSubsets(service(), many.slice(0, 1_000)))).toBeUndefined();
   });
 });
 

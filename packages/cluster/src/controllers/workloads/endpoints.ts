@@ -1,7 +1,16 @@
 import { deepEqual } from "@lotse/client/meta";
-import { matcher } from "./claim.ts";
+import { matcher, requirementsOf } from "./claim.ts";
 import { type Desk, keyOf } from "./desk.ts";
-import { endpointLabels, endpointSubsets, isSliceOf, planSlices, type SliceDraft, serviceOf } from "./endpoint-plan.ts";
+import {
+  endpointLabels,
+  endpointSubsets,
+  isSliceOf,
+  planSlices,
+  type SliceDraft,
+  serviceOf,
+  slicesOf,
+  truncateSubsets,
+} from "./endpoint-plan.ts";
 import type { Watch, Workload } from "./engine.ts";
 import {
   ENDPOINTS,
@@ -15,22 +24,29 @@ import {
   SLICES,
 } from "./tables.ts";
 
+const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 const LAST_CHANGE = "endpoints.kubernetes.io/last-change-trigger-time";
 
 /** Endpoints and EndpointSlices: which pods are behind a service. A service without a selector is somebody else's. */
 export function endpoints(desk: Desk): Workload {
   return {
     table: SERVICES.name,
-    watches: [podsBehind, slices, ownEndpoints],
+    watches: [podsBehind(), slices, ownEndpoints],
+    weigh: (key) => {
+      const service = desk.read(SERVICES, key);
+      const requirements = requirementsOf(service?.spec.selector);
+      return requirements ? desk.weigh(PODS, service?.metadata.namespace, requirements) : 0;
+    },
     async reconcile(key) {
       const service = desk.read(SERVICES, key);
       if (!service) return forget(desk, key);
       const { selector, type } = service.spec;
       if (!selector || type === "ExternalName" || isDeleting(service)) return undefined;
-      const matches = matcher(selector);
-      const pods = desk.list(PODS, service.metadata.namespace).filter(({ metadata }) => matches(metadata.labels));
+      const { namespace } = service.metadata;
+      const requirements = requirementsOf(selector);
+      const pods = requirements ? desk.select(PODS, namespace, requirements) : [];
       await writeEndpoints(desk, service, pods);
-      const existing = desk.list(SLICES, service.metadata.namespace).filter((slice) => isSliceOf(service, slice));
+      const existing = desk.select(SLICES, namespace, slicesOf(service)).filter((slice) => isSliceOf(service, slice));
       const { drafts, remove } = planSlices(service, pods, existing);
       for (const draft of drafts) await writeSlice(desk, draft, triggerTime(service, pods));
       for (const slice of remove) await desk.remove(SLICES, slice);
@@ -39,17 +55,27 @@ export function endpoints(desk: Desk): Workload {
   };
 }
 
-const podsBehind: Watch = {
-  table: PODS.name,
-  wakes: ({ object, previous }, desk) =>
-    desk
-      .list(SERVICES, object.metadata.namespace)
-      .filter(({ spec }) => {
-        const matches = matcher(spec.selector);
-        return matches(object.metadata.labels) || (previous !== undefined && matches(previous.metadata.labels));
-      })
-      .map(keyOf),
-};
+/** Every change of a pod asks every service of its namespace: what their selectors say is read once. */
+function podsBehind(): Watch {
+  const known = new WeakMap<object, ReturnType<typeof matcher>>();
+  const matcherOf = (selector: NonNullable<Service["spec"]["selector"]>) => {
+    const found = known.get(selector) ?? matcher(selector);
+    known.set(selector, found);
+    return found;
+  };
+  return {
+    table: PODS.name,
+    wakes: ({ object, previous }, desk) =>
+      desk
+        .list(SERVICES, object.metadata.namespace)
+        .filter(({ spec: { selector } }) => {
+          if (!selector) return false;
+          const matches = matcherOf(selector);
+          return matches(object.metadata.labels) || (previous !== undefined && matches(previous.metadata.labels));
+        })
+        .map(keyOf),
+  };
+}
 
 /** Whoever changes a slice of ours finds it put right. */
 const slices: Watch = {
@@ -84,11 +110,18 @@ function triggerTime(service: Service, pods: readonly Pod[]): string | undefined
 
 async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]): Promise<void> {
   const { name, namespace } = service.metadata;
-  const subsets = endpointSubsets(service, pods);
+  const all = endpointSubsets(service, pods);
+  const some = truncateSubsets(all);
+  const subsets = some ?? all;
   const labels = endpointLabels(service);
   const found = desk.read(ENDPOINTS, keyOf(service));
   const time = triggerTime(service, pods);
-  const annotations = { ...found?.metadata.annotations, ...(time ? { [LAST_CHANGE]: time } : {}) };
+  const { [OVER_CAPACITY]: _, ...known } = found?.metadata.annotations ?? {};
+  const annotations = {
+    ...known,
+    ...(time ? { [LAST_CHANGE]: time } : {}),
+    ...(some ? { [OVER_CAPACITY]: "truncated" } : {}),
+  };
   if (!found) {
     const made = {
       apiVersion: "v1",
@@ -100,7 +133,7 @@ async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]
     return;
   }
   if (deepEqual(found.subsets ?? [], subsets) && deepEqual(found.metadata.labels, labels)) return;
-  await desk.change(ENDPOINTS, found, ({ subsets: _, ...current }) => {
+  await desk.change(ENDPOINTS, found, ({ subsets: __, ...current }) => {
     const next = { ...current, metadata: { ...current.metadata, labels, annotations } };
     return (subsets.length > 0 ? { ...next, subsets } : next) as Endpoints;
   });

@@ -23,6 +23,8 @@ export interface Watch {
 export interface Workload {
   readonly table: string;
   readonly watches: readonly Watch[];
+  /** How many objects a turn for this key looks at; left out where they are few. */
+  readonly weigh?: (key: string) => number;
   /** Brings the object with this key nearer to its spec. Returns how long until it wants to look again by itself. */
   readonly reconcile: (key: string) => Promise<number | undefined>;
 }
@@ -44,7 +46,7 @@ export class WorkloadController implements Controller {
     this.#context = context;
     this.#workload = workload;
     this.#desk = desk;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key));
+    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key), workload);
   }
 
   get idle(): boolean {
@@ -63,7 +65,7 @@ export class WorkloadController implements Controller {
             object: fromStore(change.object),
             previous: change.previous && fromStore(change.previous.object),
           };
-          for (const key of watch.wakes(seen, this.#desk)) this.#queue.add(key);
+          for (const key of watch.wakes(seen, this.#desk)) this.#queue.wake(key);
         }),
       ),
     ];

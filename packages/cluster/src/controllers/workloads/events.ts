@@ -66,6 +66,8 @@ export class EventRecorder {
     const said = combined ? { ...note, message: `(combined from similar events): ${note.message}` } : note;
     const same = combined ? topic : `${topic}\n${note.message}`;
     try {
+      const rest = this.#context.backend.pace.rest();
+      if (rest) await rest;
       if (!(await this.#countOn(namespace, this.#known.get(same), said.message))) {
         remember(this.#known, same, await this.#write(source, namespace, object, said));
       }

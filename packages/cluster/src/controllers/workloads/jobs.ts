@@ -18,6 +18,7 @@ export function jobs(desk: Desk): Workload {
   return {
     table: JOBS.name,
     watches: [watchChildren(JOBS, PODS, ({ spec }) => spec.selector), strays, deletedJobs],
+    weigh: (key) => desk.countOf(PODS, desk.read(JOBS, key)?.metadata.uid),
     async reconcile(key) {
       if (key.startsWith(POD_KEY)) return letGo(desk, key.slice(POD_KEY.length));
       const job = desk.read(JOBS, key);

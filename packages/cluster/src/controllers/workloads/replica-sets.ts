@@ -72,6 +72,7 @@ export function replicaSets(desk: Desk, table: Table<ReplicaSet>): Workload {
   return {
     table: table.name,
     watches: [watchChildren(table, PODS, (set) => set.spec.selector)],
+    weigh: (key) => desk.countOf(PODS, desk.read(table, key)?.metadata.uid),
     async reconcile(key) {
       const set = desk.read(table, key);
       if (!set?.spec.template) return undefined;

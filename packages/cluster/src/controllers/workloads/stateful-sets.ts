@@ -31,6 +31,7 @@ export function statefulSets(desk: Desk): Workload {
   return {
     table: STATEFUL_SETS.name,
     watches: [watchChildren(STATEFUL_SETS, PODS, ({ spec }) => spec.selector)],
+    weigh: (key) => desk.countOf(PODS, desk.read(STATEFUL_SETS, key)?.metadata.uid),
     async reconcile(key) {
       const set = desk.read(STATEFUL_SETS, key);
       if (!set) return undefined;

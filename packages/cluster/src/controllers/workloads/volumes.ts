@@ -1,4 +1,5 @@
 import { type ApiObject, timestamp } from "../../registry/index.ts";
+import { claimNames } from "./children.ts";
 import { type Desk, isStatus, keyOf } from "./desk.ts";
 import type { Watch, Workload } from "./engine.ts";
 import { isFinished } from "./pods.ts";
@@ -26,11 +27,6 @@ import {
 const CLAIM_PROTECTION = "kubernetes.io/pvc-protection";
 const VOLUME_PROTECTION = "kubernetes.io/pv-protection";
 
-const claimNames = (pod: Pod): string[] => [
-  ...(pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []),
-  ...(pod.spec.volumes ?? []).flatMap(({ name, ephemeral }) => (ephemeral ? `${pod.metadata.name}-${name}` : [])),
-];
-
 /** Claims: each gets a volume, one that is there or one that is made for it, and stays while a pod uses it. */
 export function claims(desk: Desk): Workload {
   return {
@@ -39,9 +35,7 @@ export function claims(desk: Desk): Workload {
     async reconcile(key) {
       const claim = desk.read(CLAIMS, key);
       if (!claim) return undefined;
-      const pods = desk
-        .list(PODS, claim.metadata.namespace)
-        .filter((pod) => claimNames(pod).includes(claim.metadata.name));
+      const pods = desk.mounting(claim);
       if (isDeleting(claim)) {
         if (pods.every(isFinished)) await unprotect(desk, CLAIMS, claim, CLAIM_PROTECTION);
         return undefined;

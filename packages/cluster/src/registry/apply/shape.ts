@@ -128,13 +128,18 @@ function fillStructs(value: unknown, node: Node, resolve: Resolver, reference: b
     return value.map((item) => fillStructs(item, items, resolve, isReference(items)));
   }
   const result: Record<string, unknown> = { ...value };
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const linked = isReference(property);
-    if (!Object.hasOwn(result, name) && reference) {
-      if (linked && isObject(property.default)) result[name] = {};
-      else if (schema.required?.includes(name)) result[name] = null;
+  const { properties = {}, required } = schema;
+  for (const name of Object.keys(properties)) {
+    const property = properties[name] as Schema;
+    if (!Object.hasOwn(result, name)) {
+      if (!reference) continue;
+      if (isReference(property) && isObject(property.default)) result[name] = {};
+      else if (required?.includes(name)) result[name] = null;
     }
-    if (Object.hasOwn(result, name)) result[name] = fillStructs(result[name], property, resolve, linked);
+    const member = result[name];
+    // Most members are texts and numbers, and objects of thousands of members come here.
+    if (member === null || typeof member !== "object" || !Object.hasOwn(result, name)) continue;
+    result[name] = fillStructs(member, property, resolve, isReference(property));
   }
   return result;
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { dataFile, removeTemporaries, syncFolder, writeWhole } from "./disk-files.ts";
+import { dataFile, removeTemporaries, syncFolder, type Writing, writeWhole } from "./disk-files.ts";
 import { encodeFrame } from "./disk-frames.ts";
 import { DiskJournal, removeFiles } from "./disk-journal.ts";
 import { type Lock, lockFolder } from "./disk-lock.ts";
@@ -29,11 +29,14 @@ export interface CutTail {
   readonly kept: string;
 }
 
-export interface DataOptions {
+export interface DataOptions extends Writing {
   readonly rotateBytes?: number;
-  /** False: nothing waits for the disk, and what was written survives the process but not the machine. */
-  readonly sync?: boolean;
+  /** How the folder is taken. */
+  readonly lock?: (folder: string) => Promise<Lock>;
 }
+
+/** What a system says about places that cannot be written to. */
+const NOT_WRITABLE: ReadonlySet<string | undefined> = new Set(["EROFS", "EACCES", "EPERM", "ENOSPC", "EDQUOT"]);
 
 /** A folder that a cluster keeps itself in. */
 export class DataFolder {
@@ -62,13 +65,25 @@ export class DataFolder {
         cause,
       });
     }
-    const lock = await lockFolder(folder);
+    try {
+      return await DataFolder.#take(folder, options);
+    } catch (cause) {
+      if (!NOT_WRITABLE.has((cause as NodeJS.ErrnoException).code)) throw cause;
+      throw new DataError(`the data folder ${folder} cannot be written to: ${(cause as Error).message}`, {
+        hint: "make it writable for this user, make room on its disk, or choose another place",
+        cause,
+      });
+    }
+  }
+
+  static async #take(folder: string, { lock: take = lockFolder, ...options }: DataOptions): Promise<DataFolder> {
+    const lock = await take(folder);
     try {
       const { state, log, leftovers } = await recover(folder);
       await removeTemporaries(folder);
       await removeFiles(folder, leftovers);
       const cut = log && (await cutTail(folder, log));
-      const end = log ?? (await beginLog(folder, options.sync));
+      const end = log ?? (await beginLog(folder, options));
       const revision = state.entries.at(-1)?.revision ?? state.revision;
       const journal = await DiskJournal.open({ folder, ...options }, end, revision);
       return new DataFolder(
@@ -84,19 +99,30 @@ export class DataFolder {
     }
   }
 
-  /** A text that must be the same at each start: made once, then kept where only its owner reads it. */
-  async keep(name: string, make: () => string): Promise<string> {
+  /**
+   * A text that must be the same at each start: made once, then kept where only its owner reads it. `check` throws when
+   * what was kept cannot be what was made; `without` says what becomes of a cluster that makes it anew.
+   */
+  async keep(name: string, make: () => string, check: (text: string) => unknown, without: string): Promise<string> {
     const path = join(this.report.folder, name);
     const known = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw new DataError(`${path} cannot be read: ${error.message}`, { cause: error });
     });
     if (known !== undefined) {
+      try {
+        check(known);
+      } catch (cause) {
+        throw new DataError(`${path} is damaged: ${(cause as Error).message}`, {
+          hint: `restore it from a copy, or remove it: ${without}`,
+          cause,
+        });
+      }
       await chmod(path, 0o600);
       return known;
     }
     const made = make();
-    await writeWhole(this.report.folder, name, [made], this.#sync);
+    await writeWhole(this.report.folder, name, [made], { sync: this.#sync });
     return made;
   }
 
@@ -109,10 +135,10 @@ export class DataFolder {
   }
 }
 
-async function beginLog(folder: string, sync?: boolean): Promise<LogEnd> {
+async function beginLog(folder: string, writing: Writing): Promise<LogEnd> {
   const file = dataFile("log", FIRST_REVISION);
   const first = encodeFrame(0, preamble("log", FIRST_REVISION));
-  await writeWhole(folder, file.name, [first], sync);
+  await writeWhole(folder, file.name, [first], writing);
   return { file, bytes: first.length, frames: 1, torn: undefined };
 }
 

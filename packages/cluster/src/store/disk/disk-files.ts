@@ -1,5 +1,5 @@
 /** Names of the files of a data folder, and the few ways in which they are written. */
-import { chmod, open, readdir, rename, rm } from "node:fs/promises";
+import { chmod, type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileKind } from "./records.ts";
 
@@ -36,18 +36,40 @@ export async function removeTemporaries(folder: string): Promise<void> {
   }
 }
 
+/** Writes to the end of a file; resolves to how many bytes went down, which may be fewer. */
+export type WriteBytes = (file: FileHandle, bytes: Uint8Array) => Promise<number>;
+
+export const writeBytes: WriteBytes = async (file, bytes) => (await file.write(bytes)).bytesWritten;
+
+/** How files are written. */
+export interface Writing {
+  /** How bytes get to the disk. */
+  readonly write?: WriteBytes | undefined;
+  /** False: nothing waits for the disk, and what was written survives the process but not the machine. */
+  readonly sync?: boolean | undefined;
+}
+
+/** All of it, however many steps the system takes; a step that gets nowhere is an error. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array, write: WriteBytes = writeBytes): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const more = await write(file, bytes.subarray(done));
+    if (more <= 0) throw new Error(`only ${done} of ${bytes.length} bytes were written`);
+    done += more;
+  }
+}
+
 /** Writes a file that is there whole or not at all, whatever happens meanwhile. Only its owner can read it. */
 export async function writeWhole(
   folder: string,
   name: string,
   chunks: Iterable<Buffer | string>,
-  sync = true,
+  { sync = true, write = writeBytes }: Writing = {},
 ): Promise<void> {
   const path = join(folder, name);
   const temporary = `${path}${TEMPORARY}`;
   const file = await open(temporary, "w", 0o600);
   try {
-    for (const chunk of chunks) await file.write(Buffer.from(chunk as string));
+    for (const chunk of chunks) await writeAll(file, Buffer.from(chunk as string), write);
     if (sync) await file.sync();
   } finally {
     await file.close();

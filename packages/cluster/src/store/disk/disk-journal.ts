@@ -5,7 +5,7 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Durability, Journal, JournalEntry, StoredRow } from "../journal.ts";
-import { type DataFile, dataFile, listDataFiles, writeWhole } from "./disk-files.ts";
+import { type DataFile, dataFile, listDataFiles, type Writing, writeAll, writeWhole } from "./disk-files.ts";
 import { encodeFrame } from "./disk-frames.ts";
 import type { LogEnd } from "./disk-recovery.ts";
 import { DataError } from "./errors.ts";
@@ -17,12 +17,18 @@ export interface StoreState {
   readonly rows: readonly StoredRow[];
 }
 
-export interface JournalOptions {
+export interface JournalOptions extends Writing {
   readonly folder: string;
   /** The log is replaced by a snapshot when it is larger than this, and twice as large as the last snapshot. */
   readonly rotateBytes?: number;
-  /** False: records are handed to the system and not waited for. */
-  readonly sync?: boolean;
+}
+
+/** The store whose steps are written down. */
+export interface FollowedStore {
+  /** What it is now. */
+  readonly state: () => StoreState;
+  /** Takes it back to a revision, for good; false when it cannot go back so far. */
+  readonly freeze: (revision: number, why: Error) => boolean;
 }
 
 interface Waiter {
@@ -39,7 +45,7 @@ const SNAPSHOT_ROWS = 200;
 export class DiskJournal implements Journal, Durability {
   readonly #folder: string;
   readonly #rotateBytes: number;
-  readonly #sync: boolean;
+  readonly #writing: Writing;
   #file: FileHandle;
   #name: string;
   #frames: number;
@@ -50,7 +56,8 @@ export class DiskJournal implements Journal, Durability {
   #waiters: Waiter[] = [];
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
-  #state: (() => StoreState) | undefined;
+  #store: FollowedStore | undefined;
+  #frozen = false;
   #snapshot: Promise<void> | undefined;
   #snapshotBytes = 0;
   #closed = false;
@@ -58,7 +65,7 @@ export class DiskJournal implements Journal, Durability {
   private constructor(options: JournalOptions, file: FileHandle, end: LogEnd, revision: number) {
     this.#folder = options.folder;
     this.#rotateBytes = options.rotateBytes ?? ROTATE_BYTES;
-    this.#sync = options.sync ?? true;
+    this.#writing = { sync: options.sync, write: options.write };
     this.#file = file;
     this.#name = end.file.name;
     this.#frames = end.frames;
@@ -72,9 +79,13 @@ export class DiskJournal implements Journal, Durability {
     return new DiskJournal(options, await open(join(options.folder, end.file.name), "a", 0o600), end, revision);
   }
 
-  /** From now on logs that grow are replaced by snapshots of this state. */
-  follow(state: () => StoreState): void {
-    this.#state = state;
+  /** From now on logs that grow are replaced by snapshots of this store, and a disk that fails takes it back. */
+  follow(store: FollowedStore): void {
+    this.#store = store;
+  }
+
+  get frozen(): boolean {
+    return this.#frozen;
   }
 
   get settled(): boolean {
@@ -139,8 +150,8 @@ export class DiskJournal implements Journal, Durability {
   /** The next frame is begun only after this one is down: reading the log back relies on it. */
   async #write(json: string): Promise<void> {
     const frame = encodeFrame(this.#frames, json);
-    await this.#file.appendFile(frame);
-    if (this.#sync) await this.#file.datasync();
+    await writeAll(this.#file, frame, this.#writing.write);
+    if (this.#writing.sync !== false) await this.#file.datasync();
     this.#frames++;
     this.#bytes += frame.length;
   }
@@ -155,19 +166,23 @@ export class DiskJournal implements Journal, Durability {
     this.#waiters = waiting;
   }
 
-  /** What became of the data on disk is not known any more, and trying again would not tell: nothing is promised again. */
+  /**
+   * What became of the data on disk is not known any more, and trying again would not tell: nothing is promised again.
+   * What was written before can still be read, so the store goes back to it.
+   */
   #fail(cause: Error): void {
     this.#failure = new DataError(`the data in ${this.#folder} cannot be written: ${cause.message}`, {
       hint: "make room on the disk or repair it, and start again: all that was answered before is there",
       cause,
     });
     this.#pending = [];
+    this.#frozen = this.#store?.freeze(this.#synced, this.#failure) ?? false;
     for (const waiter of this.#waiters) waiter.reject(this.#failure);
     this.#waiters = [];
   }
 
   #isTooLong(): boolean {
-    if (this.#state === undefined || this.#snapshot !== undefined) return false;
+    if (this.#store === undefined || this.#snapshot !== undefined) return false;
     return this.#bytes > Math.max(this.#rotateBytes, 2 * this.#snapshotBytes);
   }
 
@@ -176,13 +191,13 @@ export class DiskJournal implements Journal, Durability {
    * snapshot is exactly what the next log goes on from. Until it is written, the old files stay and are enough.
    */
   async #rotate(): Promise<void> {
-    const state = (this.#state as () => StoreState)();
+    const state = (this.#store as FollowedStore).state();
     await this.#writeAll(this.#take());
     const next = dataFile("log", state.revision);
     const first = encodeFrame(0, preamble("log", state.revision));
     let file: FileHandle;
     try {
-      await writeWhole(this.#folder, next.name, [first], this.#sync);
+      await writeWhole(this.#folder, next.name, [first], this.#writing);
       file = await open(join(this.#folder, next.name), "a", 0o600);
     } catch {
       // No new log, so this one grows on; a disk that is full will say so with the next record.
@@ -208,7 +223,7 @@ export class DiskJournal implements Journal, Durability {
       }
     };
     try {
-      await writeWhole(this.#folder, dataFile("snapshot", state.revision).name, frames(), this.#sync);
+      await writeWhole(this.#folder, dataFile("snapshot", state.revision).name, frames(), this.#writing);
       this.#snapshotBytes = bytes;
       await removeFiles(
         this.#folder,

@@ -23,7 +23,10 @@ async function openStore(folder: string, options: DataOptions = {}, now: () => n
   const store = new Store({ now, journal: data.journal });
   const { revision, rows, entries } = data.recovered;
   store.load(revision, rows, entries);
-  data.journal.follow(() => ({ revision: store.revision, rows: store.rows() }));
+  data.journal.follow({
+    state: () => ({ revision: store.revision, rows: store.rows() }),
+    freeze: (to, why) => store.freeze(to, why),
+  });
   return { data, store };
 }
 
@@ -140,8 +143,22 @@ describe("a data folder", () => {
     const folder = join(root, "data");
     const { data, store } = await openStore(folder);
     put(store, "a", 1);
-    expect(await data.keep("token", () => "one")).toBe("one");
-    expect(await data.keep("token", () => "two")).toBe("one");
+    expect(
+      await data.keep(
+        "token",
+        () => "one",
+        () => {},
+        "",
+      ),
+    ).toBe("one");
+    expect(
+      await data.keep(
+        "token",
+        () => "two",
+        () => {},
+        "",
+      ),
+    ).toBe("one");
     await data.journal.durable();
     for (const name of await readdir(folder)) expect((await stat(join(folder, name))).mode & 0o077).toBe(0);
     expect((await stat(folder)).mode & 0o077).toBe(0);
@@ -322,6 +339,63 @@ describe("a disk that fails", () => {
     await expect(journal.durable()).rejects.toMatchObject({ code: "LOTSE_DATA" });
     expect(journal.settled).toBe(false);
     await journal.close();
+  });
+
+  it("takes the store back to what is on disk, which can be read on and not changed", async () => {
+    let full = false;
+    const write: NonNullable<DataOptions["write"]> = async (file, bytes) => {
+      if (full) throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+      return (await file.write(bytes)).bytesWritten;
+    };
+    const { data, store } = await openStore(join(root, "data"), { write });
+    put(store, "a", 1);
+    put(store, "b", 1);
+    await data.journal.durable();
+    const { revision } = store;
+    full = true;
+    put(store, "a", 2);
+    put(store, "c", 1);
+    store.delete("r", "b", store.get("r", "b")?.revision ?? 0);
+    await expect(data.journal.durable()).rejects.toThrow("ENOSPC");
+    expect(data.journal.frozen).toBe(true);
+    expect(valuesOf(store)).toEqual({ a: 1, b: 1 });
+    expect(store.revision).toBe(revision);
+    expect(() => put(store, "a", 3)).toThrow("cannot be written: ENOSPC");
+    const seen: unknown[] = [];
+    store.watch("r", 1, (change) => seen.push([change.key, change.object.value]));
+    expect(seen).toEqual([
+      ["a", 1],
+      ["b", 1],
+    ]);
+    await data.close();
+  });
+
+  it("may take what it is given in several steps, and is not believed when it takes nothing", async () => {
+    let most = 7;
+    const write: NonNullable<DataOptions["write"]> = async (file, bytes) =>
+      most === 0 ? 0 : (await file.write(bytes.subarray(0, most))).bytesWritten;
+    const folder = join(root, "data");
+    const first = await openStore(folder, { write, rotateBytes: 300 });
+    for (let i = 0; i < 10; i++) {
+      put(first.store, `k${i}`, "x".repeat(100));
+      await first.data.journal.durable();
+    }
+    most = 0;
+    put(first.store, "lost", 1);
+    await expect(first.data.journal.durable()).rejects.toThrow(/only 0 of \d+ bytes were written/);
+    await first.data.close();
+    const second = await openStore(folder);
+    expect(Object.keys(valuesOf(second.store))).toHaveLength(10);
+    await second.data.close();
+  });
+
+  it.each(["EROFS", "EACCES"])("cannot be written to at all (%s): a sentence says so", async (code) => {
+    const lock = () => Promise.reject(Object.assign(new Error(`${code}: open`), { code }));
+    const opening = DataFolder.open(join(root, "data"), { lock });
+    await expect(opening).rejects.toMatchObject({
+      code: "LOTSE_DATA",
+      message: expect.stringContaining(`the data folder ${join(root, "data")} cannot be written to: ${code}`),
+    });
   });
 
   it("goes on with its log when it cannot begin another", async () => {

@@ -1,0 +1,174 @@
+import type { Clock } from "@lotse/client/meta";
+import { StatusError } from "./errors.ts";
+
+/** When the server's own work makes room for others. */
+export interface PaceOptions {
+  readonly clock: Clock;
+  /** Calls back in a later turn of the event loop, after whatever input has come meanwhile. */
+  readonly defer: (fn: () => void) => void;
+  /** How long own work may go on in one turn of the event loop. */
+  readonly budgetMs?: number;
+  /** How many pieces of work one turn takes, however quick they are: what a clock that stands still goes by. */
+  readonly pieces?: number;
+  /** How many turns patient work is put off at most. */
+  readonly patience?: number;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Patient {
+  readonly run: () => void;
+  left: number;
+}
+
+const stopping = () =>
+  new StatusError({ code: 503, reason: "ServiceUnavailable", message: "the cluster is being stopped" });
+
+/**
+ * Shares the event loop between the work that the server does by itself and everybody who waits for an answer. Whatever
+ * could go on for long (controllers, the kubelet, deletions of many objects) asks before each piece of work, and waits
+ * for a later turn when this one has had enough. All of them share one budget, so that many who are quick each are not
+ * slow together.
+ *
+ * Those who wait come one to a turn: when a turn is over cannot be known before the next begins.
+ */
+export class Pace {
+  readonly #options: Required<PaceOptions>;
+  #waiting: Waiter[] = [];
+  #first = 0;
+  #patient: Patient[] = [];
+  #open = false;
+  #since = 0;
+  #done = 0;
+  #deferred = false;
+  /** Virtual time must not pass while work waits: this holds a call that is due now. */
+  #hold: (() => void) | undefined;
+  #turns = 0;
+  #most = 0;
+  #stopped = false;
+
+  constructor(options: PaceOptions) {
+    this.#options = { budgetMs: 6, pieces: 16, patience: 64, ...options };
+  }
+
+  /** Turns of the event loop so far in which own work was done. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  /** The most pieces of work that one turn took. */
+  get most(): number {
+    return this.#most;
+  }
+
+  /** Asked before each piece of work: undefined when it may be done now, else it is waited for. */
+  rest(): Promise<void> | undefined {
+    if (this.#stopped) return Promise.reject(stopping());
+    if (!this.#open) this.#begin();
+    const { clock, budgetMs, pieces } = this.#options;
+    if (this.#queued === 0 && this.#done < pieces && clock.monotonic() - this.#since < budgetMs) {
+      this.#count();
+      return undefined;
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /**
+   * Calls back in a turn for which nobody else has waited, or when that does not come for too long. For work that costs
+   * the same whether one thing has changed or a hundred. The returned function takes it back.
+   */
+  whenQuiet(run: () => void): () => void {
+    if (this.#stopped) return () => {};
+    const entry = { run, left: this.#options.patience };
+    this.#patient.push(entry);
+    this.#schedule();
+    return () => {
+      this.#patient = this.#patient.filter((one) => one !== entry);
+      if (this.#queued === 0 && this.#patient.length === 0) this.#letGo();
+    };
+  }
+
+  /** Work that is under way ends at its next piece; whoever waits is told so. */
+  stop(): void {
+    this.#stopped = true;
+    this.#letGo();
+    this.#patient = [];
+    const waiting = this.#waiting.slice(this.#first);
+    this.#waiting = [];
+    this.#first = 0;
+    for (const { reject } of waiting) reject(stopping());
+  }
+
+  get #queued(): number {
+    return this.#waiting.length - this.#first;
+  }
+
+  #begin(): void {
+    this.#open = true;
+    this.#turns++;
+    this.#done = 0;
+    this.#since = this.#options.clock.monotonic();
+    this.#defer();
+  }
+
+  #count(): void {
+    this.#most = Math.max(this.#most, ++this.#done);
+  }
+
+  #defer(): void {
+    if (this.#deferred) return;
+    this.#deferred = true;
+    this.#options.defer(() => {
+      this.#deferred = false;
+      this.#next();
+    });
+  }
+
+  #schedule(): void {
+    this.#defer();
+    this.#hold ??= this.#options.clock.after(0, () => {
+      this.#hold = undefined;
+      this.#next();
+    });
+  }
+
+  #letGo(): void {
+    this.#hold?.();
+    this.#hold = undefined;
+  }
+
+  /** A new turn of the event loop. */
+  #next(): void {
+    this.#letGo();
+    this.#open = false;
+    const run = this.#take();
+    if (!run) return;
+    this.#begin();
+    this.#count();
+    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
+    run();
+  }
+
+  #take(): (() => void) | undefined {
+    for (const entry of this.#patient) entry.left--;
+    const [eldest] = this.#patient;
+    if (eldest && (this.#queued === 0 || eldest.left <= 0)) {
+      this.#patient.shift();
+      return eldest.run;
+    }
+    if (this.#queued === 0) return undefined;
+    const run = this.#waiting[this.#first++]?.resolve;
+    // In larger steps, because taking one off the front moves all the others.
+    if (this.#first > 1_024 || this.#queued === 0) {
+      this.#waiting.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return run;
+  }
+}
