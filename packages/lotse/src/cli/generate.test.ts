@@ -119,6 +119,7 @@ describe("lotse generate", { timeout: 120_000 }, () => {
       "ServiceAccount",
       "ClusterRole",
       "ClusterRoleBinding",
+      "NetworkPolicy",
       "Deployment",
     ]);
   });

@@ -13,6 +13,7 @@ import {
   type GeneratedFile,
   helmChart,
   type Need,
+  networkPolicyManifest,
   olmBundle,
   toYaml,
   toYamlStream,
@@ -126,15 +127,17 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
     const { operator } = subject.loaded;
     const { name } = operator;
     const definitions = definitionsOf(operator);
+    const namespace = options.namespace ?? "default";
     const deployment = deploymentManifest({
       name,
-      namespace: options.namespace ?? "default",
+      namespace,
       image: options.image ?? `${name}:latest`,
       serves: options.serve,
       bringsDefinitions: installs(subject.loaded),
       stopMs: stopLimitOf(operator),
     });
-    const manifests = [...definitions, ...access(subject, "wait", options), deployment];
+    const policy = networkPolicyManifest({ name, namespace });
+    const manifests = [...definitions, ...access(subject, "wait", options), policy, deployment];
     return [{ name: "deploy.yaml", text: toYamlStream(manifests) }];
   },
   dockerfile: ({ loaded: { operator, file } }, _options, io) => [
