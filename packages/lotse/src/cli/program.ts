@@ -178,6 +178,7 @@ function generateCommand(program: Command, io: Io, done: Done): Command {
     .option("-n, --namespace <name>", "where the operator will run (default: default)")
     .option("--serve <name>", "serves only this namespace; repeatable", collectNames)
     .option("--image <image>", "the operator's image (default: its name)")
+    .option("--pin <image>", "for dockerfile: node:22-alpine@sha256:…; repeatable", collect)
     .option("--from <recording>", "what its handlers did; LOTSE_RECORD=FILE records it", collect)
     .option("--api-version <version>", "for types: v1beta1 (default: the stored one)");
   return clusterOptions(command)
@@ -185,7 +186,6 @@ function generateCommand(program: Command, io: Io, done: Done): Command {
     .addHelpText(
       "after",
       examples([
-        "lotse generate crd operator.ts | kubectl apply -f -",
         "lotse generate deploy operator.ts --image example.com/rates:1 -n rates",
         "lotse generate helm operator.ts -o chart && helm install rates ./chart",
         "lotse generate types certificates.cert-manager.io > certificate.ts",
