@@ -2,7 +2,7 @@
 import path from "node:path";
 import { ensureInstalled } from "./install.mjs";
 import { checkLayers, tell } from "./layers.mjs";
-import { complete } from "./lock.mjs";
+import { complete, unexcused } from "./lock.mjs";
 import { capture, leaveResults, main, say, seconds } from "./process.mjs";
 import { readJson, root } from "./workspace.mjs";
 
@@ -17,12 +17,14 @@ const checks = {
     const lock = readJson(path.join(root, "package-lock.json"));
     const hosts = Object.keys(lock.packages).filter((where) => /^https?:/.test(lock.packages[where].resolved ?? ""));
     const missing = complete(lock);
+    const unchecked = unexcused(lock);
     const output = [
       missing.length > 0 && `missing: ${missing.join(", ")}\n    → run \`node scripts/lock.mjs\``,
+      unchecked.length > 0 && `without a checksum: ${unchecked.join(", ")}\n    → run \`node scripts/lock.mjs\``,
       hosts.length > 0 &&
         `with the address of a registry: ${hosts.join(", ")}\n    → run \`npm install --omit-lockfile-registry-resolved\``,
     ];
-    return { ok: missing.length + hosts.length === 0, output: output.filter(Boolean).join("\n") };
+    return { ok: missing.length + hosts.length + unchecked.length === 0, output: output.filter(Boolean).join("\n") };
   },
   layering: () => {
     const { files, violations } = checkLayers();

@@ -2,11 +2,13 @@
 //
 // A registry mirror may carry native packages of some platforms only. npm then leaves the others out of the lock, and
 // `npm ci` refuses such a lock on every platform. What an entry needs is known from the package's exact version and
-// from its name, which says the platform; its checksum stays unknown, as npm does for packages without one.
+// from its name, which says the platform. Its checksum is asked for; a registry that does not carry the package does not
+// know it, and a guess would be worse than none: it stays out, as npm does for packages without one. Everything else has
+// its checksum, or the check of the lock fails.
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { main, say } from "./process.mjs";
+import { capture, main, npm, say } from "./process.mjs";
 import { root } from "./workspace.mjs";
 
 const systems = ["android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "aix", "win32"];
@@ -51,12 +53,66 @@ export function complete(lock) {
   return added;
 }
 
+/** The name of the package at a place of the lock: `node_modules/a/node_modules/@b/c` is `@b/c`. */
+const nameOf = (where) => where.split("node_modules/").at(-1);
+
+/** The places of what is fetched from a registry and has no strong checksum. */
+function unchecked(lock) {
+  return Object.entries(lock.packages)
+    .filter(([where, entry]) => where.includes("node_modules/") && !entry.link)
+    .filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ""))
+    .map(([where]) => where);
+}
+
+/** The places without a checksum that have no excuse: only a native package of another platform may be unknown here. */
+export function unexcused(lock) {
+  return unchecked(lock).filter((where) => {
+    const { optional, version, integrity } = lock.packages[where];
+    return integrity !== undefined || !optional || !version || platformOf(nameOf(where)) === undefined;
+  });
+}
+
+/** Fills in what `ask(name, version)` knows; undefined when it knows nothing. Returns the names of what got a checksum. */
+export async function addChecksums(lock, ask) {
+  const told = await Promise.all(
+    unchecked(lock).map(async (where) => {
+      const entry = lock.packages[where];
+      const integrity = await ask(nameOf(where), entry.version);
+      if (!integrity) return [];
+      // Where npm has it: after the version.
+      const { version, resolved, integrity: _, ...rest } = entry;
+      lock.packages[where] = { version, ...(resolved && { resolved }), integrity, ...rest };
+      return [nameOf(where)];
+    }),
+  );
+  return told.flat();
+}
+
+/** A few questions at a time: each is a program of its own. */
+function registry(most = 4) {
+  const slots = Array.from({ length: most }, () => Promise.resolve());
+  let turn = 0;
+  return (name, version) => {
+    const slot = turn++ % most;
+    const answer = slots[slot].then(async () => {
+      const [command, args, options] = npm(["view", `${name}@${version}`, "dist.integrity", "--loglevel=silent"]);
+      const { exitCode, stdout } = await capture(command, args, options);
+      return exitCode === 0 ? stdout.trim() || undefined : undefined;
+    });
+    slots[slot] = answer;
+    return answer;
+  };
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  await main(() => {
+  await main(async () => {
     const file = path.join(root, "package-lock.json");
     const lock = JSON.parse(readFileSync(file, "utf8"));
     const added = complete(lock);
-    if (added.length > 0) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-    say(`${added.length} packages of other platforms added to package-lock.json`);
+    const checked = await addChecksums(lock, registry());
+    if (added.length + checked.length > 0) writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+    say(`${added.length} packages of other platforms added to package-lock.json, ${checked.length} checksums`);
+    const unknown = unchecked(lock).map(nameOf);
+    if (unknown.length > 0) say(`the registry does not know those of ${unknown.length}: ${unknown.join(", ")}`);
   });
 }

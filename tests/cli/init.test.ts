@@ -15,7 +15,7 @@ afterAll(() => project.remove());
 it("has everything that a new operator needs, and its definitions can be generated at once", async () => {
   expect(await project.lotse(["init", "rates"])).toEqual({
     code: 0,
-    out: "Created 7 files in rates. Next:\n\n  cd rates\n  npm install\n  npm run dev\n",
+    out: "Created 8 files in rates. Next:\n\n  cd rates\n  npm install\n  npm run dev\n",
     err: "",
   });
   expect(readdirSync(path.join(project.folder, "rates")).sort()).toEqual([

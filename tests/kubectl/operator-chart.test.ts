@@ -107,6 +107,7 @@ describe.each(helmVersions())("Helm %s", (version) => {
       "ClusterRole",
       "ClusterRoleBinding",
       "Deployment ops",
+      "NetworkPolicy ops",
       "ServiceAccount ops",
     ]);
     expect(rights(manifests)).toEqual(rights(loadAll(await lotse("generate", "rbac", EXAMPLE)) as Manifest[]));
@@ -116,6 +117,7 @@ describe.each(helmVersions())("Helm %s", (version) => {
     const manifests = await rendered(" --set namespaces={a,b},installCrds=false");
     expect(kinds(manifests).sort()).toEqual([
       "Deployment ops",
+      "NetworkPolicy ops",
       "Role a",
       "Role b",
       "RoleBinding a",
@@ -131,8 +133,18 @@ describe.each(helmVersions())("Helm %s", (version) => {
 
   it("leaves the rights to others when asked to", async () => {
     const manifests = await rendered(" --set rbac.create=false,serviceAccount.create=false,serviceAccount.name=mine");
-    expect(kinds(manifests)).toEqual(["Deployment ops"]);
-    expect(manifests).toMatchObject([{ spec: { template: { spec: { serviceAccountName: "mine" } } } }]);
+    expect(kinds(manifests)).toEqual(["NetworkPolicy ops", "Deployment ops"]);
+    expect(manifests[1]).toMatchObject({ spec: { template: { spec: { serviceAccountName: "mine" } } } });
+  });
+
+  it("lets nobody in but to health and metrics, and leaves that to others when asked to", async () => {
+    const policy = (await rendered(" --set port=9090")).find(({ kind }) => kind === "NetworkPolicy");
+    expect(policy).toMatchObject({
+      spec: { policyTypes: ["Ingress"], ingress: [{ ports: [{ port: 9090, protocol: "TCP" }] }] },
+    });
+    expect(kinds(await rendered(" --set networkPolicy.create=false"))).not.toContain("NetworkPolicy ops");
+    expect(JSON.stringify(await rendered())).toContain("http://127.0.0.1:8081");
+    expect(JSON.stringify(await rendered(" --set explainPort=0"))).not.toContain("LOTSE_RUN_EXPLAIN");
   });
 
   it.each([
@@ -140,6 +152,7 @@ describe.each(helmVersions())("Helm %s", (version) => {
     ["image.pullPolicy=Sometimes", /pullPolicy/],
     ["namespaces={Team}", /namespaces/],
     ["nonsense=1", /nonsense/],
+    ["explainPort=80", /explainPort/],
     ["livenessProbe.exec=x", /exec/],
     ["image.digest=sha256:abc", /digest/],
     // A number, of which Helm makes 2.0240101e+07 when it comes from a file: --set-string is for that.
@@ -172,7 +185,7 @@ describe.each(helmVersions())("Helm %s", (version) => {
     expect(await may("create", "configmaps", "anywhere")).toBe("no");
     const variables = "jsonpath={.spec.template.spec.containers[0].env[?(@.value)].value}";
     expect(await kubectl(`get deployment rates-exchange-rates -n ops -o ${variables}`)).toBe(
-      "http://0.0.0.0:8080/healthz json false team",
+      "http://0.0.0.0:8080/healthz http://127.0.0.1:8081 json false team",
     );
 
     expect(await ok("uninstall rates -n ops --wait --timeout 60s")).toContain('release "rates" uninstalled');

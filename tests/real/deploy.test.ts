@@ -165,6 +165,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
         ...Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
         // Both clusters of this file, and others, may be up at the same time.
         LOTSE_RUN_LIVENESS: "http://127.0.0.1:0/healthz",
+        LOTSE_RUN_EXPLAIN: "http://127.0.0.1:0",
         KUBECONFIG: kubeconfig,
       },
       stdio: ["ignore", "ignore", "pipe"],

@@ -16,7 +16,7 @@ test("a project is created, and the next commands are told", async () => {
   const result = await runCommand(["rates"], { folder });
   expect(result).toEqual({
     exitCode: 0,
-    stdout: "Created 7 files in rates. Next:\n\n  cd rates\n  npm install\n  npm run dev\n",
+    stdout: "Created 8 files in rates. Next:\n\n  cd rates\n  npm install\n  npm run dev\n",
     stderr: "",
   });
   expect(JSON.parse(await readFile(path.join(folder, "rates", "package.json"), "utf8")).name).toBe("rates");
@@ -25,7 +25,7 @@ test("a project is created, and the next commands are told", async () => {
 
 test("the current folder will do, with a name of its own", async () => {
   const result = await runCommand([".", "--name", "rates"], { folder });
-  expect(result.stdout).toBe("Created 7 files in this folder. Next:\n\n  npm install\n  npm run dev\n");
+  expect(result.stdout).toBe("Created 8 files in this folder. Next:\n\n  npm install\n  npm run dev\n");
   expect(await readFile(path.join(folder, "operator.ts"), "utf8")).toContain('"rates"');
 });
 

@@ -13,6 +13,8 @@ export interface ChildOptions {
   readonly tty: boolean;
   /** Whether somebody may write to it; else it reads nothing. */
   readonly stdin: boolean;
+  /** Called when it has ended, while others may still keep its output open. */
+  readonly onExit?: (() => void) | undefined;
 }
 
 /** How a process ended: signals count from 128, as shells do it. */
@@ -27,7 +29,7 @@ export class Child {
   readonly #terminal: boolean;
 
   /** Throws when there is no such program. */
-  constructor({ command, folder, env, tty, stdin }: ChildOptions) {
+  constructor({ command, folder, env, tty, stdin, onExit }: ChildOptions) {
     const [program = "", ...args] = command;
     if (findProgram(program.startsWith(".") ? `${folder}/${program}` : program, env.PATH ?? "") === undefined) {
       throw new Error(`exec: ${JSON.stringify(program)}: executable file not found in $PATH`);
@@ -49,8 +51,16 @@ export class Child {
       this.#process.once("error", () => resolve({ exitCode: 127 }));
       this.#process.once("close", (code, signal) => resolve({ exitCode: code ?? 128 + signalNumber(signal) }));
       // Those that it left behind go with it, else they would keep its output open.
-      this.#process.once("exit", () => this.#signalGroup("SIGKILL"));
+      this.#process.once("exit", () => {
+        this.#signalGroup("SIGKILL");
+        onExit?.();
+      });
     });
+  }
+
+  /** The process that leads the group; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#process.pid;
   }
 
   get stdout(): Readable {

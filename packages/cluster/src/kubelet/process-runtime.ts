@@ -9,8 +9,10 @@ import { containerEnvironment, expand, type FindObject } from "./environment.ts"
 import type { ProcessNetwork } from "./network/index.ts";
 import { Child } from "./process-child.ts";
 import { ProcessContainer } from "./process-container.ts";
-import { dial } from "./process-dial.ts";
+import { dialPod } from "./process-dial.ts";
 import { inside, makeDirectory, type PodToken, placeWord } from "./process-files.ts";
+import { endStrays, endStraysNow, POD_VARIABLE } from "./process-owners.ts";
+import { Watchdog } from "./process-watchdog.ts";
 import {
   type ContainerRun,
   type ContainerRuntime,
@@ -37,6 +39,18 @@ const ADDRESS = "127.0.0.1";
 /** Variables of this process that programs cannot do without. */
 const INHERITED = ["PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot", "NODE_EXTRA_CA_CERTS"] as const;
 
+/** Where pods have their folders, and who looks after them. */
+interface Home {
+  readonly folder: string;
+  readonly watchdog: Watchdog;
+}
+
+/** One pod: its folder, and the processes that were started in it. */
+interface Place {
+  readonly folder: string;
+  readonly children: Set<Child>;
+}
+
 /**
  * Containers as processes of this machine: their commands run as the user who started the cluster, each in a directory
  * of its own. Images are not pulled; what stands for one is told by `images`. A container without a command whose image
@@ -46,88 +60,113 @@ export class ProcessRuntime implements ContainerRuntime {
   readonly pullsImages = false;
   readonly #options: ProcessOptions;
   readonly #children = new Set<Child>();
-  #root: Promise<string> | undefined;
-  /** The last chance: nothing that was started here may outlive this process. */
-  readonly #onExit = () => this.#killAll();
+  #home: Promise<Home> | undefined;
+  /** What it does before this process ends without having been closed. */
+  #onExit = () => {};
 
   constructor(options: ProcessOptions) {
     this.#options = options;
   }
 
   async open(pod: ApiObject): Promise<Sandbox> {
-    const root = await this.#folder();
+    const home = await this.#settle();
     const { namespace, name, uid } = pod.metadata;
-    const folder = path.join(root, `${namespace}_${name}_${uid}`);
+    const folder = path.join(home.folder, `${namespace}_${name}_${uid}`);
+    const place: Place = { folder, children: new Set() };
     await mkdir(folder, { recursive: true });
     await writeFile(path.join(folder, "kubeconfig"), this.#options.kubeconfig(pod), { mode: 0o600 });
     return {
       ip: ADDRESS,
-      start: (run) => this.#start(folder, run),
-      connect: dial,
+      start: (run) => this.#start(home, place, run),
+      connect: (port) => dialPod({ folder, leaders: [...place.children].flatMap((child) => child.pid ?? []) }, port),
       failed: new Promise(() => {}),
-      remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+      remove: async () => {
+        await endStrays(folder);
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      },
     };
   }
 
   async close(): Promise<void> {
     this.#killAll();
-    process.off("exit", this.#onExit);
     await this.#options.network.close();
-    if (!this.#root) return;
+    if (!this.#home) return;
+    const { folder, watchdog } = await this.#home;
+    await endStrays(folder);
     await Promise.all([...this.#children].map((child) => child.exited));
-    await rm(await this.#root, { recursive: true, force: true, maxRetries: 3 });
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await watchdog.close();
+    process.off("exit", this.#onExit);
   }
 
-  #folder(): Promise<string> {
-    this.#root ??= (async () => {
+  #settle(): Promise<Home> {
+    this.#home ??= (async () => {
+      const folder = await mkdtemp(path.join(os.tmpdir(), "lotse-pods-"));
+      this.#onExit = () => {
+        this.#killAll();
+        endStraysNow(folder);
+        rmSync(folder, { recursive: true, force: true });
+      };
       process.on("exit", this.#onExit);
-      const root = await mkdtemp(path.join(os.tmpdir(), "lotse-pods-"));
-      process.once("exit", () => rmSync(root, { recursive: true, force: true }));
-      return root;
+      return { folder, watchdog: new Watchdog(folder) };
     })();
-    return this.#root;
+    return this.#home;
   }
 
   #killAll(): void {
     for (const child of this.#children) child.kill();
   }
 
-  async #start(podFolder: string, run: ContainerRun): Promise<RunningContainer> {
+  async #start(home: Home, { folder: podFolder, children }: Place, run: ContainerRun): Promise<RunningContainer> {
     const { pod, container } = run;
     const addresses = { podIp: ADDRESS, hostIp: ADDRESS };
     const { find, token } = this.#options;
     const folder = await makeDirectory(podFolder, pod, container, addresses, find, token);
     const base = {
       ...this.#base(pod, folder),
-      ...(await this.#options.network.variables(pod, await this.#folder())),
+      ...(await this.#options.network.variables(pod, home.folder)),
       KUBECONFIG: path.join(podFolder, "kubeconfig"),
     };
-    const env = containerEnvironment(pod, container, addresses, base, find);
+    const id = randomBytes(32).toString("hex");
+    // Not that of the run before, whose strays may be on their way out.
+    const mark = path.join(folder, id);
+    const env = { ...containerEnvironment(pod, container, addresses, base, find), [POD_VARIABLE]: mark };
     const workingFolder = inside(folder, String(container.workingDir ?? ""));
     await mkdir(workingFolder, { recursive: true });
     const command = this.#commandOf(container)?.map((word) => expand(word, env));
     const messageFile = inside(folder, String(container.terminationMessagePath ?? "/dev/termination-log"));
     await mkdir(path.dirname(messageFile), { recursive: true });
-    const spawn = (words: readonly string[], tty: boolean, stdin: boolean) => {
+    const spawn = (words: readonly string[], tty: boolean, stdin: boolean, onExit?: () => void) => {
       const command = words.map((word) => placeWord(word, folder, container));
-      const child = new Child({ command, folder: workingFolder, env, tty, stdin });
-      this.#children.add(child);
-      void child.exited.then(() => this.#children.delete(child));
+      const child = new Child({ command, folder: workingFolder, env, tty, stdin, onExit });
+      this.#watch(child, children, home.watchdog);
       return child;
     };
     try {
       return new ProcessContainer({
-        id: `lotse://${randomBytes(32).toString("hex")}`,
+        id: `lotse://${id}`,
         clock: this.#options.clock,
         spec: container,
         log: run.log,
-        main: command && spawn(command, container.tty === true, container.stdin === true),
+        // Nothing of a container outlives its first process.
+        main: command && spawn(command, container.tty === true, container.stdin === true, () => void endStrays(mark)),
         spawn,
         message: () => readFile(messageFile, "utf8").catch(() => ""),
       });
     } catch (error) {
       throw new StartError("RunContainerError", error instanceof Error ? error.message : String(error));
     }
+  }
+
+  /** It belongs to its pod and is guarded until it ends. */
+  #watch(child: Child, children: Set<Child>, watchdog: Watchdog): void {
+    const { pid } = child;
+    if (pid !== undefined) watchdog.add(pid);
+    for (const all of [this.#children, children]) all.add(child);
+    void child.exited.then(() => {
+      for (const all of [this.#children, children]) all.delete(child);
+      if (pid !== undefined) watchdog.delete(pid);
+    });
   }
 
   #base(pod: ApiObject, folder: string): Record<string, string> {

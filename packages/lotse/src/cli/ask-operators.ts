@@ -46,14 +46,14 @@ async function askLocally<T>(question: Question<T>, io: Io): Promise<readonly T[
   throw new Problem({
     what: "no operator runs on this machine",
     why: "nobody listens where `lotse run` and `lotse dev` do",
-    todo: "start one, or name its health endpoint: --url http://localhost:8080 (kubectl port-forward brings it here)",
+    todo: "start one, or bring that of a cluster here: kubectl port-forward deployment/NAME 8081, then --url http://localhost:8081",
   });
 }
 
 async function askAt<T>(url: string, question: Question<T>): Promise<readonly T[]> {
   if (!URL.canParse(url)) {
     throw new Problem(
-      { what: `${JSON.stringify(url)} is not a URL`, todo: "write it like http://localhost:8080" },
+      { what: `${JSON.stringify(url)} is not a URL`, todo: "write it like http://localhost:8081" },
       { exitCode: 2 },
     );
   }
@@ -66,7 +66,7 @@ async function askAt<T>(url: string, question: Question<T>): Promise<readonly T[
       {
         what: `nobody answers at ${url}`,
         why: code === "ECONNREFUSED" ? "connection refused" : message,
-        todo: "check that the operator runs with --liveness, and that the port is forwarded",
+        todo: "check that the operator runs with --explain, and that this port is forwarded",
       },
       { cause },
     );
@@ -78,6 +78,13 @@ async function answerOf<T>(asked: Asked, { path, method, object, read }: Questio
   const query = new URLSearchParams({ kind, name, ...(namespace !== undefined && { namespace }) });
   const { status, body } = await ask(asked, `${path}?${query}`, method);
   if (status === 200 || (status === 404 && body.startsWith("{"))) return read(body);
+  if (status === 404) {
+    throw new Problem({
+      what: "no questions are answered there",
+      why: "it is where the operator serves health",
+      todo: "name the address of its --explain: kubectl port-forward deployment/NAME 8081, then --url http://localhost:8081",
+    });
+  }
   if (status === 403) throw new Problem({ what: "the operator refuses", why: body.trim(), todo: FROM_HERE });
   throw new Error(`the answer was ${status}`);
 }

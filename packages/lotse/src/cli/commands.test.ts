@@ -75,6 +75,17 @@ describe("lotse cluster", () => {
     expect(wrong.err()).toContain("the programs for envtest cannot be put into bin/etcd/below");
   });
 
+  it("says in one line at start that manifests run with your rights, where pods are processes", async () => {
+    const io = testIo({ cwd });
+    const { code } = begin(io, "cluster", "--kubelet", "process", "-o", "json");
+    await seen(io.out, "\n");
+    expect(io.err()).toBe(
+      "Warning: --kubelet process runs what manifests say on this machine, with your rights: apply none that you do not trust\n",
+    );
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("prints one line of JSON for programs", async () => {
     const io = testIo({ cwd });
     const { code } = begin(io, "cluster", "-o", "json", "--plain-http", "--kubeconfig", "here.yaml");

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Explanation, JournalTurn, ObjectQuestion, Observed, Wake } from "../report/index.ts";
-import { serveLiveness } from "./liveness.ts";
+import { serveExplain, serveLiveness } from "./liveness.ts";
 import { listenLocally, localSockets, socketFolder } from "./local-socket.ts";
 import { main } from "./main.ts";
 import { testIo } from "./test-io.ts";
@@ -130,9 +130,23 @@ describe("lotse explain", () => {
   });
 
   it("asks the operator at a URL", async () => {
-    await using served = await serveLiveness("http://127.0.0.1:0", () => [OPERATOR]);
+    await using served = await serveExplain("http://127.0.0.1:0", () => [OPERATOR]);
     const { code, out } = await call("machine", "team-a/m1", "--url", `http://127.0.0.1:${served.port}`);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("operator    machines") });
+  });
+
+  it("says that it was sent to where health is served, and where to go", async () => {
+    await using served = await serveLiveness("http://127.0.0.1:0", () => [OPERATOR]);
+    expect(await call("machine", "team-a/m1", "--url", `http://127.0.0.1:${served.port}`)).toEqual({
+      code: 1,
+      out: "",
+      err: [
+        "Error: no questions are answered there",
+        "Why:   it is where the operator serves health",
+        "Do:    name the address of its --explain: kubectl port-forward deployment/NAME 8081, then --url http://localhost:8081",
+        "",
+      ].join("\n"),
+    });
   });
 
   it("says that nobody knows the object", async () => {
@@ -162,7 +176,7 @@ describe("lotse explain", () => {
       [
         "Error: nobody answers at http://127.0.0.1:1",
         "Why:   connection refused",
-        "Do:    check that the operator runs with --liveness, and that the port is forwarded",
+        "Do:    check that the operator runs with --explain, and that this port is forwarded",
         "",
       ].join("\n"),
     );

@@ -20,7 +20,7 @@ export function outputOption(): Option {
 }
 
 export function kubeletOption(): Option {
-  const help = "pods: off, simulate (default), process (runs them)";
+  const help = "pods: off, simulate (default), process (your rights)";
   return new Option("--kubelet <mode>", help).choices(["off", "simulate", "process"]);
 }
 
@@ -38,6 +38,7 @@ export function runOptions(command: Command): Command {
     .option("-A, --all-namespaces", "objects of all namespaces (the default)")
     .option("--install-crds", "install the operators' definitions first")
     .option("-L, --liveness <url>", "serve health and metrics: http://0.0.0.0:8080/healthz")
+    .option("--explain <url>", "answer lotse explain there: http://127.0.0.1:8081")
     .option("--require-permissions", "do not start while permissions are missing")
     .option("-y, --yes", "do not ask, even if the context looks like production")
     .addOption(logFormatOption("pretty in a terminal"))

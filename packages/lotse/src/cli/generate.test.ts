@@ -119,6 +119,7 @@ describe("lotse generate", { timeout: 120_000 }, () => {
       "ServiceAccount",
       "ClusterRole",
       "ClusterRoleBinding",
+      "NetworkPolicy",
       "Deployment",
     ]);
   });
@@ -141,6 +142,7 @@ describe("lotse generate", { timeout: 120_000 }, () => {
         "chart/templates/NOTES.txt",
         "chart/templates/_helpers.tpl",
         "chart/templates/deployment.yaml",
+        "chart/templates/networkpolicy.yaml",
         "chart/templates/rbac.yaml",
         "chart/templates/serviceaccount.yaml",
         "chart/values.schema.json",
@@ -191,7 +193,7 @@ describe("lotse generate", { timeout: 120_000 }, () => {
 
   it("makes a Dockerfile", async () => {
     const { out } = await call("dockerfile", EXAMPLE);
-    expect(out).toMatch(/^FROM node:22-alpine AS build$/m);
+    expect(out).toMatch(/^ARG BUILD_IMAGE=node:22-alpine$/m);
     expect(out).toContain("distroless");
     expect(out).toContain("operator.ts");
   });

@@ -8,11 +8,11 @@ import {
   aboutOf,
   accessManifests,
   deploymentManifest,
-  dockerfile,
   type ExampleObject,
   type GeneratedFile,
   helmChart,
   type Need,
+  networkPolicyManifest,
   olmBundle,
   toYaml,
   toYamlStream,
@@ -20,6 +20,7 @@ import {
 import { type PermissionScope, permissionsOf, stopLimitOf } from "../operator/index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { kindNames } from "./describe.ts";
+import { makeDockerfile } from "./generate-dockerfile.ts";
 import { type HandlerNeeds, handlerNeeds, tellUnseen } from "./handler-needs.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, shownPath } from "./load.ts";
@@ -49,6 +50,8 @@ export interface GenerateOptions extends ConnectOptions {
   /** The namespaces that it will serve. */
   readonly serve?: readonly string[] | undefined;
   readonly image?: string | undefined;
+  /** Images of the Dockerfile with their digests. */
+  readonly pin?: readonly string[] | undefined;
   /** What its handlers did while its tests ran. */
   readonly from?: readonly string[] | undefined;
   /** Which version of a kind to make types of. */
@@ -126,23 +129,20 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
     const { operator } = subject.loaded;
     const { name } = operator;
     const definitions = definitionsOf(operator);
+    const namespace = options.namespace ?? "default";
     const deployment = deploymentManifest({
       name,
-      namespace: options.namespace ?? "default",
+      namespace,
       image: options.image ?? `${name}:latest`,
       serves: options.serve,
       bringsDefinitions: installs(subject.loaded),
       stopMs: stopLimitOf(operator),
     });
-    const manifests = [...definitions, ...access(subject, "wait", options), deployment];
+    const policy = networkPolicyManifest({ name, namespace });
+    const manifests = [...definitions, ...access(subject, "wait", options), policy, deployment];
     return [{ name: "deploy.yaml", text: toYamlStream(manifests) }];
   },
-  dockerfile: ({ loaded: { operator, file } }, _options, io) => [
-    {
-      name: "Dockerfile",
-      text: dockerfile({ name: operator.name, file: shownPath(path.resolve(io.cwd, file), io.cwd) }),
-    },
-  ],
+  dockerfile: ({ loaded }, options, io) => makeDockerfile(loaded, options, io),
   helm: (subject, options, io) => {
     const one = subject.loaded;
     const needs = needsOf(subject, { crds: "wait" });

@@ -72,6 +72,7 @@ const TEMPLATES: Readonly<Record<string, string>> = {
   "greeting.yaml": "greeting.yaml",
   "README.md": "README.md",
   ".gitignore": "gitignore",
+  ".dockerignore": "dockerignore",
 };
 
 /** The template's files by the path that they get in a new project: a whole project that works as it lies there. */

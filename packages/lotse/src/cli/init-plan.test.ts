@@ -15,6 +15,7 @@ const problemOf = (run: () => unknown): CreateError => {
 test("a project has everything that an operator needs, under its own name", async () => {
   const files = new Map(planProject("exchange-rates", await readTemplates()).map((file) => [file.path, file.content]));
   expect([...files.keys()].sort()).toEqual([
+    ".dockerignore",
     ".gitignore",
     "README.md",
     "greeting.yaml",

@@ -23,7 +23,7 @@ describe("lotse init", () => {
   it("creates a project in a folder and tells what comes next", async () => {
     expect(await init("rates")).toEqual({
       code: 0,
-      out: "Created 7 files in rates. Next:\n\n  cd rates\n  npm install\n  npm run dev\n",
+      out: "Created 8 files in rates. Next:\n\n  cd rates\n  npm install\n  npm run dev\n",
       err: "",
     });
     expect(readFileSync(path.join(cwd, "rates", "operator.ts"), "utf8")).toContain('new Operator({ name: "rates" })');
@@ -31,7 +31,7 @@ describe("lotse init", () => {
 
   it("takes the current folder unless told otherwise", async () => {
     expect((await init("--name", "rates")).out).toBe(
-      "Created 7 files in this folder. Next:\n\n  npm install\n  npm run dev\n",
+      "Created 8 files in this folder. Next:\n\n  npm install\n  npm run dev\n",
     );
     expect(readdirSync(cwd)).toContain("operator.ts");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { livenessAddress, serveLiveness } from "./liveness.ts";
+import { explainAddress, livenessAddress, serveExplain, serveLiveness } from "./liveness.ts";
 
 describe("--liveness", () => {
   it.each([
@@ -23,5 +23,30 @@ describe("--liveness", () => {
     await expect(serveLiveness(`http://127.0.0.1:${first.port}`, () => [])).rejects.toMatchObject({
       message: `health cannot be served at http://127.0.0.1:${first.port}`,
     });
+  });
+});
+
+describe("--explain", () => {
+  it.each([
+    ["http://127.0.0.1:8081", "127.0.0.1"],
+    ["http://localhost:8081", "localhost"],
+    ["http://[::1]:8081", "::1"],
+  ])("%s is an address", (url, host) => {
+    expect(explainAddress(url)).toEqual({ host, port: 8081, questions: true });
+  });
+
+  it.each(["http://0.0.0.0:8081", "http://[::]:8081", "http://10.0.0.1:8081", "http://127.0.0.1.example.com:8081"])(
+    "%s is refused, because others can reach it",
+    (url) => {
+      expect(() => explainAddress(url)).toThrow(`--explain ${url} is an address that others can reach`);
+    },
+  );
+
+  it("says that the port is taken, and what is no address", async () => {
+    await using first = await serveExplain("http://127.0.0.1:0", () => []);
+    await expect(serveExplain(`http://127.0.0.1:${first.port}`, () => [])).rejects.toMatchObject({
+      message: `questions cannot be answered at http://127.0.0.1:${first.port}`,
+    });
+    expect(() => explainAddress("8081")).toThrow("--explain 8081 is no address to listen on");
   });
 });

@@ -27,6 +27,9 @@ export interface LocalClusterOptions {
   readonly kubelet?: KubeletChoice | undefined;
 }
 
+const WITH_YOUR_RIGHTS =
+  "Warning: --kubelet process runs what manifests say on this machine, with your rights: apply none that you do not trust\n";
+
 /** A cluster and its kubeconfig. */
 export interface LocalCluster {
   readonly cluster: EmbeddedCluster;
@@ -41,6 +44,7 @@ export async function startLocalCluster(
   load?: ImportPackage,
 ): Promise<LocalCluster> {
   const { Cluster } = await importCluster(load);
+  if (kubelet === "process") io.stderr.write(WITH_YOUR_RIGHTS);
   const cluster = await Cluster.start({
     ...(port !== undefined && { port }),
     ...(plainHttp && { tls: false }),

@@ -140,7 +140,9 @@ function devCommand(program: Command, io: Io, done: Done): Command {
 function clusterCommand(program: Command, io: Io, done: Done): Command {
   return subcommand(program, "cluster")
     .summary("start an embedded Kubernetes cluster")
-    .description("Starts a Kubernetes API server in this process, and writes its kubeconfig.")
+    .description(
+      "Starts a Kubernetes API server in this process, and writes its kubeconfig. With\n--kubelet process, what manifests say runs on this machine with your rights.",
+    )
     .option("--port <number>", "the port to listen on (default: a free one)", portNumber)
     .option("--kubeconfig <path>", "where to write it (default: .lotse/kubeconfig)")
     .addOption(kubeletOption())
@@ -178,6 +180,7 @@ function generateCommand(program: Command, io: Io, done: Done): Command {
     .option("-n, --namespace <name>", "where the operator will run (default: default)")
     .option("--serve <name>", "serves only this namespace; repeatable", collectNames)
     .option("--image <image>", "the operator's image (default: its name)")
+    .option("--pin <image>", "for dockerfile: node:22-alpine@sha256:…; repeatable", collect)
     .option("--from <recording>", "what its handlers did; LOTSE_RECORD=FILE records it", collect)
     .option("--api-version <version>", "for types: v1beta1 (default: the stored one)");
   return clusterOptions(command)
@@ -185,7 +188,6 @@ function generateCommand(program: Command, io: Io, done: Done): Command {
     .addHelpText(
       "after",
       examples([
-        "lotse generate crd operator.ts | kubectl apply -f -",
         "lotse generate deploy operator.ts --image example.com/rates:1 -n rates",
         "lotse generate helm operator.ts -o chart && helm install rates ./chart",
         "lotse generate types certificates.cert-manager.io > certificate.ts",
@@ -230,12 +232,12 @@ function explainCommand(program: Command, io: Io, done: Done): Command {
     .argument("<kind>", "by any of its names: machines, machines.example.com")
     .argument("<name>", "the object's name, or NAMESPACE/NAME")
     .option("-n, --namespace <name>", "the object's namespace (default: default)")
-    .option("--url <url>", "where it serves health: http://localhost:8080")
+    .option("--url <url>", "where it answers (--explain): http://localhost:8081")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
       "after",
-      examples(["lotse explain machine team-a/m1", "lotse explain machine m1 --url http://localhost:8080 -o json"]),
+      examples(["lotse explain machine team-a/m1", "lotse explain machine m1 --url http://localhost:8081 -o json"]),
     )
     .action(async (kind: string, name: string, options: ExplainOptions) => {
       const { explain } = await import("./explain.ts");
@@ -252,7 +254,7 @@ function retryCommand(program: Command, io: Io, done: Done): Command {
     .argument("<kind>", "by any of its names: machines, machines.example.com")
     .argument("<name>", "the object's name, or NAMESPACE/NAME")
     .option("-n, --namespace <name>", "the object's namespace (default: default)")
-    .option("--url <url>", "where it serves health: http://localhost:8080")
+    .option("--url <url>", "where it answers (--explain): http://localhost:8081")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText("after", examples(["lotse retry machine team-a/m1", "lotse retry machine m1 -n team-a -o json"]))

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ObjectQuestion, Observed } from "../report/index.ts";
-import { serveLiveness } from "./liveness.ts";
+import { serveExplain } from "./liveness.ts";
 import { listenLocally } from "./local-socket.ts";
 import { main } from "./main.ts";
 import { testIo } from "./test-io.ts";
@@ -63,7 +63,7 @@ describe("lotse retry", () => {
   });
 
   it("asks the operator at a URL", async () => {
-    await using served = await serveLiveness("http://127.0.0.1:0", () => [OPERATOR]);
+    await using served = await serveExplain("http://127.0.0.1:0", () => [OPERATOR]);
     const { code, out } = await call("machine", "team-a/m1", "--url", `http://127.0.0.1:${served.port}`);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("flip, paint (machines)") });
   });

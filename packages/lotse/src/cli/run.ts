@@ -9,7 +9,7 @@ import { useAsDefault } from "./default-client.ts";
 import { kindNames } from "./describe.ts";
 import { type Fact, writeFacts } from "./facts.ts";
 import type { Io } from "./io.ts";
-import { serveLiveness } from "./liveness.ts";
+import { serveExplain, serveLiveness } from "./liveness.ts";
 import { type LoadedOperator, loadOperators, resolveFiles, resolveModules } from "./load.ts";
 import { listenLocally } from "./local-socket.ts";
 import { warnOfNoHandlers } from "./no-handlers.ts";
@@ -29,6 +29,8 @@ export interface RunOptions extends ConnectOptions, LogOptions {
   readonly module?: readonly string[] | undefined;
   /** The URL where health and metrics are served. */
   readonly liveness?: string | undefined;
+  /** The URL where questions about objects are answered, besides the socket of this process. */
+  readonly explain?: string | undefined;
   readonly yes?: boolean | undefined;
   /** Does not start while permissions are missing. */
   readonly requirePermissions?: boolean | undefined;
@@ -134,6 +136,7 @@ async function work(
   const endpoints: (Endpoints | undefined)[] = [];
   try {
     if (options.liveness !== undefined) endpoints.push(await serveLiveness(options.liveness, () => running));
+    if (options.explain !== undefined) endpoints.push(await serveExplain(options.explain, () => running));
     endpoints.push(await listenLocally(io, () => running));
     running = begin(operators, client, namespaces, options, log, stop, io);
     await Promise.all(running.map(({ stopped }) => stopped));

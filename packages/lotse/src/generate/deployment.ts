@@ -16,7 +16,11 @@ export interface DeploymentInput {
 /** A variable of a container. */
 export type Variable = { readonly name: string } & ({ readonly value: string } | { readonly valueFrom: object });
 
-const PORT = 8080;
+/** Where health and metrics are served, to whoever reaches the pod. */
+export const HEALTH_PORT = 8080;
+
+/** Where questions about objects are answered, inside the pod alone: `kubectl port-forward` gets there. */
+export const EXPLAIN_PORT = 8081;
 
 /** Tells the operator that its definitions are there: it has no right to write them. */
 export const DEFINITIONS_ARE_THERE: Variable = { name: "LOTSE_RUN_INSTALL_CRDS", value: "false" };
@@ -38,6 +42,23 @@ export function deploymentManifest(input: DeploymentInput): object {
     kind: "Deployment",
     metadata: { name, namespace, labels: labelsOf(name) },
     spec: deploymentSpec(name, image, env, stopMs),
+  };
+}
+
+/**
+ * Lets nobody in but to health and metrics, whatever else the pod may listen on. What goes out of it is not touched: only
+ * the operator's author knows whom it calls.
+ */
+export function networkPolicyManifest({ name, namespace }: Pick<DeploymentInput, "name" | "namespace">): object {
+  return {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "NetworkPolicy",
+    metadata: { name, namespace, labels: labelsOf(name) },
+    spec: {
+      podSelector: { matchLabels: { "app.kubernetes.io/name": name } },
+      policyTypes: ["Ingress"],
+      ingress: [{ ports: [{ port: HEALTH_PORT, protocol: "TCP" }] }],
+    },
   };
 }
 
@@ -70,10 +91,11 @@ export function deploymentSpec(name: string, image: string, env: readonly Variab
             image,
             env: [
               { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
-              { name: "LOTSE_RUN_LIVENESS", value: `http://0.0.0.0:${PORT}/healthz` },
+              { name: "LOTSE_RUN_LIVENESS", value: `http://0.0.0.0:${HEALTH_PORT}/healthz` },
+              { name: "LOTSE_RUN_EXPLAIN", value: `http://127.0.0.1:${EXPLAIN_PORT}` },
               ...env,
             ],
-            ports: [{ name: "health", containerPort: PORT }],
+            ports: [{ name: "health", containerPort: HEALTH_PORT }],
             livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
             readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 10 },
             resources: {

@@ -220,6 +220,10 @@ spec:
                   fieldPath: metadata.name
             - name: LOTSE_RUN_LIVENESS
               value: http://0.0.0.0:{{ .Values.port }}/healthz
+            {{- if .Values.explainPort }}
+            - name: LOTSE_RUN_EXPLAIN
+              value: http://127.0.0.1:{{ .Values.explainPort }}
+            {{- end }}
             - name: LOTSE_RUN_LOG_FORMAT
               value: {{ .Values.logFormat }}${definitions ? installs : ""}
             {{- if .Values.verbose }}
@@ -267,6 +271,30 @@ spec:
       affinity:
         {{- toYaml . | nindent 8 }}
       {{- end }}
+`;
+}
+
+/** Lets nobody in but to health and metrics, unless somebody does without it. */
+export function networkPolicyTemplate(chart: string): string {
+  return `{{- if .Values.networkPolicy.create }}
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "${chart}.fullname" . }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "${chart}.labels" . | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels:
+      {{- include "${chart}.selectorLabels" . | nindent 6 }}
+  policyTypes:
+    - Ingress
+  ingress:
+    - ports:
+        - port: {{ .Values.port }}
+          protocol: TCP
+{{- end }}
 `;
 }
 

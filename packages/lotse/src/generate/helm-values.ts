@@ -1,4 +1,5 @@
 /** What can be set in a chart: the values, a word about each, and the schema that refuses wrong ones. */
+import { EXPLAIN_PORT, HEALTH_PORT } from "./deployment.ts";
 import { Commented } from "./yaml.ts";
 
 /** What the values begin with. */
@@ -18,7 +19,6 @@ export interface ChartDefaults {
 
 /** Names, and patterns as `lotse run --namespace` takes them. */
 const NAMESPACE_PATTERN = "^!?[a-z0-9*?\\[\\]]([a-z0-9*?\\[\\]-]*[a-z0-9*?\\[\\]])?$";
-const PORT = 8080;
 
 /** One value of the chart: where it stands, what it is about, and what it may be. */
 interface Entry {
@@ -108,8 +108,25 @@ function entriesOf(defaults: ChartDefaults): Entries {
     },
     port: {
       comment: "Where health and metrics are served.",
-      value: PORT,
+      value: HEALTH_PORT,
       schema: { type: "integer", minimum: 1024, maximum: 65_535 },
+    },
+    explainPort: {
+      comment: [
+        "Where `lotse explain` and `lotse retry` are answered, inside the pod alone: kubectl port-forward gets there.",
+        "0: nowhere.",
+      ].join("\n"),
+      value: EXPLAIN_PORT,
+      schema: { type: "integer", anyOf: [{ const: 0 }, { minimum: 1024 }], maximum: 65_535 },
+    },
+    networkPolicy: {
+      group: {
+        create: {
+          comment: "Lets nobody in but to the port of health and metrics; what goes out is not touched.",
+          value: true,
+          schema: { type: "boolean" },
+        },
+      },
     },
     livenessProbe: { value: { periodSeconds: 20, timeoutSeconds: 5 }, schema: probe() },
     readinessProbe: { value: { periodSeconds: 10 }, schema: probe() },

@@ -6,6 +6,7 @@ import { terminationSeconds } from "./deployment.ts";
 import {
   deploymentTemplate,
   helpersTemplate,
+  networkPolicyTemplate,
   notesTemplate,
   rbacTemplate,
   serviceAccountTemplate,
@@ -66,6 +67,7 @@ export function helmChart(input: ChartInput): GeneratedFile[] {
     { name: "templates/NOTES.txt", text: notesTemplate(name, plurals) },
     { name: "templates/_helpers.tpl", text: helpersTemplate(name) },
     { name: "templates/deployment.yaml", text: deploymentTemplate(name, definitions.length > 0) },
+    { name: "templates/networkpolicy.yaml", text: networkPolicyTemplate(name) },
     { name: "templates/rbac.yaml", text: rbacTemplate(name, rules) },
     { name: "templates/serviceaccount.yaml", text: serviceAccountTemplate(name) },
     { name: "values.schema.json", text: `${JSON.stringify(chartValuesSchema(defaults), null, 2)}\n` },

@@ -2,8 +2,16 @@ export { type About, aboutOf } from "./about.ts";
 export { type AccessInput, accessManifests, ruleWithReason } from "./access.ts";
 export { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
 export { type Column, crdOf, lookIntoSchemas, RECORD_FIELD } from "./crd.ts";
-export { type DeploymentInput, deploymentManifest } from "./deployment.ts";
-export { bundleCommands, type DockerfileInput, dockerfile, ENTRY } from "./dockerfile.ts";
+export { type DeploymentInput, deploymentManifest, networkPolicyManifest } from "./deployment.ts";
+export {
+  BASE_IMAGES,
+  BUNDLER,
+  bundleCommands,
+  DOCKERIGNORE,
+  type DockerfileInput,
+  dockerfile,
+  ENTRY,
+} from "./dockerfile.ts";
 export { type GrantInput, grantManifests } from "./grant.ts";
 export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
 export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";

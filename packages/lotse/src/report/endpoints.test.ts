@@ -32,7 +32,11 @@ function observed(parts: Partial<Observed> & { phase?: OperatorHealth["phase"] }
   };
 }
 
-async function serve(operators: readonly Observed[], address: EndpointsAddress = { host: "127.0.0.1", port: 0 }) {
+/** Where only this machine gets to, and where everybody does. */
+const INSIDE: EndpointsAddress = { host: "127.0.0.1", port: 0, questions: true };
+const PROBES: EndpointsAddress = { host: "127.0.0.1", port: 0 };
+
+async function serve(operators: readonly Observed[], address: EndpointsAddress = INSIDE) {
   const endpoints = await openEndpoints(address, () => operators);
   open.push(endpoints);
   return async (where: string, init?: RequestInit) => {
@@ -117,6 +121,41 @@ describe("the endpoints", () => {
     const get = await serve([observed()]);
     expect(await get("/")).toMatchObject({ status: 404, text: expect.stringContaining("/readyz") });
     expect(await get("/healthz", { method: "POST" })).toMatchObject({ status: 405 });
+  });
+
+  it("answer no questions where the kubelet's probes are answered: health and metrics, and no more", async () => {
+    const retry = () => expect.unreachable();
+    const get = await serve([observed({ retry, explain: retry })], PROBES);
+    expect(await get("/status")).toEqual({
+      status: 404,
+      text: "there is nothing at /status; questions are answered on the operator's own machine alone; there is /healthz, /readyz, /metrics\n",
+    });
+    expect(await get("/explain?kind=pods&namespace=a&name=p")).toMatchObject({ status: 404 });
+    const command = { method: "POST", headers: { [COMMAND_HEADER]: "lotse" } };
+    expect(await get("/retry?kind=pods&namespace=a&name=p", command)).toMatchObject({ status: 405 });
+    expect(await get("/retry?kind=pods&namespace=a&name=p")).toMatchObject({ status: 404 });
+    // What /status tells is not told by another path either.
+    expect(await get("/healthz?verbose")).toEqual({ status: 200, text: '{"pool":3}\n' });
+    expect(await get("/readyz")).toMatchObject({ status: 200 });
+    expect(await get("/metrics")).toMatchObject({ status: 200 });
+  });
+
+  it("answer no page in a browser of the same machine", async () => {
+    await serve([observed()]);
+    const { port } = open.at(-1) as Endpoints;
+    const status = (headers: Record<string, string>) =>
+      new Promise((resolve, reject) => {
+        request({ port, host: "127.0.0.1", path: "/status", headers }, (answer) => resolve(answer.resume().statusCode))
+          .on("error", reject)
+          .end();
+      });
+    expect(await status({})).toBe(200);
+    expect(await status({ host: `localhost:${port}` })).toBe(200);
+    expect(await status({ host: `[::1]:${port}` })).toBe(200);
+    // By a name that leads here, as DNS rebinding makes one.
+    expect(await status({ host: `page.example.com:${port}` })).toBe(403);
+    expect(await status({ origin: "http://page.example.com" })).toBe(403);
+    expect(await status({ "sec-fetch-site": "cross-site" })).toBe(403);
   });
 
   it("reject when the port is taken", async () => {

@@ -1,7 +1,7 @@
 /**
- * The small HTTP server beside an operator: health for the kubelet, metrics for Prometheus, answers for `lotse explain`
- * and `lotse retry`. Whoever reaches it may look; only somebody on the same machine, or in the same pod, may ask for
- * something to be done.
+ * The small HTTP servers beside an operator. One has health for the kubelet and metrics for Prometheus, for whoever
+ * reaches it. Another one, which only somebody on the same machine or in the same pod can reach, also answers `lotse
+ * explain` and `lotse retry`: what an operator knows of objects is not for everybody who can open a connection.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -38,8 +38,10 @@ export type EndpointsAddress =
       readonly port: number;
       /** The path of the liveness probe. Default `/healthz`. */
       readonly path?: string | undefined;
+      /** Whether questions about objects are answered there; then `host` has to be this machine. */
+      readonly questions?: boolean | undefined;
     }
-  /** A Unix socket. */
+  /** A Unix socket, where all is answered. */
   | { readonly socket: string };
 
 /** The endpoints at work. */
@@ -61,8 +63,9 @@ export async function openEndpoints(
   operators: () => readonly Observed[],
 ): Promise<Endpoints> {
   const liveness = ("path" in address && address.path) || "/healthz";
+  const questions = "socket" in address || address.questions === true;
   const server = createServer((request, response) => {
-    answer(request, liveness, operators()).then(
+    answer(request, liveness, questions, operators()).then(
       (given) => send(request, response, given),
       (error: unknown) => send(request, response, plain(500, `${errorMessage(error)}\n`)),
     );
@@ -96,13 +99,19 @@ function listen(server: Server, address: EndpointsAddress): Promise<void> {
   });
 }
 
-async function answer(request: IncomingMessage, liveness: string, operators: readonly Observed[]): Promise<Answer> {
+async function answer(
+  request: IncomingMessage,
+  liveness: string,
+  questions: boolean,
+  operators: readonly Observed[],
+): Promise<Answer> {
   const { method = "GET", url = "/" } = request;
   const { pathname, searchParams } = new URL(url, "http://localhost");
-  if (pathname === "/retry") return retry(request, operators, searchParams);
+  if (questions && !isForThisMachine(request)) return plain(403, NOT_FROM_PAGES);
+  if (questions && pathname === "/retry") return retry(request, operators, searchParams);
   if (method !== "GET" && method !== "HEAD") return plain(405, "only GET is answered here\n");
   if (pathname === liveness || pathname === "/healthz" || pathname === "/livez") {
-    return alive(operators, searchParams.has("verbose"));
+    return alive(operators, questions && searchParams.has("verbose"));
   }
   if (pathname === "/readyz") {
     return verdict(
@@ -114,11 +123,29 @@ async function answer(request: IncomingMessage, liveness: string, operators: rea
     const body = joinMetrics(operators.map((one) => ({ operator: one.health().operator, text: one.metrics() })));
     return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body };
   }
-  if (pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });
-  if (pathname === "/explain") return explain(operators, searchParams);
-  const known = [...new Set([liveness, "/healthz", "/readyz", "/metrics", "/status", "/explain", "/retry"])];
-  return plain(404, `there is nothing at ${pathname}; there is ${known.join(", ")}\n`);
+  if (questions && pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });
+  if (questions && pathname === "/explain") return explain(operators, searchParams);
+  const known = new Set([liveness, "/healthz", "/readyz", "/metrics", ...(questions ? QUESTIONS : [])]);
+  const elsewhere =
+    !questions && QUESTIONS.includes(pathname) ? "; questions are answered on the operator's own machine alone" : "";
+  return plain(404, `there is nothing at ${pathname}${elsewhere}; there is ${[...known].join(", ")}\n`);
 }
+
+const QUESTIONS = ["/status", "/explain", "/retry"];
+
+const NOT_FROM_PAGES = "only a program that asks localhost is answered, no page in a browser\n";
+
+/**
+ * A page in a browser of this machine can connect to it too: it says that it is one, or has a name of its own that leads
+ * here. A program that asks for localhost does neither.
+ */
+function isForThisMachine({ headers }: IncomingMessage): boolean {
+  const { host = "", origin } = headers;
+  const site = headers["sec-fetch-site"];
+  return origin === undefined && (site === undefined || site === "none") && LOCAL_HOST.test(host);
+}
+
+const LOCAL_HOST = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i;
 
 /** Alive, and all probe handlers agree. What they say is the answer's body, as in Kopf. */
 async function alive(operators: readonly Observed[], verbose: boolean): Promise<Answer> {
