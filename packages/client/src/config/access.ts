@@ -222,7 +222,7 @@ function oidcIssuer(config: Record<string, string>, context: OidcContext): Crede
     loading ??= import("./oidc.ts").then(({ OidcIssuer }) => new OidcIssuer(config, context));
     return loading;
   };
-  return { get: async () => (await load()).get(), renew: async () => (await load()).renew() };
+  return { get: async (o) => (await load()).get(o), renew: async (o) => (await load()).renew(o) };
 }
 
 /** TLS would leave out what it cannot use, and the server would take the caller for nobody. */

@@ -50,4 +50,5 @@ export {
   parseLabelSelector,
   SelectorError,
 } from "./selectors.ts";
+export { untilAborted } from "./until-aborted.ts";
 export { VirtualClock } from "./virtual-clock.ts";
