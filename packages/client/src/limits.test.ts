@@ -153,7 +153,8 @@ describe("names that lead elsewhere", () => {
         delete: () => client.delete(pod()),
         refresh: () => pod().refresh(),
         status: () => client.patch(pod(), { status: {} } as never, { subresource: "status" }),
-        subresource: () => client.patch(Pod.gen({ name: "a" }), {} as never, { subresource: name as never }),
+        subresource: () =>
+          client.patch(Pod.gen({ name: "a", image: "i" }), {} as never, { subresource: name as never }),
         logs: () => pod().logs().text(),
         "create in": () => client.create(elsewhere()),
         "delete in": () => client.delete(elsewhere()),

@@ -7,7 +7,7 @@ export interface Fuzzed {
   readonly body: Buffer | undefined;
 }
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const JSON_TYPE = "application/json";
 const PATCHES = [
@@ -84,7 +84,7 @@ const TEXTS = [
 ];
 
 /** Kinds with a body that is right. */
-const KINDS: readonly { path: string; namespaced: boolean; body: (name: string) => Json }[] = [
+export const KINDS: readonly { path: string; namespaced: boolean; body: (name: string) => Json }[] = [
   {
     path: "/api/v1/configmaps",
     namespaced: true,

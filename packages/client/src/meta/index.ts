@@ -36,6 +36,7 @@ export {
   pathSegmentErrors,
   qualifiedNameErrors,
 } from "./labels.ts";
+export { lookup } from "./lookup.ts";
 export { applyMergePatch, createMergePatch } from "./merge-patch.ts";
 export { Nap } from "./nap.ts";
 export { compareQuantities, parseQuantity, type Quantity, QuantityError } from "./quantity.ts";

@@ -7,6 +7,7 @@ import {
   byteLength,
   deepEqual,
   labelValueErrors,
+  lookup,
   matchesLabels,
   parseLabelSelector,
   qualifiedNameErrors,
@@ -95,7 +96,7 @@ const JSON_KEYS: readonly string[] = [".dockerconfigjson", ".dockercfg"];
 export function validateSecret(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data");
   const data = objectAt(object, "data");
-  for (const key of SECRET_KEYS[String(object.type)] ?? []) {
+  for (const key of lookup(SECRET_KEYS, String(object.type)) ?? []) {
     if (!Object.hasOwn(data, key)) errors.push(required(`data[${key}]`));
     else if (JSON_KEYS.includes(key) && !isJson(String(data[key]))) {
       errors.push(invalidValue(`data[${key}]`, "<secret contents redacted>", "unexpected end of JSON input"));

@@ -1,4 +1,4 @@
-import { type LabelSelectorInput, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { type LabelSelectorInput, lookup, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
 import {
   type AdmissionAttributes,
   type Amount,
@@ -229,5 +229,5 @@ const SPECIAL: Readonly<Record<string, Evaluator>> = { pods, services, persisten
 export function evaluatorOf(resource: Resource): Evaluator | undefined {
   if (!resource.namespaced || resource.table === "") return undefined;
   if (resource.group === "events.k8s.io" || resource.table === "events") return undefined;
-  return SPECIAL[resource.table] ?? counter(resource);
+  return lookup(SPECIAL, resource.table) ?? counter(resource);
 }

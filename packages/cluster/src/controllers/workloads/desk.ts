@@ -1,4 +1,4 @@
-import { deepClone, deepEqual } from "@lotse/client/meta";
+import { deepClone, deepEqual, lookup } from "@lotse/client/meta";
 import {
   type ApiMeta,
   type ApiObject,
@@ -126,7 +126,7 @@ export class Desk {
   ): Promise<T | undefined> {
     const current = this.read(table, keyOf(object));
     const known = current?.metadata.annotations ?? {};
-    const same = Object.entries(annotations ?? {}).every(([key, value]) => known[key] === value);
+    const same = Object.entries(annotations ?? {}).every(([key, value]) => lookup(known, key) === value);
     if (current && same && deepEqual(current.status, status)) return current;
     const next = (one: T): T => {
       if (annotations === undefined) return { ...one, status };

@@ -1,4 +1,4 @@
-import { dns1123SubdomainErrors } from "@lotse/client/meta";
+import { dns1123SubdomainErrors, lookup } from "@lotse/client/meta";
 import { type FieldError, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, listAt, objectAt } from "../object.ts";
 import { Verbatim } from "../schema/index.ts";
@@ -38,7 +38,7 @@ export function endpointSlice(object: ApiObject): FieldError[] {
     if (addresses.length === 0) errors.push(required(path, "must contain at least 1 address"));
     for (const [j, address] of addresses.entries()) {
       const field = `${path}[${j}]`;
-      const rule = ADDRESSES[type];
+      const rule = lookup(ADDRESSES, type);
       if (!rule) errors.push(...dns1123SubdomainErrors(address).map((text) => invalidValue(field, address, text)));
       else if (!isIp(address)) errors.push(invalidValue(field, address, NO_IP));
       else if (!rule[0](address)) errors.push(invalidValue(field, address, rule[1]));

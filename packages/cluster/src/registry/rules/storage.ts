@@ -1,4 +1,4 @@
-import { deepEqual, dns1123LabelErrors } from "@lotse/client/meta";
+import { deepEqual, dns1123LabelErrors, lookup } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, listAt, objectAt } from "../object.ts";
 import { exceeds, recordOf, textsOf, unchanged } from "./common.ts";
@@ -144,12 +144,13 @@ function limitErrors(limit: Record<string, unknown>, path: string): FieldError[]
       const text = `${words[0]} value ${low} is greater than ${words[1]} value ${high}`;
       errors.push(invalidValue(`${path}.${field}[${name}]`, shown, text));
     };
-    check("min", min[name], min[name], max[name], ["min", "max"]);
-    check("defaultRequest", request[name], min[name], request[name], ["min", "default request"]);
-    check("defaultRequest", request[name], request[name], max[name], ["default request", "max"]);
-    check("defaultRequest", request[name], request[name], preset[name], ["default request", "default limit"]);
-    check("default", min[name], min[name], preset[name], ["min", "default"]);
-    check("default", max[name], preset[name], max[name], ["default", "max"]);
+    const [low, high, usual, asked] = [min, max, preset, request].map((part) => lookup(part, name));
+    check("min", low, low, high, ["min", "max"]);
+    check("defaultRequest", asked, low, asked, ["min", "default request"]);
+    check("defaultRequest", asked, asked, high, ["default request", "max"]);
+    check("defaultRequest", asked, asked, usual, ["default request", "default limit"]);
+    check("default", low, low, usual, ["min", "default"]);
+    check("default", high, usual, high, ["default", "max"]);
   }
   return errors;
 }
