@@ -3,15 +3,7 @@
  * checked from the generated schemas; these add relations between fields and what an update may not touch.
  */
 
-import {
-  byteLength,
-  deepEqual,
-  labelValueErrors,
-  lookup,
-  matchesLabels,
-  parseLabelSelector,
-  qualifiedNameErrors,
-} from "@lotse/client/meta";
+import { byteLength, deepEqual, lookup, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
 import {
   duplicateValue,
   type FieldError,
@@ -22,6 +14,7 @@ import {
   required,
   tooLongValue,
 } from "./fields.ts";
+import { selectorErrors } from "./label-selectors.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "./object.ts";
 import { validateEphemeralContainers, validateResize } from "./pod-subresources.ts";
 
@@ -253,15 +246,6 @@ export function validateWorkload(object: ApiObject): FieldError[] {
   const replicas = objectAt(object, "spec").replicas;
   if (typeof replicas === "number" && replicas < 0) {
     errors.push(invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"));
-  }
-  return errors;
-}
-
-function selectorErrors(selector: Record<string, unknown>, base: string): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(objectAt(selector, "matchLabels"))) {
-    for (const text of qualifiedNameErrors(key)) errors.push(invalidValue(`${base}.matchLabels`, key, text));
-    for (const text of labelValueErrors(String(value))) errors.push(invalidValue(`${base}.matchLabels`, value, text));
   }
   return errors;
 }

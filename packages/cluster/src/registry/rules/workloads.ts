@@ -1,5 +1,6 @@
-import { matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { lookup, matchesLabels } from "@lotse/client/meta";
 import { type FieldError, invalidValue, notSupported, required } from "../fields.ts";
+import { readSelector, selectorErrors } from "../label-selectors.ts";
 import { type ApiObject, isRecord, objectAt } from "../object.ts";
 import { Verbatim } from "../schema/index.ts";
 import { notNegative, unchanged } from "./common.ts";
@@ -72,7 +73,9 @@ export function replicationController(object: ApiObject): FieldError[] {
   const selector = objectAt(spec, "selector") as Record<string, string>;
   if (Object.keys(selector).length === 0) errors.push(required("spec.selector"));
   else if (!isRecord(spec.template)) errors.push(required("spec.template"));
-  else if (!matchesLabels(parseLabelSelector({ matchLabels: selector } as never), (labels ?? {}) as never)) {
+  else if (
+    !Object.entries(selector).every(([key, value]) => lookup((labels ?? {}) as typeof selector, key) === value)
+  ) {
     const detail = "`selector` does not match template `labels`";
     errors.push(invalidValue("spec.template.metadata.labels", labels ?? null, detail));
   }
@@ -96,8 +99,10 @@ export function job(object: ApiObject): FieldError[] {
     errors.push(required("spec.completions", detail));
   }
   if (!isRecord(spec.selector)) errors.push(required("spec.selector"));
+  else errors.push(...selectorErrors(spec.selector, "spec.selector"));
   const labels = objectAt(spec, "template", "metadata").labels;
-  if (!matchesLabels(parseLabelSelector((spec.selector ?? NOTHING) as never), (labels ?? {}) as never)) {
+  const selector = readSelector(spec.selector ?? NOTHING);
+  if (selector && !matchesLabels(selector, (labels ?? {}) as never)) {
     const detail = "`selector` does not match template `labels`";
     errors.push(invalidValue("spec.template.metadata.labels", labels ?? null, detail));
   }
