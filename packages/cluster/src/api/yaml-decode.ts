@@ -91,7 +91,9 @@ class Decoder {
     const entries = new Map<Key, unknown>();
     this.#fill(entries, node);
     const record: Record<string, unknown> = {};
-    for (const [key, value] of entries) put(record, String(key), value);
+    // A real server reads YAML as JSON with sorted keys, so that of several mistakes the first of these is told.
+    const named = [...entries].map(([key, value]) => [String(key), value] as const);
+    for (const [key, value] of named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) put(record, key, value);
     return record;
   }
 

@@ -18,6 +18,7 @@ import { accessControl } from "./rbac.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
 import { watches } from "./watches.ts";
+import { yaml } from "./yaml.ts";
 
 /** Every script, each independent of the others. */
 export const scripts: readonly Script[] = [
@@ -43,6 +44,7 @@ export const scripts: readonly Script[] = [
   accessControl,
   policies,
   limits,
+  yaml,
   // Last, because it forgets what the others did.
   expiry,
 ];

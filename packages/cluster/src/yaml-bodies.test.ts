@@ -1,7 +1,7 @@
 /** YAML that a client sends, through the whole server: what it refuses, and that it goes on answering others. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cluster } from "../index.ts";
-import { APPLY, CONFIG_MAPS, call } from "../test-requests.ts";
+import { Cluster } from "./index.ts";
+import { APPLY, CONFIG_MAPS, call } from "./test-requests.ts";
 
 let cluster: Cluster;
 beforeAll(async () => {
