@@ -114,6 +114,7 @@ export {
 // Requests and their errors
 export {
   AlreadyExistsError,
+  type AnswerLimits,
   ApiError,
   apiErrorFrom,
   ConflictError,
@@ -123,6 +124,7 @@ export {
   InvalidError,
   isOutOfReach,
   type KnownUser,
+  type LimitOptions,
   NotFoundError,
   type Query,
   type RawRequest,
@@ -137,6 +139,7 @@ export {
   type StatusCause,
   type StatusDetails,
   TimeoutError,
+  TooLargeError,
   TooManyRequestsError,
   type Transport,
   UnauthorizedError,

@@ -7,7 +7,7 @@ export interface Fuzzed {
   readonly body: Buffer | undefined;
 }
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const JSON_TYPE = "application/json";
 const PATCHES = [
@@ -31,6 +31,9 @@ const NAMES = [
   "A",
   "-",
   "é",
+  "constructor",
+  "toString",
+  "__proto__",
 ];
 const NAMESPACES = ["default", "kube-system", "nowhere", "fuzz", "..", ""];
 const KEYS = [
@@ -81,10 +84,13 @@ const TEXTS = [
   "app=web",
   "=",
   "a in (b",
+  "toString",
+  "__proto__",
+  "constructor",
 ];
 
 /** Kinds with a body that is right. */
-const KINDS: readonly { path: string; namespaced: boolean; body: (name: string) => Json }[] = [
+export const KINDS: readonly { path: string; namespaced: boolean; body: (name: string) => Json }[] = [
   {
     path: "/api/v1/configmaps",
     namespaced: true,
@@ -281,6 +287,46 @@ export class RequestGenerator {
 
   constructor(seed: number) {
     this.#state = seed;
+  }
+
+  /**
+   * Several requests to be sent at once. Some ask for another protocol, mostly the last one; and whoever sent them may have
+   * little patience.
+   */
+  volley(): { readonly requests: Fuzzed[]; readonly patienceMs: number } {
+    const count = 2 + Math.floor(this.#random() * 5);
+    const requests = Array.from({ length: count }, (_, i) =>
+      this.#chance(i === count - 1 ? 0.7 : 0.1) ? this.#upgrade() : this.next(),
+    );
+    return { requests, patienceMs: this.#pick([0, 1, 5, 20, 50]) };
+  }
+
+  #upgrade(): Fuzzed {
+    const { path, headers } = this.next();
+    const where = this.#pick([
+      path,
+      "/api/v1/namespaces/default/pods/a/exec?command=id&stdout=1",
+      "/api/v1/namespaces/default/pods/a/attach?stdin=1&stdout=1",
+      "/api/v1/namespaces/default/pods/a/portforward?ports=80",
+      "/api/v1/pods?watch=1",
+      "/openapi/v2",
+    ]);
+    const protocol = this.#pick(["websocket", "websocket", "SPDY/3.1", "h2c", "nonsense"]);
+    const spoken = this.#pick(["v5.channel.k8s.io", "v4.channel.k8s.io", "portforward.k8s.io", "nonsense", ""]);
+    return {
+      method: protocol === "SPDY/3.1" ? "POST" : "GET",
+      path: where,
+      headers: {
+        ...headers,
+        connection: this.#pick(["Upgrade", "upgrade, keep-alive", "close", "keep-alive"]),
+        upgrade: protocol,
+        "sec-websocket-version": this.#pick(["13", "8", ""]),
+        "sec-websocket-key": this.#pick(["dGhlIHNhbXBsZSBub25jZQ==", "", "x"]),
+        "sec-websocket-protocol": spoken,
+        "x-stream-protocol-version": spoken,
+      },
+      body: undefined,
+    };
   }
 
   next(): Fuzzed {

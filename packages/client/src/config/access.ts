@@ -1,6 +1,6 @@
 /** From options to the access of one server. */
 import { resolve } from "node:path";
-import { type Clock, ConfigError, systemClock } from "../meta/index.ts";
+import { type Clock, ConfigError, lookup, systemClock } from "../meta/index.ts";
 import type { Access, AccessOptions, LoginFunction } from "./contract.ts";
 import { type CredentialIssuer, type Material, PartsCredentials, readPem } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
@@ -222,7 +222,7 @@ function oidcIssuer(config: Record<string, string>, context: OidcContext): Crede
     loading ??= import("./oidc.ts").then(({ OidcIssuer }) => new OidcIssuer(config, context));
     return loading;
   };
-  return { get: async () => (await load()).get(), renew: async () => (await load()).renew() };
+  return { get: async (o) => (await load()).get(o), renew: async (o) => (await load()).renew(o) };
 }
 
 /** TLS would leave out what it cannot use, and the server would take the caller for nobody. */
@@ -252,7 +252,7 @@ function refuseOldWays(user: KubeconfigUser): void {
   }
   const provider = user["auth-provider"]?.name;
   if (provider === undefined || provider === "oidc") return;
-  const plugin = { gcp: "gke-gcloud-auth-plugin", azure: "kubelogin" }[provider] ?? "a credential plugin";
+  const plugin = lookup({ gcp: "gke-gcloud-auth-plugin", azure: "kubelogin" }, provider) ?? "a credential plugin";
   throw new AuthError(`the auth-provider "${provider}" is gone since Kubernetes 1.26`, {
     hint: `use ${plugin} by way of "exec" in the kubeconfig`,
   });

@@ -90,18 +90,24 @@ export interface Identity {
   readonly tls: TlsMaterial;
 }
 
+/** How long somebody waits for credentials. */
+export interface CredentialWait {
+  /** Aborts when the request that needs them is over; then nothing is done for it any longer. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Knows the identity, and how to get a new one. */
 export interface Credentials {
-  current(): Promise<Identity>;
+  current(o?: CredentialWait): Promise<Identity>;
   /** After a 401 with `rejected`: whether there is another identity to try now. */
-  renew(rejected: Identity): Promise<boolean>;
+  renew(rejected: Identity, o?: CredentialWait): Promise<boolean>;
   /** How often one request may be tried anew with another identity. Default 1. */
   readonly renewals?: number;
   /**
    * Gets everything anew, though nothing was refused; `"files"` only reads files again and runs no plugin. The identity is
    * the same value when nothing has changed.
    */
-  reload?(what?: "files" | "all"): Promise<Identity>;
+  reload?(what?: "files" | "all", o?: CredentialWait): Promise<Identity>;
 }
 
 /** Where the configuration came from, for messages. */

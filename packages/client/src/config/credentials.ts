@@ -1,7 +1,10 @@
 import { Buffer } from "node:buffer";
-import type { Credentials, Identity, TlsMaterial } from "./contract.ts";
+import type { Credentials, CredentialWait, Identity, TlsMaterial } from "./contract.ts";
 import { AuthError } from "./errors.ts";
 import type { RenewedFile } from "./files.ts";
+import { SharedWork } from "./shared-work.ts";
+
+export type { CredentialWait };
 
 /** Text or bytes that are there already, or a file that is read again. */
 export type Material = string | Buffer | RenewedFile | undefined;
@@ -16,9 +19,9 @@ export interface IssuedCredential {
 /** Somebody who hands out credentials for a while. */
 export interface CredentialIssuer {
   /** The credential; a new one is made only when there is none that still holds. */
-  get(): Promise<IssuedCredential>;
+  get(o?: CredentialWait): Promise<IssuedCredential>;
   /** A new credential, or the one that is being made. */
-  renew(): Promise<IssuedCredential>;
+  renew(o?: CredentialWait): Promise<IssuedCredential>;
 }
 
 /** What an identity is made of. */
@@ -39,36 +42,29 @@ export interface IdentityParts {
 export class PartsCredentials implements Credentials {
   readonly #parts: IdentityParts;
   #last: Identity | undefined;
-  #renewing: Promise<Identity> | undefined;
+  /** Concurrent calls cause one renewal. */
+  readonly #renewal = new SharedWork((signal) => this.#assemble({ now: true, signal }));
 
   constructor(parts: IdentityParts) {
     this.#parts = parts;
   }
 
-  current(): Promise<Identity> {
-    return this.#assemble({ now: false });
+  current(o: CredentialWait = {}): Promise<Identity> {
+    return this.#assemble({ now: false, signal: o.signal });
   }
 
-  async reload(what: "files" | "all" = "all"): Promise<Identity> {
-    return what === "all" ? this.#anew() : this.#assemble({ now: true, keepIssued: true });
+  async reload(what: "files" | "all" = "all", o: CredentialWait = {}): Promise<Identity> {
+    return what === "all" ? this.#renewal.join(o.signal) : this.#assemble({ now: true, keepIssued: true, ...o });
   }
 
-  /** Concurrent calls cause one renewal. */
-  async renew(rejected: Identity): Promise<boolean> {
+  async renew(rejected: Identity, o: CredentialWait = {}): Promise<boolean> {
     if (this.#last !== rejected) return true;
-    return (await this.#anew()) !== rejected;
+    return (await this.#renewal.join(o.signal)) !== rejected;
   }
 
-  #anew(): Promise<Identity> {
-    this.#renewing ??= this.#assemble({ now: true }).finally(() => {
-      this.#renewing = undefined;
-    });
-    return this.#renewing;
-  }
-
-  async #assemble(o: { now: boolean; keepIssued?: boolean }): Promise<Identity> {
+  async #assemble(o: { now: boolean; keepIssued?: boolean; signal?: AbortSignal | undefined }): Promise<Identity> {
     const { issuer, servername, rejectUnauthorized } = this.#parts;
-    const given = issuer ? await (o.now && !o.keepIssued ? issuer.renew() : issuer.get()) : undefined;
+    const given = issuer ? await (o.now && !o.keepIssued ? issuer.renew(o) : issuer.get(o)) : undefined;
     const read = (part: Material) => (typeof part === "object" && "read" in part ? part.read(o) : part);
     const [ca, cert, key, token] = await Promise.all(
       [

@@ -1,11 +1,18 @@
 /**
  * Credentials from a program, by the protocol `client.authentication.k8s.io`: it prints an ExecCredential, which holds
- * until its expiry. Concurrent requests share one run.
+ * until its expiry. Concurrent requests share one run, which is ended when the last of them has given up: except where
+ * somebody at a terminal may be answering its questions.
+ *
+ * Arguments and environment of a plugin can carry secrets. No error tells them.
  */
-import { type Clock, isObject } from "../meta/index.ts";
-import type { CredentialIssuer, IssuedCredential } from "./credentials.ts";
+import { type Clock, isObject, untilAborted } from "../meta/index.ts";
+import type { CredentialIssuer, CredentialWait, IssuedCredential } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
 import type { ExecConfig } from "./kubeconfig.ts";
+import { loadRunner, type RunProgram } from "./run-program.ts";
+import { SharedWork } from "./shared-work.ts";
+
+export type { RunProgram };
 
 /** What a plugin gave. */
 export interface ExecCredential extends IssuedCredential {
@@ -20,13 +27,6 @@ export interface ExecClusterInfo {
   readonly "insecure-skip-tls-verify"?: boolean | undefined;
   readonly "tls-server-name"?: string | undefined;
 }
-
-/** Runs a program; rejects with the system's error when it cannot be started. */
-export type RunProgram = (
-  command: string,
-  args: readonly string[],
-  o: { env: Record<string, string | undefined>; interactive: boolean },
-) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
 
 interface ExecPluginContext {
   readonly cluster: ExecClusterInfo;
@@ -46,7 +46,7 @@ export class ExecPlugin implements CredentialIssuer {
   readonly #config: ExecConfig;
   readonly #context: ExecPluginContext;
   #cached: ExecCredential | undefined;
-  #running: Promise<ExecCredential> | undefined;
+  readonly #work = new SharedWork((signal) => this.#run(signal));
 
   constructor(config: ExecConfig, context: ExecPluginContext) {
     const version = config.apiVersion?.startsWith(PREFIX) ? config.apiVersion.slice(PREFIX.length) : config.apiVersion;
@@ -60,27 +60,29 @@ export class ExecPlugin implements CredentialIssuer {
   }
 
   /** The credential; the program runs only when there is none that still holds. */
-  async get(): Promise<ExecCredential> {
+  async get(o: CredentialWait = {}): Promise<ExecCredential> {
     const cached = this.#cached;
     const { clock } = this.#context;
     if (cached && (cached.expiresAt === undefined || clock.now() < cached.expiresAt - SKEW_MS)) return cached;
-    return this.renew();
+    return this.renew(o);
   }
 
   /** Runs the program, or waits for the run that is under way. */
-  renew(): Promise<ExecCredential> {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  async renew({ signal }: CredentialWait = {}): Promise<ExecCredential> {
+    if (!(await this.#isInteractive())) return this.#work.join(signal);
+    return untilAborted(this.#work.join(), signal);
   }
 
-  async #run(): Promise<ExecCredential> {
+  async #isInteractive(): Promise<boolean> {
+    const { isatty } = await import("node:tty");
+    return this.#config.interactiveMode !== "Never" && isatty(0);
+  }
+
+  async #run(signal: AbortSignal): Promise<ExecCredential> {
     const { command, args, installHint, interactiveMode } = this.#config;
     const { env, folder, run = await loadRunner() } = this.#context;
     const name = nameOf(this.#config, this.#context);
-    const { isatty } = await import("node:tty");
-    const interactive = interactiveMode !== "Never" && isatty(0);
+    const interactive = await this.#isInteractive();
     if (interactiveMode === "Always" && !interactive) {
       throw new AuthError(`${name} needs a terminal`, {
         hint: "run this in a terminal, or use credentials that need no questions",
@@ -90,7 +92,9 @@ export class ExecPlugin implements CredentialIssuer {
     const result = await run(await locate(command, folder), args ?? [], {
       env: { ...env, ...extra, KUBERNETES_EXEC_INFO: this.#execInfo(interactive) },
       interactive,
+      signal,
     }).catch((cause: NodeJS.ErrnoException) => {
+      signal.throwIfAborted();
       const missing = cause.code === "ENOENT";
       throw new AuthError(missing ? `${name} is not installed` : `${name} cannot be run: ${cause.message}`, {
         cause,
@@ -98,8 +102,9 @@ export class ExecPlugin implements CredentialIssuer {
       });
     });
     if (result.exitCode !== 0) {
-      throw new AuthError(`${name} failed (exit code ${result.exitCode}): ${lastOf(result.stderr)}`, {
-        hint: `run it by hand to see what it needs: ${[command, ...(args ?? [])].join(" ")}`,
+      const said = withoutSecrets(lastOf(result.stderr), this.#config);
+      throw new AuthError(`${name} failed (exit code ${result.exitCode}): ${said}`, {
+        hint: `run ${command} by hand, with the arguments that the kubeconfig has for it, to see what it needs`,
       });
     }
     this.#cached = readCredential(result.stdout, name);
@@ -147,27 +152,17 @@ async function locate(command: string, folder: string | undefined): Promise<stri
   return resolve(folder, command);
 }
 
-const lastOf = (text: string): string => text.trim().split("\n").slice(-3).join(" ") || "it said nothing";
-
-/** Loaded when needed: most clients never start a program. */
-async function loadRunner(): Promise<RunProgram> {
-  const { spawn } = await import("node:child_process");
-  return (command, args, o) =>
-    new Promise((resolve, reject) => {
-      const child = spawn(command, args, {
-        env: o.env,
-        stdio: [o.interactive ? "inherit" : "ignore", "pipe", "pipe"],
-        windowsHide: true,
-      });
-      const output = { stdout: "", stderr: "" };
-      for (const name of ["stdout", "stderr"] as const) {
-        child[name]?.setEncoding("utf8").on("data", (text: string) => {
-          output[name] += text;
-          // Questions and login addresses must reach the person in front of the terminal.
-          if (name === "stderr" && o.interactive) process.stderr.write(text);
-        });
-      }
-      child.once("error", reject);
-      child.once("close", (code) => resolve({ exitCode: code ?? 1, ...output }));
-    });
+/** Programs like to repeat how they were called. */
+function withoutSecrets(text: string, { args, env }: ExecConfig): string {
+  const given = [...(args ?? []), ...(env ?? []).map(({ value }) => value)];
+  const values = given.flatMap((value) => [value, value.slice(value.indexOf("=") + 1)]);
+  return values
+    .filter((value) => value.length >= SHORTEST_SECRET && text.includes(value))
+    .sort((a, b) => b.length - a.length)
+    .reduce((shown, value) => shown.replaceAll(value, "…"), text);
 }
+
+/** Shorter ones are words, such as the names of commands. */
+const SHORTEST_SECRET = 8;
+
+const lastOf = (text: string): string => text.trim().split("\n").slice(-3).join(" ") || "it said nothing";

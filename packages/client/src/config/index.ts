@@ -5,6 +5,7 @@ export type {
   AccessOptions,
   AccessOrigin,
   Credentials,
+  CredentialWait,
   Identity,
   KubeconfigSource,
   Login,

@@ -81,13 +81,17 @@ export function pathOf(
   } = {},
 ): string {
   const part = encodeURIComponent;
-  let path = d.group === "" ? `/api/${part(d.version)}` : `/apis/${part(d.group)}/${part(d.version)}`;
+  const version = part(segment(d.version, "a version"));
+  let path = d.group === "" ? `/api/${version}` : `/apis/${part(segment(d.group, "a group"))}/${version}`;
   if (d.namespaced && o.namespace !== undefined && o.namespace !== allNamespaces) {
     path += `/namespaces/${part(segment(o.namespace, "a namespace"))}`;
   }
-  path += `/${part(d.plural)}`;
+  path += `/${part(segment(d.plural, "a resource"))}`;
   if (o.name !== undefined) path += `/${part(segment(o.name, `a ${d.kind}`))}`;
-  if (o.subresource !== undefined) path += `/${o.subresource.split("/").map(part).join("/")}`;
+  if (o.subresource !== undefined) {
+    const steps = o.subresource.split("/").map((step) => part(segment(step, `a subresource of ${d.kind}`)));
+    path += `/${steps.join("/")}`;
+  }
   return path;
 }
 

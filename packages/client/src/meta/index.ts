@@ -36,6 +36,7 @@ export {
   pathSegmentErrors,
   qualifiedNameErrors,
 } from "./labels.ts";
+export { lookup } from "./lookup.ts";
 export { applyMergePatch, createMergePatch } from "./merge-patch.ts";
 export { Nap } from "./nap.ts";
 export { compareQuantities, parseQuantity, type Quantity, QuantityError } from "./quantity.ts";
@@ -50,5 +51,6 @@ export {
   parseLabelSelector,
   SelectorError,
 } from "./selectors.ts";
+export { untilAborted } from "./until-aborted.ts";
 export { VirtualClock } from "./virtual-clock.ts";
 export { foreignOrigin, isForeignHost, type WebHeaders } from "./web-guard.ts";

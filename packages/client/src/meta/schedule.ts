@@ -1,4 +1,5 @@
 import { ConfigError } from "./errors.ts";
+import { lookup } from "./lookup.ts";
 
 /** When something is to happen again and again, in the dialect of Kubernetes' CronJobs. */
 export interface Schedule {
@@ -64,8 +65,8 @@ export function parseSchedule(text: string, timeZone = "UTC"): Schedule {
   const zone = prefix?.[1] ?? timeZone;
   const body = (prefix?.[2] ?? text).trim();
   if (body.startsWith("@every ")) return every(body.slice("@every ".length));
-  const fields = (SHORTHANDS[body] ?? body).split(/\s+/);
-  if (body.startsWith("@") && SHORTHANDS[body] === undefined)
+  const fields = (lookup(SHORTHANDS, body) ?? body).split(/\s+/);
+  if (body.startsWith("@") && lookup(SHORTHANDS, body) === undefined)
     throw new ScheduleError(`unrecognized descriptor: ${body}`);
   if (fields.length !== 5) {
     throw new ScheduleError(`expected exactly 5 fields, found ${fields.length}: [${fields.join(" ")}]`);

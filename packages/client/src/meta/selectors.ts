@@ -1,6 +1,7 @@
 import { ConfigError } from "./errors.ts";
 import { isObject } from "./json.ts";
 import { labelValueErrors, qualifiedNameErrors } from "./labels.ts";
+import { lookup } from "./lookup.ts";
 
 /** How a label requirement relates a key to its values. `=` also stands for `==`. */
 export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists" | ">" | "<";
@@ -143,7 +144,7 @@ function fromObject(input: object): LabelRequirement[] {
       requirement(key, "=", [value]),
     );
     for (const expression of (matchExpressions ?? []) as { key: string; operator: string; values?: string[] }[]) {
-      const operator = EXPRESSION_OPERATORS[expression.operator];
+      const operator = lookup(EXPRESSION_OPERATORS, String(expression.operator));
       if (!operator) throw new SelectorError(`"${expression.operator}" is not a valid label selector operator`);
       list.push(requirement(expression.key, operator, expression.values ?? []));
     }

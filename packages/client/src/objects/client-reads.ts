@@ -7,8 +7,9 @@ import {
   parseApiVersion,
   pathOf,
 } from "../kinds/index.ts";
-import type { Clock } from "../meta/index.ts";
+import { type Clock, untilAborted } from "../meta/index.ts";
 import {
+  type AnswerLimits,
   identify,
   type KnownUser,
   linkSignals,
@@ -17,7 +18,6 @@ import {
   type Reachability,
   type RequestOptions,
   supportWarning,
-  untilAborted,
   type WebSocketConnection,
   type WebSocketRequest,
 } from "../transport/index.ts";
@@ -74,6 +74,11 @@ export abstract class ClientReads {
   /** Where those who wait for the server hear that it answers again; streams of this client listen there by themselves. */
   get reachability(): Reachability {
     return this.#session.core.reachability;
+  }
+
+  /** How much of the server's answers this client keeps in memory. */
+  get limits(): AnswerLimits {
+    return this.#session.core.limits;
   }
 
   /** Reads one object, also by kubectl's `deployment/web`; a NotFoundError when there is none. */

@@ -1,7 +1,14 @@
 import { type AccessOptions, openAccess, printWarningsOnce, tellOnce } from "../config/index.ts";
 import { KindRegistry } from "../kinds/index.ts";
 import { type Duration, durationMs, systemClock } from "../meta/index.ts";
-import { HttpTransport, ServerReachability, type Transport, tellingReachability } from "../transport/index.ts";
+import {
+  HttpTransport,
+  type LimitOptions,
+  limitsOf,
+  ServerReachability,
+  type Transport,
+  tellingReachability,
+} from "../transport/index.ts";
 import type { KindClass } from "./kind-class.ts";
 import type { AnyObject, ClientCore } from "./view.ts";
 
@@ -16,6 +23,8 @@ export interface ConnectOptions extends AccessOptions {
   /** Classes for `client.object()` and `client.classFor()`: own kinds, and own classes for built-in ones. */
   readonly kinds?: readonly KindClass<AnyObject>[] | undefined;
   readonly random?: (() => number) | undefined;
+  /** How much of the server's answers is kept in memory; more is a {@link TooLargeError}. */
+  readonly limits?: LimitOptions | undefined;
   /** Carries the requests instead of HTTP; for tests, and for servers in the same process. Needs `url` for its name. */
   readonly transport?: Transport | undefined;
 }
@@ -26,6 +35,7 @@ const DEFAULT_TIMEOUT = "30s";
 export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; fieldManager: string }> {
   const clock = o.clock ?? systemClock;
   const random = o.random ?? Math.random;
+  const limits = limitsOf(o.limits);
   const onWarning = o.onWarning ?? printWarningsOnce();
   const { credentials, headers, ...access } = await openAccess({ ...o, onWarning });
   const reachability = new ServerReachability(clock);
@@ -39,11 +49,12 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
         timeoutMs: durationMs(o.timeout ?? DEFAULT_TIMEOUT),
         userAgent: o.userAgent,
         onWarning,
+        answerBytes: limits.answerBytes,
       },
     );
   const transport = tellingReachability(carrier, reachability);
   const registry = new KindRegistry((request) => transport.request(request), clock);
   const warnOnce = tellOnce(onWarning);
-  const core = { access, credentials, headers, transport, reachability, registry, clock, random, warnOnce };
+  const core = { access, credentials, headers, transport, reachability, registry, clock, random, warnOnce, limits };
   return { core, fieldManager: o.fieldManager ?? "lotse-client" };
 }

@@ -1,5 +1,5 @@
 import { type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
-import { ConfigError } from "../meta/index.ts";
+import { ConfigError, lookup } from "../meta/index.ts";
 import { PATCH_MEDIA_TYPE } from "../transport/index.ts";
 import { UnsupportedError } from "./errors.ts";
 import { KubeObject } from "./object.ts";
@@ -108,7 +108,7 @@ const segmentsOf = (path: string): string[] => path.split(".").filter((segment) 
 
 function numberAt(body: ObjectBody, path: string): number | undefined {
   let value: unknown = body;
-  for (const segment of segmentsOf(path)) value = (value as Record<string, unknown> | undefined)?.[segment];
+  for (const segment of segmentsOf(path)) value = lookup(value as Record<string, unknown> | undefined, segment);
   return typeof value === "number" ? value : undefined;
 }
 

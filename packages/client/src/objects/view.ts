@@ -1,7 +1,7 @@
 import type { Access, Credentials } from "../config/index.ts";
 import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
 import type { Clock, Duration } from "../meta/index.ts";
-import type { Reachability, RequestAttempt, RequestHeaders, Transport } from "../transport/index.ts";
+import type { AnswerLimits, Reachability, RequestAttempt, RequestHeaders, Transport } from "../transport/index.ts";
 import type { KindClass } from "./kind-class.ts";
 import type { KubeObject } from "./object.ts";
 
@@ -65,6 +65,7 @@ export interface ClientCore {
   readonly registry: KindRegistry;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly limits: AnswerLimits;
   readonly credentials: Credentials;
   /** Hears what is doubtful; the same text once. */
   readonly warnOnce: (message: string) => void;

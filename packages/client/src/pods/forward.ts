@@ -4,7 +4,7 @@
  */
 import * as net from "node:net";
 import type { Duplex } from "node:stream";
-import { type Clock, ConfigError, sleep } from "../meta/index.ts";
+import { type Clock, ConfigError, lookup, sleep } from "../meta/index.ts";
 import { ApiError, ConnectionError, linkSignals, TimeoutError } from "../transport/index.ts";
 import type { PodAccess } from "./access.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
@@ -288,7 +288,7 @@ function isPassing(error: unknown): boolean {
 
 function unavailable(error: NodeJS.ErrnoException, address: string, port: number): unknown {
   const said: Record<string, string> = { EADDRINUSE: "it is in use", EACCES: "this needs more rights" };
-  const why = said[error.code ?? ""];
+  const why = lookup(said, error.code ?? "");
   if (why === undefined) return error;
   return new ConfigError(`cannot listen on port ${port} of ${address}: ${why}`, {
     cause: error,

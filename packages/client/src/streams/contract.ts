@@ -1,6 +1,6 @@
 import type { ObjectBody } from "../kinds/index.ts";
 import type { Clock, FieldSelectorInput, LabelSelectorInput } from "../meta/index.ts";
-import type { RawRequest, RawResponse, Reachability } from "../transport/index.ts";
+import type { AnswerLimits, RawRequest, RawResponse, Reachability } from "../transport/index.ts";
 
 /** Where a stream stands. Times are those of the clock's `monotonic`. */
 export type StreamState = {
@@ -66,4 +66,6 @@ export interface StreamClient {
   raw(request: RawRequest): Promise<RawResponse>;
   /** Where a stream that waits hears that the server answers again. Without it each stream waits for itself. */
   readonly reachability?: Reachability | undefined;
+  /** How long one event may be; a watch with a longer one fails. Without it there is no limit. */
+  readonly limits?: Pick<AnswerLimits, "eventBytes"> | undefined;
 }

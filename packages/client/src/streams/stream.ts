@@ -1,7 +1,7 @@
 /** Runs the machine of machine.ts against a server: requests, lines, timers, and the sink. */
 import { apiVersionOf, type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
 import { type Clock, formatFieldSelector, formatLabelSelector, Nap, systemClock } from "../meta/index.ts";
-import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse } from "../transport/index.ts";
+import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse, tooLarge } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
 import { EventParser } from "./event.ts";
 import { begin, type Delivery, type Input, next, type State, type Task } from "./machine.ts";
@@ -214,11 +214,14 @@ class Stream<B extends ObjectBody> {
         }
       };
       const end = (input: Input<B>) => finish(() => resolve(this.#settled(input)));
-      const splitter = new LineSplitter((line) => {
+      const longest = this.#client.limits?.eventBytes ?? Number.POSITIVE_INFINITY;
+      const tooLong = () => tooLarge("eventBytes", longest, { method: "GET", path: this.#path });
+      const onLine = (line: Buffer) => {
         if (over) return;
         const task = this.#feed(this.#parse(line));
         if (task) finish(() => resolve(task));
-      });
+      };
+      const splitter = new LineSplitter(onLine, { longest, tooLong });
       const onData = (chunk: Buffer) => {
         silence.heard();
         try {

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { isObject } from "../meta/index.ts";
 import { type RequestIdentity, UnexpectedAnswerError } from "./errors.ts";
 import { LARGE_BYTES, parseLargeList } from "./large-list.ts";
+import { tooLarge } from "./limits.ts";
 import { gistOf, NO_API_SERVER } from "./page.ts";
 import type { RawResponse } from "./request.ts";
 
@@ -42,12 +43,18 @@ export function bufferedAnswer(
   };
 }
 
-/** An answer that is still coming. */
-export function streamedAnswer(response: http.IncomingMessage, request: RequestIdentity): RawResponse {
+/** An answer that is still coming. Who reads it piece by piece may read on for ever; as a whole it has the usual limit. */
+export function streamedAnswer(response: http.IncomingMessage, request: RequestIdentity, limit: number): RawResponse {
   const { statusCode: status = 0, headers } = response;
   const text = async () => {
     const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
+    let size = 0;
+    for await (const chunk of response) {
+      size += (chunk as Buffer).length;
+      // Leaving the loop closes the connection.
+      if (size > limit) throw tooLarge("answerBytes", limit, request);
+      chunks.push(chunk as Buffer);
+    }
     return Buffer.concat(chunks).toString("utf8");
   };
   return {

@@ -150,8 +150,25 @@ export class UnexpectedAnswerError extends KubeError {
   }
 }
 
-/** How far a request had come when its time was over; `queue`: it waited for others to end. */
-export type RequestPhase = "queue" | "connect" | "headers" | "body";
+/** The server sends more than this client is willing to keep in memory; the connection was closed. */
+export class TooLargeError extends KubeError {
+  override readonly code: string = "LOTSE_TOO_LARGE";
+  readonly request: RequestIdentity;
+  /** The bytes that it may have. */
+  readonly limit: number;
+
+  constructor(message: string, init: KubeErrorOptions & { request: RequestIdentity; limit: number }) {
+    super(message, init);
+    this.request = init.request;
+    this.limit = init.limit;
+  }
+}
+
+/**
+ * How far a request had come when its time was over; `credentials`: a plugin or a login was still to bring them, `queue`:
+ * it waited for others to end.
+ */
+export type RequestPhase = "credentials" | "queue" | "connect" | "headers" | "body";
 
 /** No complete answer came in time; `phase` says what was waited for. */
 export class TimeoutError extends KubeError {

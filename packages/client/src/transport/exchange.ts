@@ -1,6 +1,7 @@
 import type * as http from "node:http";
 import { type Clock, durationMs } from "../meta/index.ts";
-import { type RequestIdentity, type RequestPhase, TimeoutError } from "./errors.ts";
+import { type RequestIdentity, type RequestPhase, TimeoutError, TooLargeError } from "./errors.ts";
+import { tooLarge } from "./limits.ts";
 import { connectionErrorFrom, type ServerPlace } from "./network-errors.ts";
 import type { RawRequest } from "./request.ts";
 
@@ -78,11 +79,20 @@ export class Exchange {
     });
   }
 
-  /** Reads all of the answer. */
-  body(response: http.IncomingMessage): Promise<Buffer> {
+  /** Reads all of the answer, unless it is longer than `limit`: then nothing of it is kept, and the rest not read. */
+  body(response: http.IncomingMessage, limit: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      let chunks: Buffer[] = [];
+      let size = 0;
+      const giveUp = () => {
+        chunks = [];
+        response.destroy(tooLarge("answerBytes", limit, identityOf(this.#request)));
+      };
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > limit) giveUp();
+        else chunks.push(chunk);
+      });
       response.once("end", () => {
         this.#finish();
         resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
@@ -91,6 +101,8 @@ export class Exchange {
         this.#finish();
         reject(this.#explain(error));
       });
+      // What it says of itself is believed when it is bad news.
+      if (Number(response.headers["content-length"] ?? 0) > limit) giveUp();
     });
   }
 
@@ -123,14 +135,15 @@ export class Exchange {
 
   #explain(error: Error): unknown {
     if (this.#request.signal?.aborted) return this.#request.signal.reason;
-    if (error instanceof TimeoutError) return error;
+    if (error instanceof TimeoutError || error instanceof TooLargeError) return error;
     return connectionErrorFrom(error, this.#server, identityOf(this.#request), this.#phase !== "connect", this.#place);
   }
 }
 
-const ORDER: readonly RequestPhase[] = ["queue", "connect", "headers", "body"];
+const ORDER: readonly RequestPhase[] = ["credentials", "queue", "connect", "headers", "body"];
 
 const WAITED_FOR: Record<RequestPhase, string> = {
+  credentials: "the credentials for",
   queue: "its turn to be sent to",
   connect: "the connection of",
   headers: "an answer of",
@@ -138,14 +151,17 @@ const WAITED_FOR: Record<RequestPhase, string> = {
 };
 
 /** That a request took too long, and what it waited for. */
-export function timeoutError(about: RawRequest, phase: RequestPhase, server: string): TimeoutError {
+export function timeoutError(about: RequestIdentity, phase: RequestPhase, server: string): TimeoutError {
   const request = identityOf(about);
   return new TimeoutError(`${request.method} ${request.path}: waited too long for ${WAITED_FOR[phase]} ${server}`, {
     request,
     phase,
-    hint: "pass a longer `timeout`, or check whether the server is overloaded",
+    hint:
+      phase === "credentials"
+        ? "look whether the credential plugin or the login asks for something, or pass a longer `timeout`"
+        : "pass a longer `timeout`, or check whether the server is overloaded",
   });
 }
 
 /** What errors tell of a request. */
-export const identityOf = ({ method, path }: RawRequest): RequestIdentity => ({ method, path });
+export const identityOf = ({ method, path }: RequestIdentity): RequestIdentity => ({ method, path });

@@ -12,6 +12,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import {
   type Access,
+  type CredentialWait,
   explainRefusal,
   type Identity,
   IMPERSONATED_USER,
@@ -19,7 +20,7 @@ import {
   printWarningsOnce,
   type TlsMaterial,
 } from "../config/index.ts";
-import { type Clock, ConfigError, sleep } from "../meta/index.ts";
+import { type Clock, ConfigError, sleep, untilAborted } from "../meta/index.ts";
 import { type Agents, openAgents, retireAgents } from "./agents.ts";
 import { bufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
 import { ApiError, apiErrorFrom, ConnectionError, TimeoutError } from "./errors.ts";
@@ -46,6 +47,8 @@ export interface HttpTransportOptions {
   readonly userAgent?: string | undefined;
   /** Hears the server's `Warning` headers. Default: each text is printed once to stderr. */
   readonly onWarning?: ((message: string) => void) | undefined;
+  /** Bytes of an answer that is read as a whole. Default: no limit. */
+  readonly answerBytes?: number | undefined;
 }
 
 const VERSION = "0.1.0";
@@ -81,13 +84,14 @@ export class HttpTransport implements Transport {
     for (let attempt = 1; ; attempt++) {
       request.signal?.throwIfAborted();
       if (this.#closed) throw clientClosed();
-      const identity = await this.#access.credentials.current();
+      const identity = await this.#credentials(request, leftMs(), (wait) => this.#access.credentials.current(wait));
       try {
         return await this.#inTurn(request, identity, { ...limit, ms: leftMs() });
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) {
           const again = renewals++ < (this.#access.credentials.renewals ?? 1);
-          if (again && (await this.#access.credentials.renew(identity))) continue;
+          const renew = (wait: CredentialWait) => this.#access.credentials.renew(identity, wait);
+          if (again && (await this.#credentials(request, leftMs(), renew))) continue;
         }
         if (error instanceof ConnectionError && error.untrusted && !reloaded) {
           reloaded = true;
@@ -99,6 +103,23 @@ export class HttpTransport implements Transport {
         if (delay === undefined) throw error;
         await sleep(clock, delay, request.signal);
       }
+    }
+  }
+
+  /** Credentials may come from a program or a person: the request's time and signal count while they are waited for. */
+  async #credentials<T>(
+    request: Pick<RawRequest, "method" | "path" | "signal">,
+    ms: number,
+    ask: (wait: CredentialWait) => Promise<T>,
+  ): Promise<T> {
+    const late = new AbortController();
+    const cancel = this.#o.clock.after(ms, () => late.abort(timeoutError(request, "credentials", this.#base.origin)));
+    const { signal = late.signal, unlink } = linkSignals([request.signal, late.signal]);
+    try {
+      return await untilAborted(ask({ signal }), signal);
+    } finally {
+      cancel();
+      unlink();
     }
   }
 
@@ -118,6 +139,7 @@ export class HttpTransport implements Transport {
           ...this.#o,
           server: this.#base.href,
           credentials: this.#access.credentials,
+          waitFor: (asked, ms, ask) => this.#credentials({ method: "GET", ...asked }, ms, ask),
           agent: async (identity) => (await this.#agentsFor(identity.tls)).streams,
           headers: (identity) => this.#headers(identity, request.headers),
         },
@@ -196,8 +218,9 @@ export class HttpTransport implements Transport {
     const about = identityOf(request);
     const status = response.statusCode ?? 0;
     const welcome = status < 400 || (request.anyStatus === true && status !== 401);
-    if (request.stream && welcome) return streamedAnswer(exchange.release(response), about);
-    const bytes = await exchange.body(response);
+    const limit = this.#o.answerBytes ?? Number.POSITIVE_INFINITY;
+    if (request.stream && welcome) return streamedAnswer(exchange.release(response), about, limit);
+    const bytes = await exchange.body(response, limit);
     onBody(bytes.length);
     if (welcome) return bufferedAnswer(response, bytes, about);
     const answer = parseAnswer(bytes);

@@ -14,12 +14,14 @@ export {
   type StatusCause,
   type StatusDetails,
   TimeoutError,
+  TooLargeError,
   TooManyRequestsError,
   UnauthorizedError,
   UnexpectedAnswerError,
 } from "./errors.ts";
 export { HttpTransport, type HttpTransportOptions } from "./http.ts";
 export { type IdentifyContext, identify, type KnownUser } from "./identify.ts";
+export { type AnswerLimits, type LimitOptions, limitsOf, tooLarge } from "./limits.ts";
 export { LineSplitter } from "./lines.ts";
 export {
   isOutOfReach,
@@ -41,4 +43,4 @@ export {
   type WebSocketRequest,
 } from "./request.ts";
 export { type ParsedVersion, parseServerVersion, supportWarning } from "./server-version.ts";
-export { linkSignals, untilAborted } from "./signals.ts";
+export { linkSignals } from "./signals.ts";

@@ -1,4 +1,5 @@
 import type { AccessOrigin } from "../config/index.ts";
+import { lookup } from "../meta/index.ts";
 import { ConnectionError, type RequestIdentity } from "./errors.ts";
 
 /** Failures from before the connection stood: the server cannot have seen the request. */
@@ -62,7 +63,7 @@ function saidOf(failure: Failure, { code = "", message }: NodeJS.ErrnoException)
     const [, alert = message] = /ALERT_(\w+)$/.exec(code) ?? [];
     return `it refused the TLS connection (${alert.toLowerCase().replaceAll("_", " ")})`;
   }
-  return SAID[code] ?? (failure === "untrusted" ? `its certificate is not trusted (${message})` : message);
+  return lookup(SAID, code) ?? (failure === "untrusted" ? `its certificate is not trusted (${message})` : message);
 }
 
 function hintFor(failure: Failure, code: string, server: string, { context, origin }: ServerPlace): string {

@@ -9,7 +9,7 @@
 import type * as http from "node:http";
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
-import type { Credentials, Identity } from "../config/index.ts";
+import type { Credentials, CredentialWait, Identity } from "../config/index.ts";
 import { type Clock, durationMs, type KubeError, sleep } from "../meta/index.ts";
 import { ApiError, apiErrorFrom, ConnectionError, type RequestIdentity, TimeoutError } from "./errors.ts";
 import { connectionErrorFrom } from "./network-errors.ts";
@@ -21,6 +21,12 @@ export interface WebSocketAccess {
   /** The address of the server, as people wrote it. */
   readonly server: string;
   readonly credentials: Credentials;
+  /** Asks for credentials no longer than the request has time. */
+  waitFor<T>(
+    request: Pick<WebSocketRequest, "path" | "signal">,
+    ms: number,
+    ask: (wait: CredentialWait) => Promise<T>,
+  ): Promise<T>;
   agent(identity: Identity): Promise<http.Agent>;
   headers(identity: Identity): http.OutgoingHttpHeaders;
   readonly clock: Clock;
@@ -35,6 +41,8 @@ const PING_MS = 30_000;
 /** A server that does not return a goodbye is left alone. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
+const LONGEST_REFUSAL = 1024 * 1024;
+
 /** Opens a WebSocket, with fresh credentials after a 401 and again after a failure that reached nobody. */
 export async function openWebSocket(request: WebSocketRequest, access: WebSocketAccess): Promise<WebSocketConnection> {
   const { clock, credentials, random } = access;
@@ -43,15 +51,17 @@ export async function openWebSocket(request: WebSocketRequest, access: WebSocket
   let renewals = 0;
   for (let attempt = 1; ; attempt++) {
     request.signal?.throwIfAborted();
-    const identity = await credentials.current();
+    const remaining = () => startedAt + limitMs - clock.monotonic();
+    const identity = await access.waitFor(request, remaining(), (wait) => credentials.current(wait));
     try {
       return await open(request, identity, access, startedAt + limitMs - clock.monotonic());
     } catch (error) {
       if (error instanceof ApiError && error.status === 401 && renewals < (credentials.renewals ?? 1)) {
         renewals++;
-        if (await credentials.renew(identity)) continue;
+        const renew = (wait: CredentialWait) => credentials.renew(identity, wait);
+        if (await access.waitFor(request, remaining(), renew)) continue;
       }
-      const remainingMs = startedAt + limitMs - clock.monotonic();
+      const remainingMs = remaining();
       // As for a POST: what the other end has begun may not begin twice.
       const asRequest = { method: "POST", path: request.path, retry: request.retry };
       const delay = retryDelay(asRequest, error, { attempt, random, remainingMs });
@@ -138,7 +148,13 @@ async function readRefusal(
   { clock, server }: WebSocketAccess,
 ): Promise<unknown> {
   const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
+  let size = 0;
+  for await (const chunk of response) {
+    size += (chunk as Buffer).length;
+    // It is only shown.
+    if (size > LONGEST_REFUSAL) break;
+    chunks.push(chunk as Buffer);
+  }
   const status = response.statusCode ?? 0;
   const text = Buffer.concat(chunks).toString("utf8");
   if (status < 400) {

@@ -1,6 +1,6 @@
-import { deepEqual, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { deepEqual, type LabelSelector, matchesLabels } from "@lotse/client/meta";
 import { type Controller, type ControllerContext, WorkQueue } from "../controllers/index.ts";
-import { type ApiObject, fromStore, listAt, objectAt, patch, StatusError } from "../registry/index.ts";
+import { type ApiObject, fromStore, listAt, objectAt, patch, readSelector, StatusError } from "../registry/index.ts";
 import { RBAC_GROUP } from "./rbac.ts";
 import { type PolicyRule, rulesOf } from "./rules.ts";
 
@@ -69,13 +69,16 @@ export class ClusterRoleAggregation implements Controller {
 
 const isAggregated = (role: ApiObject): boolean => role.aggregationRule !== undefined && role.aggregationRule !== null;
 
+const selectsOther = (selector: LabelSelector | undefined, { metadata }: ApiObject): boolean =>
+  selector !== undefined && matchesLabels(selector, metadata.labels);
+
 /** The rules of all roles that a selector finds, in the order of selectors and names, each once. */
 export function aggregatedRules(role: ApiObject, all: readonly ApiObject[]): PolicyRule[] {
   const rules: PolicyRule[] = [];
   for (const selector of listAt(objectAt(role, "aggregationRule"), "clusterRoleSelectors")) {
-    const parsed = parseLabelSelector(selector);
+    const parsed = readSelector(selector);
     for (const other of all) {
-      if (other.metadata.name === role.metadata.name || !matchesLabels(parsed, other.metadata.labels)) continue;
+      if (other.metadata.name === role.metadata.name || !selectsOther(parsed, other)) continue;
       for (const rule of rulesOf(other)) if (!rules.some((known) => deepEqual(known, rule))) rules.push(rule);
     }
   }

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { ApiRequest, Impersonator, RequestInfo } from "../api/index.ts";
 import { badRequest, type RequestUser, StatusError } from "../registry/index.ts";
 import { type Authority, attemptOf, refusal } from "./authority.ts";
@@ -38,7 +39,7 @@ export function wantedUser(request: Pick<ApiRequest, "headerValues">): Wanted | 
     if (!name.startsWith(EXTRA)) continue;
     hasExtra = true;
     const key = unescapeKey(name.slice(EXTRA.length));
-    extra[key] = [...(extra[key] ?? []), ...(values ?? [])];
+    extra[key] = [...(lookup(extra, key) ?? []), ...(values ?? [])];
   }
   const wanted: Wanted = { username: first(USER), uid: first(UID), groups: all[GROUP] ?? [], extra };
   if (wanted.username !== "") return wanted;

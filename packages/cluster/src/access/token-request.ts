@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { ReviewContext, ReviewHandler } from "../api/index.ts";
 import {
   type ApiObject,
@@ -113,7 +114,7 @@ type Bound = { pod?: TokenRef; secret?: TokenRef; node?: TokenRef };
 /** A token that is bound to an object is void when the object is gone. */
 function bind(backend: Pick<Backend, "store">, account: ApiObject, wanted: Record<string, unknown>): Bound {
   const { apiVersion = "", kind = "", name = "", uid = "" } = wanted as Record<string, string>;
-  const plural = apiVersion === "v1" ? PLURALS[kind] : undefined;
+  const plural = apiVersion === "v1" ? lookup(PLURALS, kind) : undefined;
   if (plural === undefined) {
     const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import {
   type AdmissionAttributes,
   type ApiObject,
@@ -80,7 +81,7 @@ function toPriority(found: ApiObject): Priority {
 function namedPriority({ store }: AdmissionWorld, attributes: AdmissionAttributes, name: string): Priority {
   const entry = store.get(CLASSES, name);
   if (entry) return toPriority(fromStore(entry.object));
-  const value = SYSTEM_CLASSES[name];
+  const value = lookup(SYSTEM_CLASSES, name);
   if (value !== undefined) return { name, value, preemptionPolicy: "PreemptLowerPriority" };
   throw refused(attributes, `no PriorityClass with name ${name} was found`);
 }

@@ -1,4 +1,4 @@
-import { type LabelSelectorInput, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { matchesLabels } from "@lotse/client/meta";
 import {
   type AdmissionAttributes,
   type ApiObject,
@@ -7,6 +7,7 @@ import {
   fromStore,
   isRecord,
   objectAt,
+  readSelector,
   StatusError,
   storageEndpoint,
 } from "../registry/index.ts";
@@ -180,9 +181,9 @@ async function collectParams(
   const prefix = resource.namespaced ? `${namespace}/` : "";
   const found = typeof ref.name === "string" && ref.name !== "" ? [store.get(resource.table, prefix + ref.name)] : [];
   if (isRecord(ref.selector)) {
-    const selector = parseLabelSelector(ref.selector as LabelSelectorInput);
+    const selector = readSelector(ref.selector);
     const all = store.list(resource.table, prefix);
-    found.push(...all.filter(({ object }) => matchesLabels(selector, fromStore(object).metadata.labels)));
+    if (selector) found.push(...all.filter(({ object }) => matchesLabels(selector, fromStore(object).metadata.labels)));
   }
   const stored = found.filter((entry) => entry !== undefined);
   if (stored.length === 0 && ref.parameterNotFoundAction === "Deny") {

@@ -1,4 +1,4 @@
-import { matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { matchesLabels } from "@lotse/client/meta";
 import {
   type ApiObject,
   type Backend,
@@ -7,6 +7,7 @@ import {
   isRecord,
   listAt,
   objectAt,
+  readSelector,
   storeKey,
 } from "../registry/index.ts";
 
@@ -82,7 +83,8 @@ export class ServiceRoutes {
   #fromPods(service: ApiObject, port: Record<string, unknown>): ServiceAddress | undefined {
     const { selector } = objectAt(service, "spec");
     if (!isRecord(selector)) return undefined;
-    const labels = parseLabelSelector({ matchLabels: selector as Record<string, string> });
+    const labels = readSelector({ matchLabels: selector });
+    if (labels === undefined) return undefined;
     for (const entry of this.#store.list("pods", `${service.metadata.namespace}/`)) {
       const pod = fromStore(entry.object);
       if (!matchesLabels(labels, pod.metadata.labels) || !isReady(pod)) continue;

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type AdmissionAttributes, listAt, StatusError, toCel } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
 import {
@@ -167,7 +168,7 @@ function denial(
   const text = `ValidatingAdmissionPolicy ${by} denied request: ${message}`;
   const refusal = refused(attributes, text);
   return new StatusError({
-    code: CODES[reason] ?? 422,
+    code: lookup(CODES, reason) ?? 422,
     reason,
     message: refusal.message,
     details: { ...refusal.details, causes: [{ message: text }] },

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { admitPosted } from "../registry/index.ts";
 import { isTrue } from "./request-info.ts";
 import type { ResourceCall } from "./resource-call.ts";
@@ -23,7 +24,7 @@ const OPTIONS: Readonly<Record<string, { readonly kind: string; readonly fields:
 
 /** A connection into a pod is a request like any other to those who are asked for admission. */
 export async function admitConnection(call: ResourceCall, subresource: string): Promise<void> {
-  const known = OPTIONS[subresource];
+  const known = lookup(OPTIONS, subresource);
   if (!known) return;
   const { backend, scope, target, request } = call;
   const object: Record<string, unknown> = { kind: known.kind, apiVersion: "v1" };

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { apiVersionOf, type Catalog, type Endpoint, type Resource } from "../registry/index.ts";
 import { objectResponse, type Writing } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
@@ -148,7 +149,7 @@ const STORED_AS: Readonly<Record<string, string>> = {
 
 /** A short name for what is stored, by which clients notice that it changed. */
 function storageVersionHash({ group, kind, storageVersion }: Resource): string {
-  const stored = STORED_AS[`${group}/${kind}`] ?? `${group}/${storageVersion}`;
+  const stored = lookup(STORED_AS, `${group}/${kind}`) ?? `${group}/${storageVersion}`;
   const digest = sha256(`${stored}/${kind}`).subarray(0, 8);
   return btoa(String.fromCharCode(...digest));
 }

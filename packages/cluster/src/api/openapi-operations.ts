@@ -1,4 +1,5 @@
 /** What can be done at which path: the operations of OpenAPI, made from a table by verb and a few rules of naming. */
+import { lookup } from "@lotse/client/meta";
 import type { Endpoint, Subresource } from "../registry/index.ts";
 
 export type ParameterType = "string" | "integer" | "boolean";
@@ -232,7 +233,7 @@ export function operationsOf({ resource, version }: Endpoint, names: Names): Pat
     const id = `${kind}${title(sub.name)}`;
     const spoken = custom ? own : { group: sub.group, version: sub.version, kind: sub.kind };
     const ref = names.subresource(sub);
-    const asked = CONNECT[sub.name];
+    const asked = lookup(CONNECT, sub.name);
     if (asked !== undefined) {
       const connect = (method: string, suffix: string, more: readonly Parameter[]): Operation => ({
         id: `connect${group}${title(method)}${scope}${id}${suffix}`,

@@ -1,3 +1,4 @@
+import { lookup, setKey } from "@lotse/client/meta";
 import { type BuiltinTables, type Endpoint, isRecord } from "../registry/index.ts";
 
 /** A schema as OpenAPI v3 writes it. */
@@ -96,7 +97,7 @@ export function collectComponents(
   scope?: DocumentScope,
 ): void {
   if (Object.hasOwn(into, name)) return;
-  const schema = DISCOVERY[name] ?? tables.schemas.get(name);
+  const schema = lookup(DISCOVERY, name) ?? tables.schemas.get(name);
   into[name] = {};
   const refs = new Set<string>();
   into[name] = ofScope(rewrite(schema, refs, false) as OpenApiSchema, scope);
@@ -131,7 +132,7 @@ function rewrite(node: unknown, refs: Set<string>, property: boolean): unknown {
     if (key === "default" || key === "enum" || key === "x-kubernetes-group-version-kind") result[key] = value;
     else if (key === "properties" && isRecord(value)) {
       result[key] = Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rewrite(item, refs, true)]));
-    } else result[key] = rewrite(value, refs, false);
+    } else setKey(result, key, rewrite(value, refs, false));
   }
   return result;
 }

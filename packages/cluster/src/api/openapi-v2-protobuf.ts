@@ -2,6 +2,7 @@
  * Swagger 2.0 in protocol buffers (`openapi.v2.Document`). `kubectl` asks for no other form when it checks a `List` by
  * itself, and when it looks for merge keys of custom objects.
  */
+import { lookup } from "@lotse/client/meta";
 import {
   anything,
   count,
@@ -131,7 +132,7 @@ const PARAMETERS: Readonly<Record<string, Field>> = {
 };
 
 const parameter: Field = (out, number, value) =>
-  PARAMETERS[String((value as { in?: unknown }).in)]?.(out, number, value);
+  lookup(PARAMETERS, String((value as { in?: unknown }).in))?.(out, number, value);
 
 const RESPONSE: Message = { fields: { description: [1, text], schema: [2, inside(1, schema)] }, extensions: 5 };
 

@@ -1,4 +1,5 @@
 /** Swagger 2.0: one document for everything, for clients that are older than OpenAPI v3. */
+import { setKey } from "@lotse/client/meta";
 import { isRecord } from "../registry/index.ts";
 import type { Operation, Parameter, Paths } from "./openapi-operations.ts";
 import type { OpenApiSchema } from "./openapi-schemas.ts";
@@ -88,7 +89,7 @@ function oldSchema(schema: OpenApiSchema): OpenApiSchema {
         Object.entries(value).map(([name, property]) => [name, oldSchema(property as OpenApiSchema)]),
       );
     } else if ((key === "items" || key === "additionalProperties") && isRecord(value)) result[key] = oldSchema(value);
-    else if (!UNKNOWN.has(key)) result[key] = value;
+    else if (!UNKNOWN.has(key)) setKey(result, key, value);
   }
   // Either a number or a text: the old form settles for the text.
   if (Array.isArray(schema.oneOf) && schema.type === undefined) result.type = "string";

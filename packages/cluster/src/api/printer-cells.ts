@@ -1,4 +1,5 @@
 /** Cells of the tables of built-in kinds that take more than a look at one field. */
+import { lookup } from "@lotse/client/meta";
 import { type ApiObject, isRecord, listAt, objectAt } from "../registry/index.ts";
 import { ageCell } from "./age.ts";
 import { age, type Column, createdAt, NONE, nameColumn, UNKNOWN, wide } from "./columns.ts";
@@ -14,7 +15,7 @@ export const accessModes: Column = {
   name: "Access Modes",
   cell: (o) => {
     const modes = objectAt(o, "status").accessModes ?? objectAt(o, "spec").accessModes;
-    return joined(Array.isArray(modes) ? modes.map((mode) => ACCESS_MODES[String(mode)] ?? mode) : []);
+    return joined(Array.isArray(modes) ? modes.map((mode) => lookup(ACCESS_MODES, String(mode)) ?? mode) : []);
   },
 };
 
@@ -74,7 +75,7 @@ export function quotaCell(key: "request" | "limit") {
     return Object.entries(objectAt(quota, "status", "hard"))
       .filter(([name]) => name.startsWith("limits.") === (key === "limit"))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, hard]) => `${name}: ${used[name] ?? 0}/${hard}`)
+      .map(([name, hard]) => `${name}: ${lookup(used, name) ?? 0}/${hard}`)
       .join(", ");
   };
 }

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type ApiObject, type Endpoint, isRecord, listAt, objectAt } from "../registry/index.ts";
 import { humanDuration } from "./age.ts";
 import {
@@ -318,12 +319,12 @@ const ORDERS: Readonly<Record<string, (a: ApiObject, b: ApiObject) => number>> =
 };
 
 export function orderOf({ resource }: Endpoint): ((a: ApiObject, b: ApiObject) => number) | undefined {
-  return ORDERS[`${resource.group}/${resource.plural}`];
+  return lookup(ORDERS, `${resource.group}/${resource.plural}`);
 }
 
 /** The columns of a built-in kind; those without a row of their own show name and age. */
 export function printerOf(endpoint: Endpoint): readonly Column[] {
   const { group, plural } = endpoint.resource;
   const events = group === "events.k8s.io" && plural === "events";
-  return COLUMNS[events ? "/events" : `${group}/${plural}`] ?? PLAIN;
+  return lookup(COLUMNS, events ? "/events" : `${group}/${plural}`) ?? PLAIN;
 }

@@ -1,5 +1,5 @@
 /** `…/pods/NAME/proxy/…` and `…/services/NAME/proxy/…`: HTTP to the programs in pods by way of the API server. */
-import { matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { matchesLabels } from "@lotse/client/meta";
 import {
   type ApiObject,
   badRequest,
@@ -7,6 +7,7 @@ import {
   listAt,
   notFound,
   objectAt,
+  readSelector,
   StatusError,
   storeKey,
 } from "../registry/index.ts";
@@ -125,10 +126,11 @@ function readyPods({ backend, target }: ResourceCall, service: ApiObject): ApiOb
   const { selector } = objectAt(service, "spec");
   const inNamespace = (table: string) =>
     backend.store.list(table, `${target.namespace}/`).map((entry) => fromStore(entry.object));
+  const wanted = readSelector({ matchLabels: selector ?? {} });
   const chosen =
     selector === undefined
       ? namedBy(inNamespace("endpointslices.discovery.k8s.io"), service.metadata.name)
-      : (pod: ApiObject) => matchesLabels(parseLabelSelector(selector as Record<string, string>), pod.metadata.labels);
+      : (pod: ApiObject) => wanted !== undefined && matchesLabels(wanted, pod.metadata.labels);
   return inNamespace("pods").filter((pod) => isReady(pod) && chosen(pod));
 }
 

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { NodePods } from "../kubelet/index.ts";
 import {
   type ApiObject,
@@ -83,7 +84,7 @@ export async function readBody(call: ResourceCall): Promise<ParsedBody> {
 
 export async function readPatch(call: ResourceCall): Promise<{ type: PatchType; body: ParsedBody }> {
   const { type: mediaType } = parseMediaType(call.request.headers["content-type"] ?? "");
-  const type = PATCH_TYPE_OF[mediaType];
+  const type = lookup(PATCH_TYPE_OF, mediaType);
   const { custom } = call.target.endpoint.resource;
   if (type === undefined) throw custom ? unsupportedMediaType(customPatchTypes()) : unsupportedPatchType();
   const body = await parsePatchBody(await call.request.body(), type);

@@ -1,4 +1,8 @@
-import { CORE_SCHEMA, eventsToAst, load, type Node, parseEvents, YAMLException } from "js-yaml";
+import { YAMLException } from "js-yaml";
+import { DEEPEST } from "../registry/index.ts";
+import { type DecodedYaml, decodeYaml, YamlValueError } from "./yaml-decode.ts";
+import { composeYaml, UnknownAnchorError } from "./yaml-nodes.ts";
+import { ScalarTagError } from "./yaml-scalars.ts";
 
 /** YAML with what is wrong about it, in the words of a real server's parser. */
 export interface ParsedYaml {
@@ -10,13 +14,15 @@ export interface ParsedYaml {
 /** The complaint about a text that is not YAML. */
 export class YamlTextError extends Error {}
 
+/** The first document of a text; null when there is none. */
 export function parseYaml(text: string): ParsedYaml {
   try {
-    return { value: load(text), complaints: [] };
+    const root = composeYaml(text, DEEPEST);
+    if (root === undefined) return { value: null, complaints: [] };
+    const { value, duplicates } = decodeYaml(root, DEEPEST);
+    return { value, complaints: complain(text, duplicates) };
   } catch (error) {
-    if (!(error instanceof YAMLException)) throw error;
-    if (error.reason !== "duplicated mapping key") throw new YamlTextError(describe(error));
-    return { value: load(text, { json: true }), complaints: duplicates(text) };
+    throw new YamlTextError(describe(error));
   }
 }
 
@@ -28,44 +34,43 @@ const REASONS: readonly (readonly [ours: RegExp, theirs: string])[] = [
     "found unexpected end of stream",
   ],
   [/tab characters must not be used|end of the stream or a document separator/, "did not find expected key"],
-  [/unidentified alias/, "unknown anchor referenced"],
+];
+/** Those that the real one tells without a place. */
+const PLACELESS: readonly (readonly [ours: RegExp, theirs: string])[] = [
+  [/non-printable|null byte/, "control characters are not allowed"],
+  [/nesting exceeded/, "exceeded max depth of 10000"],
 ];
 
-function describe({ reason, mark }: YAMLException): string {
+function describe(error: unknown): string {
+  if (error instanceof UnknownAnchorError) return `yaml: unknown anchor '${error.message}' referenced`;
+  if (error instanceof ScalarTagError) return `yaml: ${error.message}`;
+  if (error instanceof YamlValueError) {
+    return error.message.startsWith("json: ") ? error.message : `yaml: ${error.message}`;
+  }
+  if (!(error instanceof YAMLException)) throw error;
+  const { reason, mark } = error;
+  const placeless = PLACELESS.find(([ours]) => ours.test(reason));
+  if (placeless) return `yaml: ${placeless[1]}`;
   const [, words = "did not find expected node content"] = REASONS.find(([ours]) => ours.test(reason)) ?? [];
   // The first line is not worth mentioning there.
   const line = mark?.line ?? 0;
   return line > 0 ? `yaml: line ${line + 1}: ${words}` : `yaml: ${words}`;
 }
 
-function duplicates(text: string): string[] {
-  const found: string[] = [];
-  const visit = (node: Node): void => {
-    if (node.kind === "sequence") node.items.forEach(visit);
-    if (node.kind !== "mapping") return;
-    const seen = new Set<string>();
-    for (const { key, value } of node.items) {
-      if (key.kind === "scalar") {
-        if (seen.has(key.value)) found.push(key.value);
-        seen.add(key.value);
-      }
-      visit(value);
-    }
-  };
-  for (const { contents } of eventsToAst(parseEvents(text, {}), { source: text, schema: CORE_SCHEMA }))
-    if (contents) visit(contents);
-  return complain(text, found);
+/** The text is searched once for its lines, however many keys there are. */
+function complain(text: string, duplicates: DecodedYaml["duplicates"]): string[] {
+  if (duplicates.length === 0) return [];
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return duplicates.map(({ key, at }) => `line ${lineOf(starts, at)}: key ${key} already set in map`);
 }
 
-/** The tree does not say where its keys stand, so the text is asked: the second line that begins with the key. */
-function complain(text: string, keys: readonly string[]): string[] {
-  const lines = text.split("\n");
-  return keys.map((key) => {
-    const places = lines.flatMap((line, i) => (mentions(line, key) ? [i + 1] : []));
-    return `line ${places[1] ?? places[0] ?? 1}: key ${JSON.stringify(key)} already set in map`;
-  });
-}
-
-function mentions(line: string, key: string): boolean {
-  return new RegExp(`(?:^|[\\s{,"'-])${key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}["']?\\s*:`).test(line);
+function lineOf(starts: readonly number[], at: number): number {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((starts[middle] as number) <= at) low = middle;
+    else high = middle;
+  }
+  return low + 1;
 }

@@ -1,4 +1,4 @@
-import { deepEqual, type LabelSelector, parseLabelSelector, SelectorError } from "@lotse/client/meta";
+import { deepEqual, type LabelSelector, lookup, parseLabelSelector, SelectorError } from "@lotse/client/meta";
 import { type Controller, type ControllerContext, LabelIndex, WorkQueue } from "../controllers/index.ts";
 import {
   type ApiObject,
@@ -139,7 +139,7 @@ function stillDisrupted(budget: ApiObject, pods: readonly ApiObject[], now: numb
   const told = objectAt(budget, "status", "disruptedPods");
   const kept: Fields = {};
   for (const { metadata } of pods) {
-    const time = told[metadata.name];
+    const time = lookup(told, metadata.name);
     if (time === undefined || metadata.deletionTimestamp !== undefined) continue;
     if (Date.parse(String(time)) + DELETION_TIMEOUT >= now) kept[metadata.name] = time;
   }
@@ -171,7 +171,7 @@ export function budgetStatus(
   const healthy = pods.filter(
     (pod) =>
       pod.metadata.deletionTimestamp === undefined &&
-      disrupted[pod.metadata.name] === undefined &&
+      lookup(disrupted, pod.metadata.name) === undefined &&
       listAt(pod, "status", "conditions").some(({ type, status }) => type === "Ready" && status === "True"),
   );
   const currentHealthy = healthy.length;

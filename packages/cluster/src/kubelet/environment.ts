@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type ApiObject, isRecord, listAt, objectAt } from "../registry/index.ts";
 import { StartError } from "./runtime.ts";
 
@@ -20,7 +21,8 @@ export function containerEnvironment(
   base: Readonly<Record<string, string>>,
   find: FindObject,
 ): Record<string, string> {
-  const variables: Record<string, string> = { ...base };
+  // No prototype: the names are the user's.
+  const variables: Record<string, string> = Object.assign(Object.create(null), base);
   for (const source of listAt(container, "envFrom")) {
     const prefix = typeof source.prefix === "string" ? source.prefix : "";
     for (const [key, bytes] of Object.entries(sourceData(pod, source, find))) {
@@ -72,7 +74,8 @@ export function dataOf(
     if (optional) return {};
     throw new StartError("CreateContainerConfigError", `${kind} ${JSON.stringify(name)} not found`);
   }
-  const data: Record<string, Uint8Array> = {};
+  // No prototype: the keys are the user's.
+  const data: Record<string, Uint8Array> = Object.create(null);
   const texts = Object.entries(objectAt(object, "data"));
   const encoder = new TextEncoder();
   for (const [key, value] of texts) {
@@ -97,7 +100,7 @@ function readValue(
     const reference = from[`${key}KeyRef`];
     if (!isRecord(reference)) continue;
     const optional = reference.optional === true;
-    const bytes = dataOf(pod, plural, kind, String(reference.name), optional, find)[String(reference.key)];
+    const bytes = lookup(dataOf(pod, plural, kind, String(reference.name), optional, find), String(reference.key));
     if (bytes !== undefined) return new TextDecoder().decode(bytes);
     if (optional) return undefined;
     const title = plural === "secrets" ? "Secret" : "ConfigMap";
@@ -111,7 +114,7 @@ function readValue(
 export function fieldOf(pod: ApiObject, path: string, { podIp, hostIp }: PodAddresses): string {
   const subscript = /^metadata\.(labels|annotations)\['([^']+)'\]$/.exec(path);
   const { metadata } = pod;
-  if (subscript) return metadata[subscript[1] as "labels" | "annotations"]?.[subscript[2] as string] ?? "";
+  if (subscript) return lookup(metadata[subscript[1] as "labels" | "annotations"], subscript[2] as string) ?? "";
   switch (path) {
     case "metadata.labels":
     case "metadata.annotations":
@@ -124,7 +127,7 @@ export function fieldOf(pod: ApiObject, path: string, { podIp, hostIp }: PodAddr
       return hostIp;
     default: {
       const steps = path.split(".");
-      const value = objectAt(pod, ...steps.slice(0, -1))[steps.at(-1) as string];
+      const value = lookup(objectAt(pod, ...steps.slice(0, -1)), steps.at(-1) as string);
       return value === undefined || value === null ? "" : String(value);
     }
   }
@@ -139,5 +142,5 @@ function formatMap(map: Readonly<Record<string, string>> = {}): string {
 
 function resourceOf(container: Fields, path: string): string {
   const [kind = "", name = ""] = path.split(".");
-  return String(objectAt(container, "resources", kind)[name] ?? "0");
+  return String(lookup(objectAt(container, "resources", kind), name) ?? "0");
 }

@@ -1,5 +1,6 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { lookup } from "@lotse/client/meta";
 import { type ApiObject, isRecord, listAt, objectAt } from "../registry/index.ts";
 import { dataOf, type FindObject, fieldOf, type PodAddresses } from "./environment.ts";
 
@@ -109,7 +110,7 @@ function chosen(source: Fields, data: Record<string, Uint8Array>): [string, Uint
   const items = listAt(source, "items");
   if (items.length === 0) return Object.entries(data);
   return items.flatMap((item) => {
-    const bytes = data[String(item.key)];
+    const bytes = lookup(data, String(item.key));
     return bytes === undefined ? [] : [[String(item.path), bytes] as [string, Uint8Array]];
   });
 }

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, lookup } from "@lotse/client/meta";
 import { type ApiObject, isRecord, objectAt } from "../registry/index.ts";
 import { containerEnvironment, expand, type FindObject } from "./environment.ts";
 import type { ProcessNetwork } from "./network/index.ts";
@@ -189,7 +189,7 @@ export class ProcessRuntime implements ContainerRuntime {
     if (command) return [...command, ...args];
     const image = String(container.image ?? "");
     const { images } = this.#options;
-    const known = images[image] ?? images[image.replace(/[:@][^/]*$/, "")];
+    const known = lookup(images, image) ?? lookup(images, image.replace(/[:@][^/]*$/, ""));
     if (isRecord(container) && known) return [...known, ...args];
     return undefined;
   }

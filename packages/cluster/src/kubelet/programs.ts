@@ -2,6 +2,7 @@ import {
   ConfigError,
   type Duration,
   type LabelSelectorInput,
+  lookup,
   matchesLabels,
   parseLabelSelector,
 } from "@lotse/client/meta";
@@ -157,7 +158,8 @@ export class PodPrograms {
 function mergeContainers(behaviours: readonly PodBehaviour[]): Record<string, ContainerBehaviour> {
   const merged: Record<string, ContainerBehaviour> = {};
   for (const { containers = {} } of behaviours) {
-    for (const [name, behaviour] of Object.entries(containers)) merged[name] = { ...merged[name], ...behaviour };
+    for (const [name, behaviour] of Object.entries(containers))
+      merged[name] = { ...lookup(merged, name), ...behaviour };
   }
   return merged;
 }
@@ -165,7 +167,7 @@ function mergeContainers(behaviours: readonly PodBehaviour[]): Record<string, Co
 /** What a program says about one container of the pod. */
 export function containerBehaviour(behaviour: PodBehaviour, container: string): ContainerBehaviour {
   const { containers, startDelay: _, evicted: __, ...shared } = behaviour;
-  return { ...shared, ...containers?.[container] };
+  return { ...shared, ...lookup(containers, container) };
 }
 
 export function simulatedPod(pod: ApiObject): SimulatedPod {

@@ -181,8 +181,8 @@ function hexPreview(text: string): string {
   if (text === "") return "<empty>";
   if (/^\s*\{/.test(text)) return text.length > LONGEST_PREVIEW ? `${text.slice(0, LONGEST_PREVIEW)} ...` : text;
   const bytes = new TextEncoder().encode(text);
-  const hex = Array.from(bytes.subarray(0, 31), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return bytes.length > 31 ? `${hex} ...` : hex;
+  const hex = Array.from(bytes.subarray(0, LONGEST_PREVIEW), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return bytes.length > LONGEST_PREVIEW ? `${hex} ...` : hex;
 }
 
 const LONGEST_PREVIEW = 30;

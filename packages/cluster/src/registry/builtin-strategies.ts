@@ -1,4 +1,4 @@
-import { deepEqual } from "@lotse/client/meta";
+import { deepEqual, lookup } from "@lotse/client/meta";
 import { admissionKind } from "./admission-kinds/index.ts";
 import type { CelSlot } from "./cel.ts";
 import {
@@ -353,7 +353,7 @@ const definitions = (cel: CelSlot): Row => ({
 /** The behaviour of a built-in kind: what its row says, and the defaults for the rest. */
 export function builtinStrategy(group: string, plural: string, hasStatus: boolean, cel: CelSlot): Strategy {
   const key = `${group}/${plural}`;
-  const row = key === "apiextensions.k8s.io/customresourcedefinitions" ? definitions(cel) : ROWS[key];
+  const row = key === "apiextensions.k8s.io/customresourcedefinitions" ? definitions(cel) : lookup(ROWS, key);
   const strategy = { ...defaultStrategy, hasStatus, ...row, ...admissionKind(group, plural, cel) };
   return withRules(strategy, rulesOf(group, plural));
 }

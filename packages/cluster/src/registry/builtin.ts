@@ -1,4 +1,5 @@
 import { type BuiltinKind, builtinKinds } from "@lotse/client/kinds";
+import { lookup } from "@lotse/client/meta";
 import { builtinStrategy } from "./builtin-strategies.ts";
 import type { CelSlot } from "./cel.ts";
 import { conversionOf } from "./conversions.ts";
@@ -58,7 +59,7 @@ function toResource(kinds: readonly BuiltinKind[], tables: () => BuiltinTables, 
     namespaced: main.namespaced,
     shortNames: main.shortNames,
     categories: main.categories,
-    table: isStored(main) ? (TABLES[key] ?? plain) : "",
+    table: isStored(main) ? (lookup(TABLES, key) ?? plain) : "",
     storageVersion: main.version,
     versions: new Map(kinds.map((kind) => [kind.version, toVersion(kind, main.version, tables)])),
     strategy: builtinStrategy(
@@ -96,7 +97,7 @@ function toVersion(kind: BuiltinKind, storageVersion: string, tables: () => Buil
       return codec;
     },
     scale: kind.subresources.some((sub) => sub.name === "scale") ? SCALES : undefined,
-    deprecation: DEPRECATIONS[`${kind.group}/${kind.version}/${kind.plural}`],
+    deprecation: lookup(DEPRECATIONS, `${kind.group}/${kind.version}/${kind.plural}`),
     columns: undefined,
     selectable: undefined,
   };

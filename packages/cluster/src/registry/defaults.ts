@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { defaultPod, defaultPodSpec, preset } from "./defaults-pod.ts";
 import { type ApiObject, ensureObject, isRecord, listAt, objectAt } from "./object.ts";
 import { foldStringData } from "./prepare.ts";
@@ -399,5 +400,5 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
 
 /** What a built-in kind fills in on every write, or undefined when it fills in nothing. */
 export function defaultsOf(group: string, kind: string): ((object: ApiObject) => void) | undefined {
-  return DEFAULTS[`${group}/${kind}`];
+  return lookup(DEFAULTS, `${group}/${kind}`);
 }

@@ -53,6 +53,7 @@ export {
 } from "./expressions/index.ts";
 export { type FieldError, forbiddenField, invalidValue, notSupported, required } from "./fields.ts";
 export { checkReviewKind, type HookClient, HookError, HookSetupError, type HookTarget } from "./hook-client.ts";
+export { readSelector } from "./label-selectors.ts";
 export { type Listing, type ListOptions, list } from "./list.ts";
 export { trackUpdate } from "./managed-fields.ts";
 export {

@@ -1,6 +1,6 @@
 import { type Entry, RevisionExpired } from "../store/index.ts";
 import { badRequest, expired, tooLargeResourceVersion } from "./errors.ts";
-import { type ApiObject, fromStore } from "./object.ts";
+import { type ApiObject, fromStore, isRecord } from "./object.ts";
 import type { Backend } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
 import { type Selection, selects, selectsEverything } from "./select.ts";
@@ -138,6 +138,14 @@ function encodeToken(token: Token, prefix: string): string {
   return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
+/** Null is a token that says nothing, and what is no object is none. */
+function token(value: unknown, fail: (why: string) => Error): { v?: unknown; rv?: unknown; start?: unknown } {
+  if (value === null) return {};
+  if (isRecord(value)) return value;
+  const name = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  throw fail(`json: cannot unmarshal ${name} into Go value of type storage.continueToken`);
+}
+
 function decodeToken(text: string, prefix: string): Token {
   const fail = (why: string) => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   let value: unknown;
@@ -155,7 +163,7 @@ function decodeToken(text: string, prefix: string): Token {
     const first = printable ? bytes[0] : `\\u${code.toString(16).padStart(4, "0")}`;
     throw fail(`invalid character '${first}' looking for beginning of value`);
   }
-  const { v, rv, start } = value as { v?: unknown; rv?: unknown; start?: unknown };
+  const { v = "", rv, start } = token(value, fail);
   if (v !== "meta.k8s.io/v1") throw fail(`server does not recognize this encoded version ${v}`);
   if (typeof rv !== "number" || rv === 0) {
     throw fail("incorrect encoded start resourceVersion (version meta.k8s.io/v1)");

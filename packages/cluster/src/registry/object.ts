@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { StoredObject } from "../store/index.ts";
 
 /** One owner of an object. */
@@ -88,7 +89,7 @@ function byKey(map: Readonly<Record<string, string>>): Record<string, string> {
 /** A nested object of a body, or an empty one that is not attached to it. */
 export function objectAt(body: unknown, ...path: string[]): Record<string, unknown> {
   let node: unknown = body;
-  for (const key of path) node = isRecord(node) ? node[key] : undefined;
+  for (const key of path) node = isRecord(node) ? lookup(node, key) : undefined;
   return isRecord(node) ? node : {};
 }
 

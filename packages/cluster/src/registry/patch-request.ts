@@ -4,6 +4,7 @@ import {
   deepClone,
   JsonPatchError,
   type JsonPatchOperation,
+  lookup,
 } from "@lotse/client/meta";
 import { decodePatched, strictYaml } from "./body.ts";
 import { create } from "./create.ts";
@@ -148,7 +149,7 @@ export function lenientOperation(value: unknown, operation: JsonPatchOperation):
   let parent = value;
   for (const key of keys) {
     if (typeof parent !== "object" || parent === null) return operation;
-    parent = (parent as Record<string, unknown>)[key.replaceAll("~1", "/").replaceAll("~0", "~")];
+    parent = lookup(parent as Record<string, unknown>, key.replaceAll("~1", "/").replaceAll("~0", "~"));
   }
   return isRecord(parent) ? { op: "add", path: operation.path, value: operation.value } : operation;
 }

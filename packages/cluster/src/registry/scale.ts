@@ -1,4 +1,4 @@
-import { deepClone, formatLabelSelector } from "@lotse/client/meta";
+import { deepClone, formatLabelSelector, lookup, setKey } from "@lotse/client/meta";
 import { badRequest, conflict, internal, invalid, type StatusError } from "./errors.ts";
 import { invalidValue } from "./fields.ts";
 import { type ApiObject, isRecord, objectAt } from "./object.ts";
@@ -119,7 +119,7 @@ export function withScale(endpoint: Endpoint, current: ApiObject, scale: Record<
 
 function valueAt(object: unknown, path: string): unknown {
   let node: unknown = object;
-  for (const key of path.split(".")) node = isRecord(node) ? node[key] : undefined;
+  for (const key of path.split(".")) node = isRecord(node) ? lookup(node, key) : undefined;
   return node;
 }
 
@@ -128,12 +128,12 @@ function setAt(object: Record<string, unknown>, path: string, value: unknown): v
   const last = keys.pop() as string;
   let node = object;
   for (const key of keys) {
-    const child = node[key];
+    const child = lookup(node, key);
     const next: Record<string, unknown> = isRecord(child) ? child : {};
-    node[key] = next;
+    setKey(node, key, next);
     node = next;
   }
-  node[last] = value;
+  setKey(node, last, value);
 }
 
 function selectorText(value: unknown): string {

@@ -1,6 +1,7 @@
 import {
   type FieldSelector,
   type LabelSelector,
+  lookup,
   matchesFields,
   matchesLabels,
   parseFieldSelector,
@@ -60,7 +61,9 @@ export function selects(selection: Selection, endpoint: Endpoint, object: ApiObj
   return matchesFields(selection.fields, (field) => {
     if (field === "metadata.name") return object.metadata.name;
     if (field === "metadata.namespace") return object.metadata.namespace ?? "";
-    return (endpoint.resource.strategy.fieldLabels[field] ?? endpoint.version.selectable?.[field])?.(object);
+    return (lookup(endpoint.resource.strategy.fieldLabels, field) ?? lookup(endpoint.version.selectable, field))?.(
+      object,
+    );
   });
 }
 

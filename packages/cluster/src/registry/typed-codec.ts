@@ -1,4 +1,4 @@
-import { deepClone, deepEqual } from "@lotse/client/meta";
+import { deepClone, deepEqual, lookup } from "@lotse/client/meta";
 import type { Codec, Decoded, SchemaView } from "./codec.ts";
 import { type FieldError, notSupported, required } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
@@ -84,8 +84,8 @@ export class TypedCodec implements Codec {
     for (const [key, property] of Object.entries(schema.properties ?? {})) {
       // The status is written by controllers, and a real server hardly checks it.
       if (key === "metadata" || key === "status" || key === "apiVersion" || key === "kind") continue;
-      if (old !== undefined && deepEqual(object[key], old[key])) continue;
-      if (object[key] === undefined) {
+      if (old !== undefined && deepEqual(object[key], lookup(old, key))) continue;
+      if (lookup(object, key) === undefined) {
         if (schema.required?.includes(key)) errors.push(required(key));
       } else this.#check(object[key], property, key, errors);
     }

@@ -1,4 +1,4 @@
-import { deepClone, deepEqual, setKey } from "@lotse/client/meta";
+import { deepClone, deepEqual, lookup, setKey } from "@lotse/client/meta";
 import type { Entry } from "../store/index.ts";
 import { decodeBody } from "./body.ts";
 import { create, matchNamespace } from "./create.ts";
@@ -264,7 +264,7 @@ function restore<T extends object, K extends keyof T>(object: T, from: T, key: K
 function contentChanged(fresh: ApiObject, old: ApiObject): boolean {
   const keys = new Set([...Object.keys(fresh), ...Object.keys(old)]);
   for (const key of ["metadata", "status", "apiVersion", "kind"]) keys.delete(key);
-  for (const key of keys) if (!deepEqual(fresh[key], old[key])) return true;
+  for (const key of keys) if (!deepEqual(lookup(fresh, key), lookup(old, key))) return true;
   return false;
 }
 

@@ -3,7 +3,7 @@
  * checked from the generated schemas; these add relations between fields and what an update may not touch.
  */
 
-import { byteLength, deepEqual } from "@lotse/client/meta";
+import { byteLength, deepEqual, lookup } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, IMMUTABLE, invalidValue, required, tooLongValue } from "./fields.ts";
 import { type ApiObject, isRecord, objectAt } from "./object.ts";
 
@@ -78,7 +78,7 @@ const JSON_KEYS: readonly string[] = [".dockerconfigjson", ".dockercfg"];
 export function validateSecret(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data");
   const data = objectAt(object, "data");
-  for (const key of SECRET_KEYS[String(object.type)] ?? []) {
+  for (const key of lookup(SECRET_KEYS, String(object.type)) ?? []) {
     const missing = key === "ssh-privatekey" ? !data[key] : !Object.hasOwn(data, key);
     const wrong = missing || !JSON_KEYS.includes(key) ? undefined : jsonComplaint(String(data[key]));
     if (missing) errors.push(required(`data[${key}]`));

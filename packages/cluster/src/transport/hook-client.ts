@@ -1,6 +1,6 @@
 import { Agent, type RequestOptions, request } from "node:https";
 import { isIP } from "node:net";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, lookup } from "@lotse/client/meta";
 import { type HookClient, HookError, HookSetupError, type HookTarget } from "../registry/index.ts";
 
 /** Where the connections to a Service go. Throws a {@link HookError} when nobody is behind it. */
@@ -185,7 +185,7 @@ const CONNECTING: Readonly<Record<string, string>> = {
 /** What went wrong on the wire, in the words of a server that is written in Go. */
 function explain(error: Error, place: Place): string {
   const code = codeOf(error);
-  const reason = CONNECTING[code];
+  const reason = lookup(CONNECTING, code);
   const address = isIP(place.host) === 6 ? `[${place.host}]:${place.port}` : `${place.host}:${place.port}`;
   if (reason !== undefined) {
     const { address: to = place.host, port = place.port } = error as { address?: string; port?: number };

@@ -23,6 +23,7 @@ import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
 import { watches } from "./watches.ts";
 import { workloadRules } from "./workload-rules.ts";
+import { yaml } from "./yaml.ts";
 
 /** Every script, each independent of the others. */
 export const scripts: readonly Script[] = [
@@ -53,6 +54,7 @@ export const scripts: readonly Script[] = [
   limits,
   ...podRules,
   ...workloadRules,
+  yaml,
   // Last, because it forgets what the others did.
   expiry,
 ];

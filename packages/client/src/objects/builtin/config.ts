@@ -1,7 +1,7 @@
 /** ConfigMaps and Secrets. */
 import { Buffer } from "node:buffer";
 import { builtinDescription, type corev1 } from "../../kinds/index.ts";
-import { ConfigError } from "../../meta/index.ts";
+import { ConfigError, setKey } from "../../meta/index.ts";
 import { defined, type GenMeta, headerOf, splitMeta } from "../define-kind.ts";
 import { KubeObject } from "../object.ts";
 
@@ -69,7 +69,7 @@ export class Secret extends KubeObject<corev1.Secret> {
   /** The values as texts. */
   get decoded(): Readonly<Record<string, string>> {
     const texts: Record<string, string> = {};
-    for (const [key, value] of Object.entries(decode(this.body.data))) texts[key] = value.toString("utf8");
+    for (const [key, value] of Object.entries(decode(this.body.data))) setKey(texts, key, value.toString("utf8"));
     return { ...texts, ...this.body.stringData };
   }
 

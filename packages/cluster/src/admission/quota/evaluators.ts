@@ -1,4 +1,4 @@
-import { type LabelSelectorInput, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { lookup, matchesLabels } from "@lotse/client/meta";
 import {
   type AdmissionAttributes,
   type Amount,
@@ -8,6 +8,7 @@ import {
   objectAt,
   type Resource,
   readAmount,
+  readSelector,
 } from "../../registry/index.ts";
 import { type Amounts, addAll, podAmounts, readAmounts } from "../pod-resources.ts";
 
@@ -107,8 +108,8 @@ function podInScope(pod: ApiObject, { scopeName, operator, values }: Scope): boo
     case "PriorityClass": {
       const { priorityClassName } = objectAt(pod, "spec");
       const labels = priorityClassName ? { PriorityClass: String(priorityClassName) } : {};
-      const selector = { matchExpressions: [{ key: "PriorityClass", operator, values }] } as LabelSelectorInput;
-      return matchesLabels(parseLabelSelector(selector), labels as Record<string, string>);
+      const selector = readSelector({ matchExpressions: [{ key: "PriorityClass", operator, values }] });
+      return selector !== undefined && matchesLabels(selector, labels as Record<string, string>);
     }
     case "CrossNamespacePodAffinity":
       return reachesOut(pod);
@@ -229,5 +230,5 @@ const SPECIAL: Readonly<Record<string, Evaluator>> = { pods, services, persisten
 export function evaluatorOf(resource: Resource): Evaluator | undefined {
   if (!resource.namespaced || resource.table === "") return undefined;
   if (resource.group === "events.k8s.io" || resource.table === "events") return undefined;
-  return SPECIAL[resource.table] ?? counter(resource);
+  return lookup(SPECIAL, resource.table) ?? counter(resource);
 }

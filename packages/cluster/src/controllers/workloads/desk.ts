@@ -1,4 +1,4 @@
-import { deepClone, deepEqual, type LabelSelector } from "@lotse/client/meta";
+import { deepClone, deepEqual, type LabelSelector, lookup } from "@lotse/client/meta";
 import {
   type ApiMeta,
   type ApiObject,
@@ -150,7 +150,7 @@ export class Desk {
   ): Promise<T | undefined> {
     const current = this.read(table, keyOf(object));
     const known = current?.metadata.annotations ?? {};
-    const same = Object.entries(annotations ?? {}).every(([key, value]) => known[key] === value);
+    const same = Object.entries(annotations ?? {}).every(([key, value]) => lookup(known, key) === value);
     if (current && same && deepEqual(current.status, status)) return current;
     const next = (one: T): T => {
       if (annotations === undefined) return { ...one, status };

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type ApiObject, create, fromStore, objectAt, StatusError } from "../../registry/index.ts";
 import type { Controller, ControllerContext } from "../controller.ts";
 
@@ -71,7 +72,7 @@ export class WorkloadControllers implements Controller {
   start(): void {
     const { store, provisions } = this.#context.backend;
     const triggered = (table: string, object: ApiObject) => {
-      const trigger = TRIGGERS[table];
+      const trigger = lookup(TRIGGERS, table);
       return trigger !== undefined && this.#isOn(trigger.for) && trigger.when?.(object) !== false;
     };
     this.#stopWatching = store.watchAll((table, change) => {

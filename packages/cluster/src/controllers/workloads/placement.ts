@@ -1,5 +1,5 @@
 import type { corev1 } from "@lotse/client/kinds";
-import { type LabelSelectorInput, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
+import { type LabelSelectorInput, lookup, matchesLabels, parseLabelSelector, SelectorError } from "@lotse/client/meta";
 import { type ApiObject, isRecord, listAt, objectAt } from "../../registry/index.ts";
 
 type Fields = Record<string, unknown>;
@@ -8,7 +8,7 @@ type Fields = Record<string, unknown>;
 export function matchesNode(node: ApiObject, podSpec: unknown): boolean {
   const { nodeSelector } = objectAt({ podSpec }, "podSpec");
   const labels = node.metadata.labels ?? {};
-  if (isRecord(nodeSelector) && Object.entries(nodeSelector).some(([key, value]) => labels[key] !== value))
+  if (isRecord(nodeSelector) && Object.entries(nodeSelector).some(([key, value]) => lookup(labels, key) !== value))
     return false;
   const path = ["podSpec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"];
   const terms = listAt({ podSpec }, ...path, "nodeSelectorTerms");

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type ApiObject, timestamp } from "../../registry/index.ts";
 import { matcher } from "./claim.ts";
 import { type Condition, findCondition, withoutCondition } from "./conditions.ts";
@@ -40,7 +41,9 @@ export function replicaStatus(
 ): Record<string, unknown> {
   const active = pods.filter(isActive);
   const wanted = Object.entries(set.spec.template?.metadata?.labels ?? {});
-  const labelled = active.filter(({ metadata }) => wanted.every(([key, value]) => metadata.labels?.[key] === value));
+  const labelled = active.filter(({ metadata }) =>
+    wanted.every(([key, value]) => lookup(metadata.labels, key) === value),
+  );
   const { minReadySeconds } = set.spec;
   const conditions = replicaConditions(set.status?.conditions ?? [], failure, now);
   return {

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { CelSlot } from "../cel.ts";
 import { Expressions } from "../expressions/index.ts";
 import type { FieldError } from "../fields.ts";
@@ -26,7 +27,7 @@ function hasExpressions(object: ApiObject): boolean {
 
 /** How the kinds that configure admission are checked; undefined for other kinds. */
 export function admissionKind(group: string, plural: string, cel: CelSlot): Partial<Strategy> | undefined {
-  const check = group === "admissionregistration.k8s.io" ? CHECKS[plural] : undefined;
+  const check = group === "admissionregistration.k8s.io" ? lookup(CHECKS, plural) : undefined;
   if (!check) return undefined;
   let expressions: Expressions | undefined;
   return {

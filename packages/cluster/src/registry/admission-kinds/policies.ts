@@ -1,4 +1,10 @@
-import { dns1035LabelErrors, dns1123SubdomainErrors, pathSegmentErrors, qualifiedNameErrors } from "@lotse/client/meta";
+import {
+  dns1035LabelErrors,
+  dns1123SubdomainErrors,
+  lookup,
+  pathSegmentErrors,
+  qualifiedNameErrors,
+} from "@lotse/client/meta";
 import type { Declarations, Expressions } from "../expressions/index.ts";
 import { duplicateValue, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "../object.ts";
@@ -203,7 +209,7 @@ function mutationErrors(
 ): FieldError[] {
   const type = text(mutation.patchType);
   if (type === "") return [required(`${path}.patchType`)];
-  const known = PATCHES[type];
+  const known = lookup(PATCHES, type);
   if (!known) return [notSupported(`${path}.patchType`, type, ["ApplyConfiguration", "JSONPatch"])];
   const { field, other, types } = known;
   const errors: FieldError[] = [];

@@ -1,6 +1,9 @@
-import { dns1123SubdomainErrors, labelValueErrors, pathSegmentErrors, qualifiedNameErrors } from "@lotse/client/meta";
-import { duplicateValue, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
-import { isRecord, listAt, objectAt } from "../object.ts";
+import { dns1123SubdomainErrors, pathSegmentErrors } from "@lotse/client/meta";
+import { duplicateValue, type FieldError, invalidValue, notSupported, required } from "../fields.ts";
+import { selectorErrors } from "../label-selectors.ts";
+import { isRecord, listAt } from "../object.ts";
+
+export { selectorErrors };
 
 /** Parts that webhooks and policies have in common: which requests they are about. */
 
@@ -68,35 +71,6 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
   if (resources.includes("*") && plain) {
     const text = "if '*' is present, must not specify other resources without subresources";
     errors.push(invalidValue(path, resources, text));
-  }
-  return errors;
-}
-
-export function selectorErrors(selector: unknown, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(objectAt(selector, "matchLabels"))) {
-    for (const text of qualifiedNameErrors(key)) errors.push(invalidValue(`${path}.matchLabels`, key, text));
-    for (const text of labelValueErrors(String(value))) errors.push(invalidValue(`${path}.matchLabels`, value, text));
-  }
-  for (const [i, expression] of listAt(selector, "matchExpressions").entries()) {
-    errors.push(...expressionErrors(expression, `${path}.matchExpressions[${i}]`));
-  }
-  return errors;
-}
-
-function expressionErrors({ key, operator, values }: Fields, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  const given = textsOf(values);
-  if (operator === "In" || operator === "NotIn") {
-    const text = "must be specified when `operator` is 'In' or 'NotIn'";
-    if (given.length === 0) errors.push(required(`${path}.values`, text));
-  } else if (operator === "Exists" || operator === "DoesNotExist") {
-    const text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-    if (given.length > 0) errors.push(forbiddenField(`${path}.values`, text));
-  } else errors.push(invalidValue(`${path}.operator`, operator ?? "", "not a valid selector operator"));
-  for (const text of qualifiedNameErrors(String(key ?? ""))) errors.push(invalidValue(`${path}.key`, key ?? "", text));
-  for (const [i, value] of given.entries()) {
-    for (const text of labelValueErrors(value)) errors.push(invalidValue(`${path}.values[${i}]`, value, text));
   }
   return errors;
 }

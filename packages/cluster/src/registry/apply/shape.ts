@@ -1,4 +1,4 @@
-import { isObject } from "@lotse/client/meta";
+import { isObject, lookup } from "@lotse/client/meta";
 import { isReference, type Resolver, resolveSchema, type Schema } from "../schema/index.ts";
 import { keyElement, type PathElement, valueElement } from "./field-set.ts";
 
@@ -49,7 +49,7 @@ function listShape(schema: Schema, resolve: Resolver): Shape {
   const defaults: Record<string, unknown> = {};
   const items = schema.items && resolveSchema(schema.items, resolve);
   for (const key of keys ?? []) {
-    const property = items?.properties?.[key];
+    const property = lookup(items?.properties, key);
     const value = property && resolveSchema(property, resolve).default;
     if (value !== undefined && value !== null) defaults[key] = value;
   }

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type FieldError, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "../object.ts";
 import { Verbatim } from "../schema/index.ts";
@@ -31,7 +32,7 @@ function policyRules(rule: Record<string, unknown>, path: string): FieldError[] 
   if (subjects.length === 0) errors.push(required(`${path}.subjects`, "subjects must contain at least one value"));
   for (const [i, subject] of subjects.entries()) {
     const at = `${path}.subjects[${i}]`;
-    const key = SUBJECTS[String(subject.kind)];
+    const key = lookup(SUBJECTS, String(subject.kind));
     if (key === undefined) errors.push(notSupported(`${at}.kind`, subject.kind ?? "", Object.keys(SUBJECTS)));
     else if (!isRecord(subject[key])) {
       errors.push(required(`${at}.${key}`, `${key} is required when subject kind is '${subject.kind}'`));
@@ -69,7 +70,7 @@ export function priorityLevel(object: ApiObject): FieldError[] {
   const type = String(spec.type ?? "");
   const name = object.metadata.name ?? "";
   if (type === "") return [required("spec.type")];
-  const fixed = FIXED[name];
+  const fixed = lookup(FIXED, name);
   const shown = fixed && printed(spec);
   if (fixed && JSON.stringify(shown) !== JSON.stringify(fixed)) {
     const value = new Verbatim(JSON.stringify(shown));

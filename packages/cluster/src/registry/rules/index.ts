@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { Strategy } from "../strategy.ts";
 import * as attachments from "./attachments.ts";
 import * as autoscaler from "./autoscaler.ts";
@@ -174,5 +175,5 @@ const RULES: Readonly<Record<string, KindRules>> = {
 const NONE: KindRules = {};
 
 export function rulesOf(group: string, plural: string): KindRules {
-  return RULES[`${group}/${plural}`] ?? NONE;
+  return lookup(RULES, `${group}/${plural}`) ?? NONE;
 }

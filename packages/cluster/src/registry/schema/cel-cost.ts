@@ -3,6 +3,7 @@
  * units, factors and rules are those of a real server, quirks included, because a definition that is accepted here must
  * be accepted there.
  */
+import { lookup } from "@lotse/client/meta";
 import type { ASTNode } from "@marcbachmann/cel-js";
 import { costOfFunction, type Entry, isText, type Part, PER_CHARACTER } from "./cel-cost-functions.ts";
 import { add, exactly, part, type Size, sum, times, UNKNOWN, union } from "./cel-cost-sizes.ts";
@@ -184,7 +185,7 @@ class Estimator {
   /** Loops over a list or over the keys of a map: what each step costs, as often as there may be items. */
   #macro(name: string, receiver: ASTNode, args: readonly ASTNode[], locals: Locals): Part | undefined {
     const [variable, ...bodies] = args;
-    const loop = LOOPS[name]?.[bodies.length];
+    const loop = lookup(LOOPS, name)?.[bodies.length];
     if (loop === undefined || variable?.op !== "id") return undefined;
     const range = this.part(receiver, locals);
     const held = range.entry?.kind ?? (range.type.kind === "list" ? "list" : "map");
@@ -220,7 +221,7 @@ class Estimator {
     const known = costOfFunction(name, target, args, (value) => this.#sizeOf(value));
     return {
       cost: add(base, known.cost ?? 1),
-      type: known.type ?? RESULTS[name] ?? DYN,
+      type: known.type ?? lookup(RESULTS, name) ?? DYN,
       path: [],
       size: known.size,
     };

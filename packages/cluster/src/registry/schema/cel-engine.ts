@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import type { TypeError as CheckError, Environment, EvaluationError, Optional, ParseError } from "@marcbachmann/cel-js";
 import { estimateCost } from "./cel-cost.ts";
 import { addKubernetesLibrary } from "./cel-library.ts";
@@ -199,6 +200,6 @@ function translate(
     }
   }
   const missing = /^Expected (RPAREN|RBRACKET|RBRACE), got EOF$/.exec(error.summary)?.[1];
-  const closing = { RPAREN: ")", RBRACKET: "]", RBRACE: "}" }[missing ?? ""];
+  const closing = lookup({ RPAREN: ")", RBRACKET: "]", RBRACE: "}" }, missing ?? "");
   return { message: `Syntax error: ${closing ? `missing '${closing}' at '<EOF>'` : error.summary}`, offset: start };
 }

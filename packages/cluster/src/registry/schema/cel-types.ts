@@ -1,3 +1,4 @@
+import { setKey } from "@lotse/client/meta";
 import type { Schema } from "./types.ts";
 
 const RESERVED = new Set(
@@ -116,7 +117,7 @@ function objectType(schema: Schema, registry: TypeRegistry, resourceRoot: boolea
     const type = key && celType(property, registry, property["x-kubernetes-embedded-resource"]);
     if (!key || !type) continue;
     // A value that may be null has no type that the checker knows.
-    fields[key] = property.nullable ? "dyn" : type.name;
+    setKey(fields, key, property.nullable ? "dyn" : type.name);
     members.set(name, { key, type });
   }
   const declared = registry.declareObject(fields);

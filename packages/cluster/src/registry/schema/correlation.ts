@@ -1,4 +1,4 @@
-import { deepEqual, isObject } from "@lotse/client/meta";
+import { deepEqual, isObject, lookup } from "@lotse/client/meta";
 import { goJson } from "./field-errors.ts";
 import { listKey } from "./lists.ts";
 import { type Resolver, resolveSchema, type Schema } from "./types.ts";
@@ -21,7 +21,7 @@ export function correlateMember(parent: Correlation | undefined, node: Schema, k
   if (!Object.hasOwn(parent.value, key) || !Object.hasOwn(parent.old, key)) return undefined;
   const known = node.properties && Object.hasOwn(node.properties, key);
   if (!known && typeof node.additionalProperties !== "object") return undefined;
-  return { value: parent.value[key], old: parent.old[key], root: false };
+  return { value: lookup(parent.value, key), old: lookup(parent.old, key), root: false };
 }
 
 /** The correlation of an item: only map-like lists have one, by their keys. */

@@ -1,4 +1,4 @@
-import { isDns1123Label, isDns1123Subdomain } from "@lotse/client/meta";
+import { isDns1123Label, isDns1123Subdomain, lookup } from "@lotse/client/meta";
 
 /** Whether a schema's `format` means something for a text; other formats are ignored. */
 export function isTextFormat(format: string): boolean {
@@ -7,7 +7,7 @@ export function isTextFormat(format: string): boolean {
 
 /** Whether `text` has the format; true for a format that means nothing. */
 export function hasFormat(text: string, format: string): boolean {
-  return FORMATS[normalize(format)]?.(text) ?? true;
+  return lookup(FORMATS, normalize(format))?.(text) ?? true;
 }
 
 /** `date-time` and `datetime` are one format. */

@@ -1,3 +1,4 @@
+import { lookup } from "@lotse/client/meta";
 import { type FieldError, forbidden, invalid, notSupported, required } from "./field-errors.ts";
 import { schemaFieldPath } from "./field-path.ts";
 import type { Schema, ValidationRule } from "./types.ts";
@@ -153,7 +154,7 @@ function mapItems(schema: Schema, keys: readonly string[], path: string): FieldE
   } else {
     const field = `${path}.x-kubernetes-list-map-keys`;
     for (const [i, key] of keys.entries()) {
-      const property = items.properties?.[key];
+      const property = lookup(items.properties, key);
       if (!property) errors.push(invalid(field, keys, "entries must all be names of item properties"));
       else if (property.type === "array" || property.type === "object") {
         const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
@@ -168,7 +169,7 @@ function mapItems(schema: Schema, keys: readonly string[], path: string): FieldE
 function mapKeys(items: Schema, keys: readonly string[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const key of keys) {
-    const property = items.properties?.[key];
+    const property = lookup(items.properties, key);
     if (!property) continue;
     const field = `${path}.properties[${key}]`;
     if (!items.required?.includes(key) && property.default === undefined) {

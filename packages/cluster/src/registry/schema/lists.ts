@@ -1,3 +1,4 @@
+import { lookup, setKey } from "@lotse/client/meta";
 import { duplicate, type FieldError, goJson, invalid } from "./field-errors.ts";
 import { type Resolver, resolveSchema, type Schema } from "./types.ts";
 
@@ -55,8 +56,8 @@ export function listKey(item: unknown, keys: readonly string[]): Record<string, 
   const key: Record<string, unknown> = {};
   if (typeof item !== "object" || item === null) return key;
   for (const name of keys) {
-    const value = (item as Record<string, unknown>)[name];
-    if (value !== undefined) key[name] = value;
+    const value = lookup(item as Record<string, unknown>, name);
+    if (value !== undefined) setKey(key, name, value);
   }
   return key;
 }

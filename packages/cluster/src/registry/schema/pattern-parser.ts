@@ -1,4 +1,5 @@
 /** Reads the part of RE2's language that patterns use. What a single character may be is left to JavaScript's own. */
+import { lookup } from "@lotse/client/meta";
 import type { PatternNode } from "./linear-pattern.ts";
 
 /** Flags of an expression; groups may change them. */
@@ -226,7 +227,7 @@ export function translateClass(source: string): string {
     .replace(/\\([pP])(\w)/g, "\\$1{$2}")
     .replace(/\\([pP])\{\^/g, (_, letter: string) => (letter === "p" ? "\\P{" : "\\p{"))
     .replace(/\[:(\^?)(\w+):\]/g, (text, negated: string, name: string) => {
-      const members = POSIX[name];
+      const members = lookup(POSIX, name);
       return members === undefined || negated === "^" ? text : members;
     });
 }

@@ -1,4 +1,4 @@
-import { deepEqual } from "@lotse/client/meta";
+import { deepEqual, lookup } from "@lotse/client/meta";
 import { type FieldError, forbidden, formatFieldError, invalid, required } from "./field-errors.ts";
 import { checkKeywords } from "./keywords.ts";
 import { compilePattern, patternComplaint } from "./pattern.ts";
@@ -93,7 +93,7 @@ function checkNode(schema: Schema, level: Level, path: string): FieldError[] {
   }
   if (level === "root" || embedded) {
     for (const key of ["kind", "apiVersion"]) {
-      const property = schema.properties?.[key];
+      const property = lookup(schema.properties, key);
       if (property && property.type !== "string") {
         errors.push(invalid(`${path}.properties[${key}].type`, property.type ?? "", "must be string"));
       }

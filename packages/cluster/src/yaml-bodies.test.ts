@@ -1,0 +1,64 @@
+/** YAML that a client sends, through the whole server: what it refuses, and that it goes on answering others. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Cluster } from "./index.ts";
+import { APPLY, CONFIG_MAPS, call } from "./test-requests.ts";
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await Cluster.start({ tls: false });
+});
+afterAll(() => cluster.stop());
+
+const HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+const post = (body: string, query = "") =>
+  call(cluster, "POST", `${CONFIG_MAPS}${query}`, { type: "application/yaml", body });
+const apply = (body: string, query = "") =>
+  call(cluster, "PATCH", `${CONFIG_MAPS}/a?fieldManager=me${query}`, { type: APPLY, body });
+
+describe("YAML in a request", () => {
+  it("cannot grow by aliases, nor contain itself", async () => {
+    const levels = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(9).fill(`*a${i}`).join(",")}]`);
+    const bomb = `${HEAD}a0: &a0 [x]\n${levels.join("\n")}\n`;
+    for (const send of [post, apply]) {
+      const grown = await send(bomb);
+      expect(grown.status).toBe(400);
+      expect(grown.body.message).toContain("yaml: document contains excessive aliasing");
+      const circle = await send(`${HEAD}data: &d\n  k: *d\n`);
+      expect(circle.status).toBe(400);
+      expect(circle.body.message).toContain("yaml: anchor 'd' value contains itself");
+    }
+  });
+
+  it("tells of thirty thousand keys that are there twice, as errors or as far as warnings go", async () => {
+    const keys = (from: string) => Array.from({ length: 30_000 }, (_, i) => `  ${from}${i}: v`).join("\n");
+    const body = `${HEAD}data:\n${keys("k")}\n${keys("k")}\n`;
+    const strict = await post(body, "?fieldValidation=Strict");
+    expect(strict.status).toBe(400);
+    expect(strict.body.message).toContain('yaml: unmarshal errors:\n  line 30006: key "k0" already set in map\n');
+    expect(strict.body.message.match(/already set in map/g)).toHaveLength(30_000);
+    const warned = await post(body, "?dryRun=All");
+    expect(warned.status).toBe(201);
+    expect(warned.warnings[0]).toBe('299 - "line 30006: key \\"k0\\" already set in map"');
+    expect(warned.warnings.length).toBeLessThan(200);
+    const ignored = await post(body, "?dryRun=All&fieldValidation=Ignore");
+    expect(ignored.warnings).toEqual([]);
+    const json = `{"apiVersion":"v1","kind":"ConfigMap","data":{${Array(30_000).fill('"k":"v"').join(",\n")}}}`;
+    const applied = await apply(json, "&fieldValidation=Strict");
+    expect(applied.body.message.match(/already set in map/g)).toHaveLength(29_999);
+  });
+
+  it("may be as large as any request", async () => {
+    const keys = Array.from({ length: 60_000 }, (_, i) => `  k${i}: ""`).join("\n");
+    const answer = await post(`${HEAD}data:\n${keys}\n`, "?dryRun=All");
+    expect(answer.status).toBe(201);
+    expect(Object.keys(answer.body.data)).toHaveLength(60_000);
+    const over = await post(`${HEAD}data:\n  k: ${"x".repeat(3 * 1024 * 1024)}\n`);
+    expect(over.status).toBe(413);
+  });
+
+  it("counts up to the end of its first document", async () => {
+    const answer = await post(`# two\n---\n${HEAD}data:\n  on: "yes"\n---\n{ never read`, "?dryRun=All");
+    expect(answer.status).toBe(201);
+    expect(answer.body.data).toEqual({ true: "yes" });
+  });
+});
