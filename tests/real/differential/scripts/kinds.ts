@@ -14,6 +14,8 @@ interface Row {
   readonly bad?: Readonly<Record<string, Fields>>;
   /** Merge patches that the real server refuses or changes. */
   readonly changes?: Readonly<Record<string, Fields>>;
+  /** What a controller of the real server adds in its own time; the first reading waits for it. */
+  readonly becomes?: { readonly path: string; readonly is: Json };
   /** Field selectors, known and unknown. */
   readonly selectors?: readonly string[];
 }
@@ -367,6 +369,7 @@ const rows: readonly Row[] = [
   },
   {
     ...cluster("flowcontrol.apiserver.k8s.io/v1", "flowschemas", "FlowSchema"),
+    becomes: { path: "status.conditions.0.status", is: "False" },
     good: {
       spec: {
         priorityLevelConfiguration: { name: "exempt" },
@@ -425,7 +428,7 @@ function stepsOf(row: Row): Step[] {
         anyOrder: true,
       }),
     ),
-    get(`reads a ${kind}`, one),
+    get(`reads a ${kind}`, one, {}, row.becomes && { until: { status: 200, ...row.becomes } }),
     table(`reads a ${kind} as a table`, one),
     ...(row.selectors ?? []).map((fieldSelector) =>
       get(`selects a ${kind} by ${fieldSelector}`, path, { fieldSelector, labelSelector: "none=such" }),
