@@ -15,7 +15,7 @@ import {
 } from "../registry/index.ts";
 import { groupPriority } from "./api-priorities.ts";
 import type { ServerPlace } from "./bootstrap.ts";
-import type { Controller, ControllerContext } from "./controller.ts";
+import { type Controller, type ControllerContext, WorkQueue } from "./controller.ts";
 
 const MANAGER = "kube-apiserver";
 const SLICES = "endpointslices.discovery.k8s.io";
@@ -50,8 +50,8 @@ interface Wish {
 export class ServerRecords implements Controller {
   readonly #context: ControllerContext;
   readonly #facts: () => ServerFacts;
-  #busy = 0;
-  #chain: Promise<void> = Promise.resolve();
+  /** What follows others, by its table: one after the other, so that none sees half of what another does. */
+  readonly #queue: WorkQueue;
   readonly #stopWatching: (() => void)[] = [];
 
   constructor(context: ControllerContext, facts: () => ServerFacts) {
@@ -62,10 +62,13 @@ export class ServerRecords implements Controller {
     };
     this.#context = { ...context, backend: { ...context.backend, admission } };
     this.#facts = facts;
+    this.#queue = new WorkQueue(context.backend, (table) =>
+      table === ADDRESSES ? this.#addresses() : this.#apiServices(),
+    );
   }
 
   get idle(): boolean {
-    return this.#busy === 0;
+    return this.#queue.idle;
   }
 
   start(): void {
@@ -79,33 +82,21 @@ export class ServerRecords implements Controller {
     provide(LEASES, () => this.#all([leaseOf(this.#facts(), this.#now(), this.#context.backend.uuid())]));
     provide(ADDRESSES, async () => {
       await this.#addresses();
-      this.#stopWatching.push(store.watch("services", store.revision, () => this.#later(() => this.#addresses())));
+      this.#stopWatching.push(store.watch("services", store.revision, () => this.#queue.add(ADDRESSES)));
     });
     provide(API_SERVICES, async () => {
       await this.#apiServices();
-      this.#stopWatching.push(store.watch(DEFINITIONS, store.revision, () => this.#later(() => this.#apiServices())));
+      this.#stopWatching.push(store.watch(DEFINITIONS, store.revision, () => this.#queue.add(API_SERVICES)));
     });
   }
 
   stop(): void {
     for (const stop of this.#stopWatching) stop();
+    this.#queue.stop();
   }
 
   #now(): number {
     return this.#context.backend.clock.now();
-  }
-
-  /** One after the other, so that none sees half of what another does. */
-  #later(work: () => Promise<void>): void {
-    this.#busy++;
-    this.#chain = this.#chain
-      .then(work)
-      .catch(() => {
-        // Somebody else was quicker; the next change of what is followed tries again.
-      })
-      .finally(() => {
-        this.#busy--;
-      });
   }
 
   async #all(wishes: readonly Wish[]): Promise<void> {
