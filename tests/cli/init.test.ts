@@ -19,6 +19,7 @@ it("has everything that a new operator needs, and its definitions can be generat
     err: "",
   });
   expect(readdirSync(path.join(project.folder, "rates")).sort()).toEqual([
+    ".dockerignore",
     ".gitignore",
     "README.md",
     "greeting.yaml",

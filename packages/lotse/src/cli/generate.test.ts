@@ -153,7 +153,7 @@ describe("lotse generate", { timeout: 120_000 }, () => {
     const values = load(readFileSync(path.join(cwd, "chart/values.yaml"), "utf8"));
     expect(values).toMatchObject({ image: { repository: "example.com/rates", tag: "1" }, installCrds: true });
     const { out: stream } = await call("helm", EXAMPLE);
-    expect(stream.match(/^# Source: .*$/gm)).toHaveLength(9);
+    expect(stream.match(/^# Source: .*$/gm)).toHaveLength(10);
     expect(stream.startsWith("# Source: Chart.yaml\napiVersion: v2\nname: exchange-rates\n")).toBe(true);
   });
 
