@@ -25,7 +25,8 @@ const CONTROLLERS = [
 const CORE = "/api/v1/namespaces/default";
 const APPS = "/apis/apps/v1/namespaces/default";
 const BATCH = "/apis/batch/v1/namespaces/default";
-const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name";
+const SLICES =
+  "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name%3Dweb";
 const PATIENCE_MS = 20_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of every kind are compared

@@ -73,6 +73,11 @@ describe("addresses", () => {
   ])("nobody else can reach are no endpoints: %s", (text, wrong) => {
     expect(details(endpointAddressErrors(text, "f"))).toEqual([wrong]);
   });
+
+  it("may be the loopback one where pods are processes of this machine", () => {
+    expect(endpointAddressErrors("127.0.0.1", "f", true)).toEqual([]);
+    expect(endpointAddressErrors("127.0.0.1", "f")).toHaveLength(1);
+  });
 });
 
 describe("ranges", () => {

@@ -188,8 +188,8 @@ export function canonicalRangeErrors(text: string, field: string): FieldError[] 
   return right === text ? [] : [invalidValue(field, text, `must be in canonical form (${JSON.stringify(right)})`)];
 }
 
-/** Addresses that nobody outside of one machine or link can reach are no endpoints. */
-export function endpointAddressErrors(text: string, field: string): FieldError[] {
+/** Addresses that nobody outside of one machine or link can reach are no endpoints, unless that machine is the cluster. */
+export function endpointAddressErrors(text: string, field: string, ofThisMachine = false): FieldError[] {
   const address = parseAddress(text);
   if (!address) return [invalidValue(field, text, "must be a valid IP address")];
   const { bytes, v4 } = address;
@@ -201,7 +201,7 @@ export function endpointAddressErrors(text: string, field: string): FieldError[]
   const multicast = v4 ? a === 224 && b === 0 && c === 0 : a === 0xff && (b & 0x0f) === 0x02;
   const errors: FieldError[] = [];
   if (unspecified) errors.push(invalidValue(field, text, `may not be unspecified (${text})`));
-  if (loopback) {
+  if (loopback && !ofThisMachine) {
     errors.push(invalidValue(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)"));
   }
   if (linkLocal) {

@@ -48,8 +48,17 @@ function subsetAddressErrors(address: Fields, path: string): FieldError[] {
     ...addressErrors(ip, `${path}.ip`),
     ...(textOf(address.hostname) === "" ? [] : labelErrors(textOf(address.hostname), `${path}.hostname`)),
     ...(given(address.nodeName) ? subdomainErrors(textOf(address.nodeName), `${path}.nodeName`) : []),
-    ...endpointAddressErrors(ip, `${path}.ip`),
+    ...endpointAddressErrors(ip, `${path}.ip`, isRunningPod(address)),
   ];
+}
+
+/**
+ * A pod that a node has begun to run. Where pods are processes of this machine they have no other address than its
+ * loopback one, which a real cluster would refuse.
+ */
+function isRunningPod(endpoint: Fields): boolean {
+  const { kind, uid } = objectAt(endpoint, "targetRef");
+  return kind === "Pod" && given(uid) && given(endpoint.nodeName);
 }
 
 function subsetPortErrors(port: Fields, named: boolean, path: string): FieldError[] {
@@ -113,14 +122,15 @@ function endpointErrors(endpoint: Fields, type: string, path: string): FieldErro
   const addresses = textsOf(endpoint.addresses);
   if (addresses.length === 0) errors.push(required(field, "must contain at least 1 address"));
   else if (addresses.length > MOST_ADDRESSES) errors.push(tooManyItems(field, addresses.length, MOST_ADDRESSES));
-  for (const [i, address] of addresses.entries()) errors.push(...sliceAddressErrors(address, type, field, i));
+  for (const [i, address] of addresses.entries())
+    errors.push(...sliceAddressErrors(address, type, field, i, isRunningPod(endpoint)));
   if (given(endpoint.nodeName)) errors.push(...subdomainErrors(textOf(endpoint.nodeName), `${path}.nodeName`));
   if (given(endpoint.hostname)) errors.push(...labelErrors(textOf(endpoint.hostname), `${path}.hostname`));
   if (given(endpoint.hints)) errors.push(...hintsErrors(objectAt(endpoint, "hints"), `${path}.hints`));
   return errors;
 }
 
-function sliceAddressErrors(address: string, type: string, list: string, i: number): FieldError[] {
+function sliceAddressErrors(address: string, type: string, list: string, i: number, running: boolean): FieldError[] {
   const field = `${list}[${i}]`;
   if (type === "FQDN") return domainErrors(address, field);
   if (type !== "IPv4" && type !== "IPv6") return [];
@@ -129,7 +139,7 @@ function sliceAddressErrors(address: string, type: string, list: string, i: numb
   const other = parseAddress(address)?.v4 !== (type === "IPv4");
   return [
     ...(other ? [invalidValue(list, address, `must be an ${type} address`)] : []),
-    ...endpointAddressErrors(address, field),
+    ...endpointAddressErrors(address, field, running),
   ];
 }
 
