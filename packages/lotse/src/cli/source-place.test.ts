@@ -50,8 +50,8 @@ describe("placeOfThrow", () => {
   });
 
   it("is none of Lotse's own, also where the packages are linked into the project", () => {
-    const stack = "Error: boom\n    at f (file:///work/lotse/dist/shared.js:1:1)\n    at publish (/p/operator.ts:4:1)";
-    expect(placeOfThrow(error("Error", "boom", stack), ["/work/lotse/"])).toBe("operator.ts:4:1");
+    const stack = "Error: boom\n    at f (file:///srv/lotse/dist/shared.js:1:1)\n    at publish (/p/operator.ts:4:1)";
+    expect(placeOfThrow(error("Error", "boom", stack), ["/srv/lotse/"])).toBe("operator.ts:4:1");
     const here = new Error("boom");
     expect(here.stack).toContain("source-place.test.ts");
     expect(placeOfThrow(here)).toBeUndefined();
