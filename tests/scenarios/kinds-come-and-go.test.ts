@@ -1,5 +1,5 @@
 /** Kinds that come, go and come back while an operator runs, and a server that does not always say which there are. */
-import { type Client, CustomResourceDefinition, type KubeBody } from "@lotse/client";
+import { type Client, CustomResourceDefinition, type KubeBody, NotFoundError } from "@lotse/client";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import { everything, Operator, resource } from "lotse";
 import { beforeEach, expect, it } from "vitest";
@@ -40,6 +40,9 @@ const FAULTS = [
   ["a page that is no list", { type: "change", json: () => ({ page: "down for maintenance" }) }],
 ] as const;
 
+/** A real server tells of kinds that come and go in its own time, and may spoil a trial: then it is made again. */
+const PATIENT = { timeout: 120_000, retry: 2 };
+
 /** Real time, and how many timers wait. */
 function countingClock(): Clock & { readonly pending: number } {
   let pending = 0;
@@ -78,11 +81,16 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
   });
 
   const told = (message: string) => logs.filter((line) => line.message === message);
-  const install = async (crd: KubeBody = Guest.crd() as KubeBody) => {
-    await client.create(crd);
-    await client.wait(CustomResourceDefinition, crd.metadata?.name ?? "", "condition=Established");
-  };
   const remove = (name = `guests.${GROUP}`) => client.delete(CustomResourceDefinition, name, { wait: true });
+  const install = async (crd: KubeBody = Guest.crd() as KubeBody) => {
+    const name = crd.metadata?.name ?? "";
+    // What a test that failed has left must not fail the next one.
+    await remove(name).catch((error) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
+    await client.create(crd);
+    await client.wait(CustomResourceDefinition, name, "condition=Established");
+  };
   const guest = (name: string) =>
     eventually(() => client.create(new Guest({ metadata: { name }, spec: {} })) as Promise<unknown>);
 
@@ -145,7 +153,8 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
     }
   }, 300_000);
 
-  it.each(FAULTS)("are found, and what is known is handled, although discovery ended with %s", async (_, fault) => {
+  const title = "are found, and what is known is handled, although discovery ended with %s";
+  it.each(FAULTS)(title, PATIENT, async (_, fault) => {
     await install();
     const wire = await Wire.to(client);
     const operator = new Operator({ name: "op" });
@@ -168,7 +177,8 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
     await remove(`strangers.${GROUP}`);
   });
 
-  it.each(FAULTS)("are waited for at the start when discovery ends with %s, which is told once", async (_, fault) => {
+  const waiting = "are waited for at the start when discovery ends with %s, which is told once";
+  it.each(FAULTS)(waiting, PATIENT, async (_, fault) => {
     await install();
     const wire = await Wire.to(client);
     const operator = new Operator({ name: "op" });
