@@ -78,7 +78,12 @@ function isOf(environment: string, folder: string): boolean {
  */
 export async function endStrays(folder: string): Promise<void> {
   if (process.platform !== "linux") return;
-  for (const pid of await processesOf(folder)) end(pid);
+  try {
+    for (const pid of await processesOf(folder)) end(pid);
+  } catch (error) {
+    // Nobody waits for this, and a server must not end for it; those that are left go with the cluster at the latest.
+    process.emitWarning(`processes that a pod left behind could not be looked for: ${(error as Error).message}`);
+  }
 }
 
 /** The same at once: for the last thing that this process does. */
