@@ -64,15 +64,20 @@ export class Dns {
   }
 
   async #send(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
+    // A timer that holds its controller: Node.js may forget an `AbortSignal.timeout` that only `AbortSignal.any` knows.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), this.#timeoutMs);
     try {
       return await fetch(`${this.#url}/records${path}`, {
         method,
         ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-        signal: AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]),
+        signal: AbortSignal.any([signal, late.signal]),
       });
     } catch (cause) {
       if (signal.aborted) throw cause;
       throw new Error("the DNS provider does not answer", { cause });
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -237,7 +237,8 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
   async function attempt(name: string, options: StartOptions = {}): Promise<{ complaint: string }> {
     const client = await Client.connect({ kubeconfig });
     const done = new AbortController();
-    const signal = AbortSignal.any([done.signal, AbortSignal.timeout(60_000)]);
+    const timer = setTimeout(() => done.abort(new Error("the job was not done within a minute")), 60_000);
+    const { signal } = done;
     let complain: (line: string) => void = () => {};
     const refused = new Promise<string>((resolve) => {
       complain = resolve;
@@ -252,6 +253,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
     try {
       return { complaint: await Promise.race([refused, job.then(() => "none, the job was done")]) };
     } finally {
+      clearTimeout(timer);
       done.abort();
       await Promise.allSettled([job]);
       await running.stop();

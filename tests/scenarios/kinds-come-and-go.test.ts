@@ -153,33 +153,36 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
     }
   }, 300_000);
 
-  const title = "are found, and what is known is handled, although discovery ended with %s";
-  it.each(FAULTS)(title, PATIENT, async (_, fault) => {
-    await install();
-    const wire = await Wire.to(client);
-    const operator = new Operator({ name: "op" });
-    const seen: string[] = [];
-    operator.on.create(everything.in({ group: GROUP }), { id: "welcome" }, ({ name }) => void seen.push(name));
-    const running = await start(operator, { client: wire.client, crds: "wait" });
-    // Discovery of a real server may be behind: the kind has to be known before nothing more can be found out.
-    await guest("before");
-    await eventually(() => expect(seen).toEqual(["before"]));
-    seen.length = 0;
-    let broken = true;
-    wire.fault = ({ path }): WireFault | undefined =>
-      broken && (path === "/api" || path === "/apis") ? fault : undefined;
-    await install(definition("strangers"));
-    await eventually(() => expect(running.health().discovery).toEqual(expect.any(String)));
-    await guest("known");
-    await eventually(() => expect(seen).toEqual(["known"]));
-    expect(running.health().phase).toBe("ready");
-    broken = false;
-    await client.create({ apiVersion: `${GROUP}/v1`, kind: "Kstranger", metadata: { name: "new" } });
-    await eventually(() => expect(seen).toEqual(["known", "new"]));
-    expect(told("the kinds of the cluster cannot be found out, those that are known are handled")).toHaveLength(1);
-    await remove();
-    await remove(`strangers.${GROUP}`);
-  });
+  it.each(FAULTS)(
+    "are found, and what is known is handled, although discovery ended with %s",
+    PATIENT,
+    async (_, fault) => {
+      await install();
+      const wire = await Wire.to(client);
+      const operator = new Operator({ name: "op" });
+      const seen: string[] = [];
+      operator.on.create(everything.in({ group: GROUP }), { id: "welcome" }, ({ name }) => void seen.push(name));
+      const running = await start(operator, { client: wire.client, crds: "wait" });
+      // Discovery of a real server may be behind: the kind has to be known before nothing more can be found out.
+      await guest("before");
+      await eventually(() => expect(seen).toEqual(["before"]));
+      seen.length = 0;
+      let broken = true;
+      wire.fault = ({ path }): WireFault | undefined =>
+        broken && (path === "/api" || path === "/apis") ? fault : undefined;
+      await install(definition("strangers"));
+      await eventually(() => expect(running.health().discovery).toEqual(expect.any(String)));
+      await guest("known");
+      await eventually(() => expect(seen).toEqual(["known"]));
+      expect(running.health().phase).toBe("ready");
+      broken = false;
+      await client.create({ apiVersion: `${GROUP}/v1`, kind: "Kstranger", metadata: { name: "new" } });
+      await eventually(() => expect(seen).toEqual(["known", "new"]));
+      expect(told("the kinds of the cluster cannot be found out, those that are known are handled")).toHaveLength(1);
+      await remove();
+      await remove(`strangers.${GROUP}`);
+    },
+  );
 
   const waiting = "are waited for at the start when discovery ends with %s, which is told once";
   it.each(FAULTS)(waiting, PATIENT, async (_, fault) => {
