@@ -11,6 +11,7 @@ import { Child } from "./process-child.ts";
 import { ProcessContainer } from "./process-container.ts";
 import { dialPod } from "./process-dial.ts";
 import { inside, makeDirectory, type PodToken, placeWord } from "./process-files.ts";
+import { homePrefix, sweepLeftovers } from "./process-leftovers.ts";
 import { endStrays, endStraysNow, POD_VARIABLE } from "./process-owners.ts";
 import { Watchdog } from "./process-watchdog.ts";
 import {
@@ -101,7 +102,8 @@ export class ProcessRuntime implements ContainerRuntime {
 
   #settle(): Promise<Home> {
     this.#home ??= (async () => {
-      const folder = await mkdtemp(path.join(os.tmpdir(), "lotse-pods-"));
+      await sweepLeftovers(os.tmpdir());
+      const folder = await mkdtemp(path.join(os.tmpdir(), homePrefix(process.pid)));
       this.#onExit = () => {
         this.#killAll();
         endStraysNow(folder);
