@@ -5,6 +5,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { type Crash, crashOf, expectCalls, expectQuietRestart, expectState } from "./oracle.ts";
 import { referenceRun } from "./reference.ts";
+import { sampled } from "./sample.ts";
 import { create, handled, play } from "./scenario.ts";
 import type { Seen } from "./seen.ts";
 import { CONCURRENT, Site, type Trial } from "./trial.ts";
@@ -59,10 +60,7 @@ describe("kill -9", () => {
     writes.map(({ label, index }) => ({ when, label, index, title: `${when} ${label} #${index + 1}` })),
   );
 
-  // Every third point in `npm test`, all of them in `npm run test:real`.
-  const chosen = process.env.LOTSE_FAULTS === "all" ? points : points.filter((_, index) => index % 3 === 0);
-
-  it.for(chosen)("$title changes nothing in the end", CONCURRENT, async ({ when, label, index }, test) => {
+  it.for(sampled(points))("$title changes nothing in the end", CONCURRENT, async ({ when, label, index }, test) => {
     const trial = await site.trial(test);
     trial.proxy.rule = (request) =>
       trial.proxy.injected === 0 && request.label === label && request.index === index

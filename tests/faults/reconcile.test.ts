@@ -9,6 +9,7 @@ import { Strangers } from "./children-strangers.ts";
 import { CASES, type Case, createSite, expectWanted, livesIn, playScenario, spec } from "./reconcile-cases.ts";
 import type { LineWrite } from "./reconcile-line.ts";
 import { Ground, OPERATOR_AGENT, type Plot } from "./reconcile-stage.ts";
+import { sampled } from "./sample.ts";
 
 const ground = await Ground.open([Site]);
 afterAll(() => ground[Symbol.asyncDispose]());
@@ -46,11 +47,6 @@ async function referenceOf(one: Case): Promise<Reference> {
 const references: Reference[] = [];
 for (const one of CASES) references.push(await referenceOf(one));
 
-/** Every third in `npm test`, all of them in `npm run test:real`. */
-function chosen<T>(points: readonly T[]): T[] {
-  return points.filter((_, index) => process.env.LOTSE_FAULTS === "all" || index % 3 === 0);
-}
-
 const named = (writes: readonly LineWrite[]) =>
   writes.map((write) => [`${write.label} #${write.index + 1}`, write] as const);
 
@@ -71,7 +67,7 @@ describe.each(references)("$one.title", ({ one, writes, lives }) => {
   });
 
   describe.each(["before", "after"] as const)("that dies %s a write", (when) => {
-    it.each(chosen(named(writes)))("(%s) ends as if nothing had happened", { timeout: TIMEOUT }, async (_, point) => {
+    it.each(sampled(named(writes)))("(%s) ends as if nothing had happened", { timeout: TIMEOUT }, async (_, point) => {
       await onPlot(one, async (plot) => {
         let died = false;
         await plot.start({
@@ -88,7 +84,7 @@ describe.each(references)("$one.title", ({ one, writes, lives }) => {
     });
   });
 
-  it.each(chosen(writes.map((_, at) => at)))(
+  it.each(sampled(writes.map((_, at) => at)))(
     "that does not hear the answer to its write number %i makes nothing twice",
     { timeout: TIMEOUT },
     async (skip) => {
@@ -253,7 +249,7 @@ describe.each(references)("$one.title", ({ one, writes, lives }) => {
   describe("whose site is deleted and made again under its name", () => {
     const points = writes.filter(({ name, index }) => name.startsWith("a") && index < 2);
 
-    it.each(chosen(named(points)))(
+    it.each(sampled(named(points)))(
       "at its write (%s) never acts for the old one",
       { timeout: TIMEOUT },
       async (_, point) => {
@@ -294,7 +290,7 @@ describe.each(references)("$one.title", ({ one, writes, lives }) => {
   describe("whose child is deleted and made by somebody else", () => {
     const points = writes.filter(({ resource, name }) => resource === "configmaps" && name.startsWith("a"));
 
-    it.each(chosen(named(points)))("at its write (%s) leaves that alone", { timeout: TIMEOUT }, async (_, point) => {
+    it.each(sampled(named(points)))("at its write (%s) leaves that alone", { timeout: TIMEOUT }, async (_, point) => {
       await onPlot(one, async (plot) => {
         const { client } = plot;
         const strangers = new Strangers(client);

@@ -21,10 +21,10 @@ import { FaultProxy } from "./proxy.ts";
 export const SPEED = 50;
 /** Nobody has said a word for this long: two and a half seconds of the fast clock. */
 const QUIET_MS = 50;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 200_000;
 
 /** How tests run that start processes: side by side, on machines that may be busy. */
-export const CONCURRENT = { concurrent: true, timeout: 240_000 } as const;
+export const CONCURRENT = { concurrent: true, timeout: 480_000 } as const;
 
 const OPERATORS = ["scenario-operator", "misbehaving-operator"] as const;
 type OperatorName = (typeof OPERATORS)[number];

@@ -194,6 +194,9 @@ describe("the kubeconfig", () => {
       "impersonate-extra-some%2fkey": ["x"],
     });
     expect(warnings).toEqual([expect.stringContaining("is not verified")]);
+    const plain = { ...cluster, server: "http://127.0.0.1:8001" };
+    await open({ kubeconfig: kubeconfig(plain, user), onWarning: (text) => warnings.push(text) });
+    expect(warnings).toHaveLength(1);
   });
 
   it("may name a proxy, but none that the client cannot use", async () => {

@@ -117,7 +117,9 @@ async function fromKubeconfig(merged: MergedKubeconfig, o: Asked): Promise<Acces
   const nobody = { value: {}, folder: undefined };
   const parts = partsOf(server, cluster, user ?? nobody, place, o);
   const insecure = o.insecureSkipTlsVerify ?? cluster.value["insecure-skip-tls-verify"] === true;
-  if (insecure) o.onWarning(`the certificate of ${server} is not verified (insecure-skip-tls-verify)`);
+  // Plain HTTP has no certificate.
+  if (insecure && /^https:/i.test(server))
+    o.onWarning(`the certificate of ${server} is not verified (insecure-skip-tls-verify)`);
   const proxyUrl = cluster.value["proxy-url"];
   return {
     server: withoutSlash(server),
