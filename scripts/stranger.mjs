@@ -55,6 +55,7 @@ async function visit(folder) {
   cpSync(fileURLToPath(new URL("./stranger", import.meta.url)), project, { recursive: true });
   await check("an operator compiles under strict settings", () => compile(project));
   await check("`lotse generate rbac` reads in its code what its handlers ask for", () => generate(project));
+  await check("`npx @lotse/cluster envtest` makes an etcd and a kube-apiserver that start", () => envtest(project));
   await runOperator(project);
 }
 
@@ -135,6 +136,23 @@ async function compile(project) {
     cwd: project,
   });
   if (exitCode !== 0) throw new Failure(stdout.trim());
+}
+
+async function envtest(project) {
+  const assets = path.join(project, ".lotse", "envtest");
+  const [command, args, options] = npm(["exec", "--offline", "--", "@lotse/cluster", "envtest", assets]);
+  for (const step of [
+    [command, args, options],
+    [process.execPath, ["envtest.mjs", assets], {}],
+  ]) {
+    const [program, words, more] = step;
+    const { exitCode, stdout, stderr } = await capture(program, words, {
+      cwd: project,
+      env: cleanEnvironment(),
+      ...more,
+    });
+    if (exitCode !== 0) throw new Failure(`${stdout}${stderr}`);
+  }
 }
 
 async function generate(project) {
