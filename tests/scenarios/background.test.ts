@@ -185,4 +185,31 @@ describeOn(clustersUnderTest(), "handlers of fields, and daemons,", (cluster) =>
     await eventually(() => expect(refused).toBeDefined());
     expect((await client.get(Machine, "one")).spec.size).toBe(1);
   });
+
+  it("and every other sort of handler are told of when they keep the event loop to themselves", async () => {
+    const operator = new Operator({ name: "op", settings: { execution: { blockedAfter: "20ms" } } });
+    const block = () => {
+      const until = performance.now() + 21;
+      while (performance.now() < until);
+    };
+    operator.on.create(Machine, function made() {
+      block();
+    });
+    operator.timer(Machine, { interval: "1h" }, function tick() {
+      block();
+    });
+    operator.daemon(Machine, async function glow({ sleep }) {
+      block();
+      await sleep("1h");
+    });
+    await start(operator);
+    await machine("one");
+    const blockers = () =>
+      logs.flatMap(({ level, message, fields }) =>
+        message === "handler blocks the event loop, nothing else runs meanwhile" ? [`${level} ${fields?.handler}`] : [],
+      );
+    await eventually(() => expect(blockers()).toEqual(expect.arrayContaining(["warn made", "warn tick"])));
+    // Its attempt goes on: nobody has to wait for its end to hear of it.
+    expect(blockers()).toContain("warn glow");
+  });
 });

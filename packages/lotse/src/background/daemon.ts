@@ -8,25 +8,22 @@ import { Aborted, backoffMs, type DaemonHandler, filterContext, TemporaryError }
 import type { JournalRun, JournalWrite, Logger } from "../report/index.ts";
 import {
   type AttemptResult,
-  attempt,
   type BackgroundTurn,
   ConditionsDraft,
   combinePatches,
   conditionsOf,
   daemonContext,
   errorFields,
-  handlerClient,
+  execute,
   messageOf,
   type ObjectMemory,
   PatchDraft,
   recordPatch,
-  referenceTo,
   reportTrouble,
   resultPatch,
   type Standing,
   Stop,
   type TurnKind,
-  tracedEnd,
   type WritePlan,
   write,
 } from "../turn/index.ts";
@@ -100,13 +97,8 @@ export class Daemon {
       if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
       this.#logger.debug("daemon begins");
       for (let attempts = 0; ; attempts++) {
-        const result = await this.#traced(attempts);
-        if (result.abandoned) {
-          this.#logger.warn("daemon ignores its signal and was abandoned", {
-            hint: "end when context.signal aborts; what it does from now on is refused",
-          });
-          return false;
-        }
+        const result = await this.#attempt(attempts);
+        if (result.abandoned) return false;
         const { type } = result.outcome;
         if (type === "aborted" || (this.#stop.reason && type === "done")) return false;
         const delayMs = this.#retryDelay(result, attempts + 1);
@@ -132,62 +124,39 @@ export class Daemon {
     }
   }
 
-  #traced(attempts: number): Promise<AttemptResult> {
-    const { traces } = this.#kind;
-    const { id, type } = this.#handler;
-    const work = () => this.#attempt(attempts);
-    if (!traces) return work();
-    return traces.attempt(referenceTo(this.#kind, this.#first), { id, type, retry: attempts }, work, tracedEnd);
-  }
-
   async #attempt(attempts: number): Promise<AttemptResult> {
     const kind = this.#kind;
     const { clock } = kind;
+    const handler = this.#handler;
     const wrote: JournalWrite[] = [];
+    const body = this.#newest();
+    const conditions = new ConditionsDraft(conditionsOf(body));
     const draft: PatchDraft = new PatchDraft(() => this.#flush(draft, conditions, wrote));
-    const conditions = new ConditionsDraft(conditionsOf(this.#newest()));
-    const begunAt = clock.monotonic();
-    const { timeoutMs } = this.#handler.retry;
+    const { timeoutMs } = handler.retry;
     const forgive = this.#standing && clock.after(WELL_AFTER_MS, () => this.#recovered());
-    const result = await attempt((own) => this.#call(own, draft, conditions, attempts), {
-      clock,
+    const { result, run } = await execute(kind, {
+      handler,
+      memory: this.#memory,
+      body,
+      logger: this.#logger,
+      reason: undefined,
+      retry: attempts,
       parent: this.#stop,
       timeoutMs: timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (clock.now() - this.#startedAt)),
-      graceMs: this.#handler.graceMs ?? kind.plan.daemonGraceMs,
-      errors: this.#handler.retry.errors,
+      graceMs: handler.graceMs ?? kind.plan.daemonGraceMs,
+      draft,
+      conditions,
+      call: (parts) => {
+        const effort = { retry: attempts, startedAt: this.#startedAt, now: clock.now() };
+        return handler.fn(daemonContext(parts, effort, () => this.#newest()));
+      },
     });
     forgive?.();
     if (!result.abandoned && !result.late && result.outcome.type !== "aborted") {
       await this.#writeEnd(draft, conditions, result, wrote);
     }
-    this.#note(result, wrote, clock.monotonic() - begunAt);
+    this.#note(run, wrote);
     return result;
-  }
-
-  #call(own: Stop, draft: PatchDraft, conditions: ConditionsDraft, attempts: number): unknown {
-    const kind = this.#kind;
-    const body = this.#newest();
-    const { id } = this.#handler;
-    const client = () => handlerClient(kind, id, body, own.signal);
-    const parts = {
-      body,
-      kind: kind.kind,
-      kindClass: kind.kindClass,
-      stop: own,
-      client,
-      reads: () => kind.reads(id, client, body.metadata?.namespace),
-      logger: () => this.#logger,
-      memo: () => kind.memoOf(this.#memory),
-      param: this.#handler.param,
-      patch: draft.view,
-      indexes: kind.indexes,
-      settings: kind.settings,
-      conditions: () => conditions,
-      clock: kind.clock,
-      post: kind.post,
-    };
-    const effort = { retry: attempts, startedAt: this.#startedAt, now: kind.clock.now() };
-    return this.#handler.fn(daemonContext(parts, effort, () => this.#newest()));
   }
 
   #newest(): KubeBody {
@@ -259,19 +228,15 @@ export class Daemon {
   }
 
   /** A daemon runs beside the turns of its object; whoever asks about the object hears of it all the same. */
-  #note(result: AttemptResult, wrote: readonly JournalWrite[], tookMs: number): void {
-    const kind = this.#kind;
-    const { id } = this.#handler;
-    const { outcome, error } = tracedEnd(result);
-    kind.measures.ran(id, outcome, tookMs);
-    const message = error === undefined ? undefined : messageOf(error);
-    const ran: JournalRun[] = [{ handler: id, reason: "daemon", outcome, message, tookMs }];
-    kind.journal.add(this.#memory.key, {
-      at: kind.clock.now() - tookMs,
+  #note(run: JournalRun, wrote: readonly JournalWrite[]): void {
+    const { clock, journal } = this.#kind;
+    const { tookMs } = run;
+    journal.add(this.#memory.key, {
+      at: clock.now() - tookMs,
       tookMs,
       woke: [{ by: "daemon" }],
       version: this.#newest().metadata?.resourceVersion,
-      ran,
+      ran: [run],
       wrote,
       after: "waits",
     });

@@ -5,9 +5,10 @@ import type { Logger } from "../report/index.ts";
 import type { Cycle } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import type { TurnKind } from "./kind.ts";
+import { named } from "./log-fields.ts";
 import { type ObjectMemory, takeEvents } from "./memory.ts";
 import { messageOf } from "./reports.ts";
-import { named, Runs } from "./runs.ts";
+import { Runs } from "./runs.ts";
 import { Stop } from "./stop.ts";
 
 /** See the module comment. */

@@ -4,6 +4,7 @@ export { daemonContext, timerContext } from "./context.ts";
 export type { Contribution } from "./contribution.ts";
 export { isDeleting } from "./decide.ts";
 export { digestOf, essenceOf, fieldsOf } from "./essence.ts";
+export { type Executed, execute } from "./execute.ts";
 export {
   adjustNamespace,
   adopt,
@@ -29,6 +30,7 @@ export {
   resultPatch,
   type TurnKind,
 } from "./kind.ts";
+export { errorFields, named } from "./log-fields.ts";
 export { operatorsOn } from "./marks.ts";
 export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
@@ -36,7 +38,7 @@ export { retriable } from "./record.ts";
 export { messageOf, reportTrouble } from "./reports.ts";
 export { returnsValue } from "./results.ts";
 export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";
-export { errorFields, named, type Runs, tracedEnd } from "./runs.ts";
+export type { Runs } from "./runs.ts";
 export { isOwnReason, type Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";
 export {

@@ -7,9 +7,10 @@ import type { Logger } from "../report/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
 import { leafPaths } from "./fields.ts";
 import type { TurnKind } from "./kind.ts";
+import { errorFields, named } from "./log-fields.ts";
 import { type FinalFailure, firstTime, type ObjectMemory } from "./memory.ts";
 import { isWar, type RestoreState } from "./restore.ts";
-import { errorFields, named, type Runs } from "./runs.ts";
+import type { Runs } from "./runs.ts";
 import type { Attempt, Failure, Settlement } from "./settle.ts";
 import type { StepFailure } from "./steps.ts";
 

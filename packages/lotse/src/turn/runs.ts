@@ -1,24 +1,17 @@
 /** Runs the handlers of a turn, one after another, and gathers what they want to change. */
-import type { Client, KubeBody } from "@lotse/client";
-import { errorMessage, formatDuration, type JsonObject } from "@lotse/client/meta";
-import {
-  type ChangeHandler,
-  type Handler,
-  type IndexHandler,
-  matchesFilters,
-  orderDue,
-  PermanentError,
-  type Reason,
-  TemporaryError,
-} from "../declare/index.ts";
-import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
-import { type AttemptResult, attempt } from "./attempt.ts";
-import { type ConditionChanges, ConditionsDraft, combineConditionChanges, conditionsOf } from "./conditions.ts";
+import type { KubeBody } from "@lotse/client";
+import { formatDuration, type JsonObject } from "@lotse/client/meta";
+import { type ChangeHandler, matchesFilters, orderDue, PermanentError, type Reason } from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import type { AttemptResult } from "./attempt.ts";
+import { type ConditionChanges, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext, failureContext } from "./context.ts";
 import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import { remainingMs } from "./deadlines.ts";
 import { type Cycle, type Decision, oldFor, reasonFor } from "./decide.ts";
-import { handlerClient, recordPatch, referenceTo, resultPatch, type TurnKind } from "./kind.ts";
+import { execute, type ObjectHandler } from "./execute.ts";
+import { recordPatch, resultPatch, type TurnKind } from "./kind.ts";
+import { errorFields, named } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
@@ -29,14 +22,6 @@ import { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
 
 const NO_CHANGES: ConditionChanges = { set: [], remove: [] };
-
-/** What became of an attempt, in the words of the journal. */
-const OUTCOMES: Readonly<Record<AttemptResult["outcome"]["type"], JournalRun["outcome"]>> = {
-  done: "succeeded",
-  temporary: "failed",
-  failed: "failed for good",
-  aborted: "stopped",
-};
 
 /** A handler in the middle of its work. */
 export interface UnderWay {
@@ -235,88 +220,31 @@ export class Runs {
     this.changes = combinePatches(this.changes, changes);
   }
 
-  /** One attempt of any handler: its context, its patch, its result. `retry` is how many there were before. */
+  /** One attempt of any handler of the turn, and what it wants to change. `retry` is how many there were before. */
   async attempt(
-    handler: Exclude<Handler, IndexHandler>,
+    handler: ObjectHandler,
     body: KubeBody,
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
     retry = 0,
   ): Promise<AttemptResult> {
-    const { traces } = this.#kind;
-    if (!traces) return this.#attempt(handler, body, timeoutMs, call);
-    const { id, type } = handler;
-    const reason = type === "change" ? this.#reason : undefined;
-    const work = () => this.#attempt(handler, body, timeoutMs, call);
-    return traces.attempt(referenceTo(this.#kind, body), { id, type, reason, retry }, work, tracedEnd);
-  }
-
-  async #attempt(
-    handler: Exclude<Handler, IndexHandler>,
-    body: KubeBody,
-    timeoutMs: number | undefined,
-    call: (parts: ContextParts) => unknown,
-  ): Promise<AttemptResult> {
-    const { kind, kindClass, clock, plan, settings } = this.#kind;
     this.worked = true;
     const draft = new PatchDraft();
-    let conditions: ConditionsDraft | undefined;
-    const begunAt = clock.monotonic();
-    const ended = this.#kind.attempts.begin(this.#memory.key, handler);
-    const result = await attempt(
-      (stop) =>
-        call({
-          body,
-          kind,
-          kindClass,
-          stop,
-          client: () => this.#client(handler, body, stop),
-          logger: () => this.#logger.with({ handler: handler.id }),
-          memo: () => this.#kind.memoOf(this.#memory),
-          param: handler.param,
-          patch: draft.view,
-          indexes: this.#kind.indexes,
-          settings,
-          conditions: () => {
-            conditions ??= new ConditionsDraft(conditionsOf(body));
-            return conditions;
-          },
-          clock,
-          reads: () => this.#kind.reads(handler.id, () => this.#client(handler, body, stop), body.metadata?.namespace),
-          post: this.#kind.post,
-        }),
-      {
-        clock,
-        parent: this.#memory.running ?? new Stop(),
-        timeoutMs,
-        graceMs: plan.gracefulMs,
-        blockedMs: plan.blockedMs,
-        errors: "retry" in handler ? handler.retry.errors : "ignored",
-        onBlocked: (ms) =>
-          this.#logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
-            ...named(handler),
-            for: formatDuration(ms),
-            hint: "await something now and then, or use a worker thread",
-          }),
-      },
-    );
-    ended();
-    this.#note(handler, result, clock.monotonic() - begunAt);
-    if (result.abandoned) {
-      this.#logger.error("handler ignores its signal and was abandoned", {
-        ...named(handler),
-        hint: "end the work when context.signal aborts; what it does from now on is refused",
-      });
-      return result;
-    }
-    if (result.late) {
-      this.#logger.error("handler ignored its timeout, what it has done since does not count", {
-        ...named(handler),
-        hint: "end the work when context.signal aborts, or give it more time with { timeout }",
-      });
-      return result;
-    }
-    if (result.outcome.type === "aborted") return result;
+    const { result, run, conditions } = await execute(this.#kind, {
+      handler,
+      memory: this.#memory,
+      body,
+      logger: this.#logger,
+      reason: handler.type === "change" ? this.#reason : undefined,
+      retry,
+      parent: this.#memory.running ?? new Stop(),
+      timeoutMs,
+      graceMs: this.#kind.plan.gracefulMs,
+      draft,
+      call,
+    });
+    notesOf(this.#memory).ran.push(run);
+    if (result.abandoned || result.late || result.outcome.type === "aborted") return result;
     let changes: JsonObject | undefined;
     try {
       changes = this.#gather(handler, draft, result);
@@ -324,8 +252,7 @@ export class Runs {
       const message = `what the handler returned or patched is not JSON: ${(cause as Error).message}`;
       return { outcome: { type: "failed", message }, error: new PermanentError(message, { cause }), abandoned: false };
     }
-    const said = conditions as ConditionsDraft | undefined;
-    const claims = said?.touched ? said.changes() : undefined;
+    const claims = conditions?.touched ? conditions.changes() : undefined;
     if (claims) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, claims);
     const { id, type } = handler;
     const part = { handler: id, type, changes, transforms: draft.transforms, conditions: claims };
@@ -333,17 +260,8 @@ export class Runs {
     return result;
   }
 
-  #client(handler: { readonly id: string }, body: KubeBody, stop: Stop): Client {
-    const writer = this.#kind.level?.writerOf(this.#memory, handler.id);
-    return handlerClient(this.#kind, handler.id, body, stop.signal, writer);
-  }
-
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
-  #gather(
-    handler: Exclude<Handler, IndexHandler>,
-    draft: PatchDraft,
-    { outcome }: AttemptResult,
-  ): JsonObject | undefined {
+  #gather(handler: ObjectHandler, draft: PatchDraft, { outcome }: AttemptResult): JsonObject | undefined {
     let changes = draft.mergePatch;
     // What handlers of events and failures return is nobody's business.
     if (outcome.type === "done" && outcome.result !== undefined && "retry" in handler) {
@@ -357,18 +275,6 @@ export class Runs {
     return changes;
   }
 
-  #note(handler: Exclude<Handler, IndexHandler>, result: AttemptResult, tookMs: number): void {
-    const { outcome, error } = tracedEnd(result);
-    this.#kind.measures.ran(handler.id, outcome, tookMs);
-    notesOf(this.#memory).ran.push({
-      handler: handler.id,
-      reason: handler.type === "change" ? this.#reason : handler.type,
-      outcome,
-      message: error === undefined ? undefined : errorMessage(error),
-      tookMs,
-    });
-  }
-
   /** How an attempt ended; failures are told with what follows from them, when the turn is settled. */
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, tookMs: number): void {
     if (!this.#logger.wants("warn") || (!this.#logger.wants("info") && result.error === undefined)) return;
@@ -380,28 +286,4 @@ export class Runs {
       this.#logger.info("handler was stopped", { ...fields, why: (result.error as { why?: string } | undefined)?.why });
     }
   }
-}
-
-/** How an attempt ended, in the words of the journal and of traces. */
-export function tracedEnd({ outcome, error }: AttemptResult): TracedEnd {
-  if (outcome.type === "temporary" && outcome.waitsForStep) return { outcome: "waits for a step", error };
-  return { outcome: outcome.type === "temporary" && outcome.waits ? "waits" : OUTCOMES[outcome.type], error };
-}
-
-/** Which handler a line is about, and where to find it. */
-export function named({
-  id,
-  place,
-}: {
-  readonly id: string;
-  readonly place: string | undefined;
-}): Record<string, unknown> {
-  return { handler: id, at: place };
-}
-
-/** An error as log fields: with its stack the first time, if it was not thrown on purpose. */
-export function errorFields(error: unknown, first: boolean): Record<string, unknown> {
-  if (!(error instanceof Error)) return { error: errorMessage(error) };
-  const onPurpose = error instanceof TemporaryError || error instanceof PermanentError;
-  return { error: errorMessage(error), ...(first && !onPurpose && { stack: error.stack }) };
 }

@@ -1,0 +1,21 @@
+/** What log lines about handlers have in common. */
+import { errorMessage } from "@lotse/client/meta";
+import { PermanentError, TemporaryError } from "../declare/index.ts";
+
+/** Which handler a line is about, and where to find it. */
+export function named({
+  id,
+  place,
+}: {
+  readonly id: string;
+  readonly place: string | undefined;
+}): Record<string, unknown> {
+  return { handler: id, at: place };
+}
+
+/** An error as log fields: with its stack the first time, if it was not thrown on purpose. */
+export function errorFields(error: unknown, first: boolean): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: errorMessage(error) };
+  const onPurpose = error instanceof TemporaryError || error instanceof PermanentError;
+  return { error: errorMessage(error), ...(first && !onPurpose && { stack: error.stack }) };
+}
