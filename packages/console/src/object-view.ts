@@ -1,7 +1,6 @@
 /** One object as the page shows it: readable, without what nobody reads and without what nobody should see. */
 import type { KubeBody } from "@lotse/client";
-import { isObject } from "@lotse/client/meta";
-import { toYaml } from "./yaml.ts";
+import { isObject, toYaml } from "@lotse/client/meta";
 
 /** What the page gets of one object. */
 export interface ObjectView {

@@ -54,3 +54,4 @@ export {
 export { untilAborted } from "./until-aborted.ts";
 export { VirtualClock } from "./virtual-clock.ts";
 export { foreignOrigin, isForeignHost, type WebHeaders } from "./web-guard.ts";
+export { Commented, toYaml, toYamlStream } from "./yaml-write.ts";

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { CustomResourceDefinition } from "@lotse/client";
+import { toYaml, toYamlStream } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { resource } from "../declare/index.ts";
-import { toYaml, toYamlStream } from "../generate/index.ts";
 import { main } from "./main.ts";
 import { testIo } from "./test-io.ts";
 

@@ -2,6 +2,7 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { loadManifests } from "@lotse/client";
+import { toYaml, toYamlStream } from "@lotse/client/meta";
 import { isResourceClass } from "../declare/index.ts";
 import {
   type About,
@@ -14,8 +15,6 @@ import {
   type Need,
   networkPolicyManifest,
   olmBundle,
-  toYaml,
-  toYamlStream,
 } from "../generate/index.ts";
 import { type PermissionScope, permissionsOf, stopLimitOf } from "../operator/index.ts";
 import type { ConnectOptions } from "./connect.ts";

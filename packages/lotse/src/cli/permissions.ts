@@ -1,7 +1,8 @@
 /** What may we do? Asks the server, and compares it with what operators need. Decisions are below the questions. */
 import { setMaxListeners } from "node:events";
 import { type authorizationv1, type Client, KubeError, Namespace } from "@lotse/client";
-import { type GrantInput, grantManifests, type Need, rulesFor, toYamlStream } from "../generate/index.ts";
+import { toYamlStream } from "@lotse/client/meta";
+import { type GrantInput, grantManifests, type Need, rulesFor } from "../generate/index.ts";
 import { parseNamespaces } from "../informers/index.ts";
 
 /** What is missing, and what could not be found out. */

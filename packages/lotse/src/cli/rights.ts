@@ -4,7 +4,8 @@
  * before production.
  */
 import type { KubeBody } from "@lotse/client";
-import { accessManifests, Commented } from "../generate/index.ts";
+import { Commented } from "@lotse/client/meta";
+import { accessManifests } from "../generate/index.ts";
 import { type Operator, permissionsOf } from "../operator/index.ts";
 import { handlerNeeds, unseenTexts } from "./handler-needs.ts";
 import type { Io } from "./io.ts";

@@ -1,7 +1,8 @@
 /** A ServiceAccount and what it may do: a Role where the operator works, a ClusterRole for what has no namespace. */
+
+import { Commented } from "@lotse/client/meta";
 import { labelsOf } from "./deployment.ts";
 import { type Need, type Rule, rulesFor } from "./rbac.ts";
-import { Commented } from "./yaml.ts";
 
 /** Who gets the rights, and where. */
 export interface AccessInput {

@@ -1,6 +1,7 @@
 /** What can be set in a chart: the values, a word about each, and the schema that refuses wrong ones. */
+
+import { Commented } from "@lotse/client/meta";
 import { EXPLAIN_PORT, HEALTH_PORT } from "./deployment.ts";
-import { Commented } from "./yaml.ts";
 
 /** What the values begin with. */
 export interface ChartDefaults {

@@ -1,5 +1,6 @@
 /** The Helm chart of an operator: its definitions, its rights and its Deployment, with values that a schema checks. */
 import type { CustomResourceDefinition } from "@lotse/client";
+import { toYaml } from "@lotse/client/meta";
 import type { About } from "./about.ts";
 import { ruleWithReason } from "./access.ts";
 import { terminationSeconds } from "./deployment.ts";
@@ -13,7 +14,6 @@ import {
 } from "./helm-templates.ts";
 import { type ChartDefaults, chartValues, chartValuesSchema } from "./helm-values.ts";
 import { type Need, rulesFor } from "./rbac.ts";
-import { toYaml } from "./yaml.ts";
 
 /** One file of what is made; `name` is relative, with slashes. */
 export interface GeneratedFile {

@@ -19,4 +19,3 @@ export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
 export { needOf, parseRecording, type RecordedRequest, recorder } from "./recording.ts";
 export { SchemaError, type SchemaGap } from "./structural.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";
-export { Commented, toYaml, toYamlStream } from "./yaml.ts";

@@ -1,3 +1,4 @@
+import { toYaml } from "@lotse/client/meta";
 import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -7,7 +8,6 @@ import type { GeneratedFile } from "./helm.ts";
 import { type BundleInput, olmBundle } from "./olm.ts";
 import type { Need } from "./rbac.ts";
 import { type BundleObject, validateBundle } from "./test-olm-rules.ts";
-import { toYaml } from "./yaml.ts";
 
 const Rate = resource({
   group: "rates.example.com",

@@ -3,14 +3,13 @@
  * Deployment, the definitions, and the annotations by which a catalogue finds all of it.
  */
 import type { CustomResourceDefinition } from "@lotse/client";
-import { KubeError } from "@lotse/client/meta";
+import { KubeError, toYaml } from "@lotse/client/meta";
 import type { About } from "./about.ts";
 import { ruleWithReason } from "./access.ts";
 import { DEFINITIONS_ARE_THERE, deploymentSpec, labelsOf, type Variable } from "./deployment.ts";
 import { exampleOf } from "./example.ts";
 import type { GeneratedFile } from "./helm.ts";
 import { type Need, rulesFor } from "./rbac.ts";
-import { toYaml } from "./yaml.ts";
 
 /** What a bundle is made of. */
 export interface BundleInput {
