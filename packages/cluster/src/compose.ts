@@ -13,6 +13,7 @@ import {
   type Controller,
   type ControllerContext,
   DefinitionController,
+  EventExpiry,
   FlowControlController,
   GarbageCollector,
   NamespaceController,
@@ -147,6 +148,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     controllers: [
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
+      new EventExpiry(context),
       new ServerRecords(context, () => state.facts as ServerFacts),
       ...chosenControllers(chosen, context, caPem),
       ...access.controllers(context, caPem, chosen),

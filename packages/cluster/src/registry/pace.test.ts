@@ -67,6 +67,28 @@ describe("work that the server does by itself", () => {
     expect(done).toEqual(["a", "a", "b", "c"]);
   });
 
+  it("is admitted by what it has cost before, where many ask before any of them has begun", async () => {
+    let now = 0;
+    const clock = { now: () => now, monotonic: () => now, after: () => () => {} };
+    const loop = new Loop({ clock, budgetMs: 6 });
+    const turns: number[] = [];
+    for (let turn = 0; turn < 40; turn++) {
+      const began = now;
+      // Each says that it would work, and works a little later.
+      for (let at = 0; at < 10; at++) {
+        void Promise.resolve(loop.pace.rest()).then(() => {
+          now += 3;
+        });
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+      turns.push(now - began);
+      for (let at = 0; at <= 10; at++) await loop.turn();
+    }
+    expect(turns[0]).toBe(30);
+    expect(Math.max(...turns.slice(10))).toBeLessThanOrEqual(6);
+    expect(Math.min(...turns.slice(10))).toBeGreaterThan(0);
+  });
+
   it("takes turns in the order of arrival, one of those who wait to a turn", async () => {
     const loop = new Loop({ pieces: 1 });
     const done: string[] = [];

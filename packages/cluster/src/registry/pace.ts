@@ -8,7 +8,7 @@ export interface PaceOptions {
   readonly defer: (fn: () => void) => void;
   /** How long own work may go on in one turn of the event loop. */
   readonly budgetMs?: number;
-  /** How many pieces of work one turn takes, however quick they are: what a clock that stands still goes by. */
+  /** How many pieces of work one turn takes at most, however quick they are: what a clock that stands still goes by. */
   readonly pieces?: number;
   /** How many turns patient work is put off at most. */
   readonly patience?: number;
@@ -27,11 +27,15 @@ interface Patient {
 const stopping = () =>
   new StatusError({ code: 503, reason: "ServiceUnavailable", message: "the cluster is being stopped" });
 
+/** How much the turn that is over counts in what a piece of work costs. */
+const NEWEST = 0.2;
+
 /**
  * Shares the event loop between the work that the server does by itself and everybody who waits for an answer. Whatever
  * could go on for long (controllers, the kubelet, deletions of many objects) asks before each piece of work, and waits
  * for a later turn when this one has had enough. All of them share one budget, so that many who are quick each are not
- * slow together.
+ * slow together. Many ask in the same moment, before any of them has begun: what their pieces will take is told by what
+ * pieces took in earlier turns.
  *
  * Those who wait come one to a turn: when a turn is over cannot be known before the next begins.
  */
@@ -43,6 +47,8 @@ export class Pace {
   #open = false;
   #since = 0;
   #done = 0;
+  /** What a piece of work has cost lately. */
+  #pieceMs = 0;
   #deferred = false;
   /** Virtual time must not pass while work waits: this holds a call that is due now. */
   #hold: (() => void) | undefined;
@@ -68,8 +74,7 @@ export class Pace {
   rest(): Promise<void> | undefined {
     if (this.#stopped) return Promise.reject(stopping());
     if (!this.#open) this.#begin();
-    const { clock, budgetMs, pieces } = this.#options;
-    if (this.#queued === 0 && this.#done < pieces && clock.monotonic() - this.#since < budgetMs) {
+    if (this.#queued === 0 && this.#hasRoom()) {
       this.#count();
       return undefined;
     }
@@ -109,6 +114,13 @@ export class Pace {
     return this.#waiting.length - this.#first;
   }
 
+  #hasRoom(): boolean {
+    const { clock, budgetMs, pieces } = this.#options;
+    if (this.#done === 0) return true;
+    const expected = (this.#done + 1) * this.#pieceMs;
+    return this.#done < pieces && expected <= budgetMs && clock.monotonic() - this.#since < budgetMs;
+  }
+
   #begin(): void {
     this.#open = true;
     this.#turns++;
@@ -146,13 +158,22 @@ export class Pace {
   /** A new turn of the event loop. */
   #next(): void {
     this.#letGo();
-    this.#open = false;
+    this.#close();
     const run = this.#take();
     if (!run) return;
     this.#begin();
     this.#count();
     if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
     run();
+  }
+
+  /** The turn is over: what its pieces took is known now. */
+  #close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    if (this.#done === 0) return;
+    const ms = (this.#options.clock.monotonic() - this.#since) / this.#done;
+    this.#pieceMs += (ms - this.#pieceMs) * NEWEST;
   }
 
   #take(): (() => void) | undefined {
