@@ -125,6 +125,22 @@ describe("work that the server does by itself", () => {
     expect(done.slice(4)).toEqual(["b", "b", "b", "impatient", ...Array.from({ length: 17 }, () => "b")]);
   });
 
+  it("waits for as many quiet moments as it asks for, wherever they are", async () => {
+    const loop = new Loop({ pieces: 1 });
+    const done: string[] = [];
+    loop.pace.whenQuiet(() => done.push("dear"), { quiet: 3, turns: 1_000 });
+    loop.pace.whenQuiet(() => done.push("cheap"));
+    await loop.turn();
+    expect(done).toEqual(["cheap"]);
+    void loop.work("a", 5, done);
+    for (let at = 0; at < 6; at++) await loop.turn();
+    expect(done.filter((name) => name === "a")).toHaveLength(5);
+    expect(done).not.toContain("dear");
+    for (let at = 0; at < 2; at++) await loop.turn();
+    expect(done.at(-1)).toBe("dear");
+    expect(loop.clock.pending).toBe(0);
+  });
+
   it("ends with the cluster, and leaves nothing behind", async () => {
     const loop = new Loop({ pieces: 1 });
     const done: string[] = [];

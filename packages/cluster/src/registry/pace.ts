@@ -10,7 +10,7 @@ export interface PaceOptions {
   readonly budgetMs?: number;
   /** How many pieces of work one turn takes at most, however quick they are: what a clock that stands still goes by. */
   readonly pieces?: number;
-  /** How many turns patient work is put off at most. */
+  /** How many turns patient work is put off at most, unless it says so itself. */
   readonly patience?: number;
 }
 
@@ -19,8 +19,17 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
+/** How long work is put off that costs the same whether one thing has changed or a hundred. */
+export interface Patience {
+  /** Turns for which nobody else has waited; one unless told. What is dear waits for more of them. */
+  readonly quiet?: number;
+  /** Turns at most, however busy they are. */
+  readonly turns?: number;
+}
+
 interface Patient {
   readonly run: () => void;
+  quiet: number;
   left: number;
 }
 
@@ -85,12 +94,12 @@ export class Pace {
   }
 
   /**
-   * Calls back in a turn for which nobody else has waited, or when that does not come for too long. For work that costs
-   * the same whether one thing has changed or a hundred. The returned function takes it back.
+   * Calls back after some turns for which nobody else has waited, or when these do not come for too long. For work that
+   * costs the same whether one thing has changed or a hundred. The returned function takes it back.
    */
-  whenQuiet(run: () => void): () => void {
+  whenQuiet(run: () => void, { quiet = 1, turns = this.#options.patience }: Patience = {}): () => void {
     if (this.#stopped) return () => {};
-    const entry = { run, left: this.#options.patience };
+    const entry = { run, quiet, left: turns };
     this.#patient.push(entry);
     this.#schedule();
     return () => {
@@ -160,10 +169,10 @@ export class Pace {
     this.#letGo();
     this.#close();
     const run = this.#take();
+    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
     if (!run) return;
     this.#begin();
     this.#count();
-    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
     run();
   }
 
@@ -177,12 +186,13 @@ export class Pace {
   }
 
   #take(): (() => void) | undefined {
-    for (const entry of this.#patient) entry.left--;
-    const [eldest] = this.#patient;
-    if (eldest && (this.#queued === 0 || eldest.left <= 0)) {
-      this.#patient.shift();
-      return eldest.run;
+    for (const entry of this.#patient) {
+      entry.left--;
+      if (this.#queued === 0) entry.quiet--;
     }
+    const ripe = this.#patient.findIndex(({ quiet, left }) => quiet <= 0 || left <= 0);
+    const [patient] = ripe < 0 ? [] : this.#patient.splice(ripe, 1);
+    if (patient) return patient.run;
     if (this.#queued === 0) return undefined;
     const run = this.#waiting[this.#first++]?.resolve;
     // In larger steps, because taking one off the front moves all the others.
