@@ -6,6 +6,8 @@ export interface PaceOptions {
   readonly clock: Clock;
   /** Calls back in a later turn of the event loop, after whatever input has come meanwhile. */
   readonly defer: (fn: () => void) => void;
+  /** Calls back in this turn, after every promise has settled that can: what was begun is then done, or waits itself. */
+  readonly afterPromises: (fn: () => void) => void;
   /** How long own work may go on in one turn of the event loop. */
   readonly budgetMs?: number;
   /** How many pieces of work one turn takes at most, however quick they are: what a clock that stands still goes by. */
@@ -36,33 +38,32 @@ interface Patient {
 const stopping = () =>
   new StatusError({ code: 503, reason: "ServiceUnavailable", message: "the cluster is being stopped" });
 
-/** How much the turn that is over counts in what a piece of work costs. */
-const NEWEST = 0.2;
-
 /**
  * Shares the event loop between the work that the server does by itself and everybody who waits for an answer. Whatever
  * could go on for long (controllers, the kubelet, deletions of many objects) asks before each piece of work, and waits
  * for a later turn when this one has had enough. All of them share one budget, so that many who are quick each are not
- * slow together. Many ask in the same moment, before any of them has begun: what their pieces will take is told by what
- * pieces took in earlier turns.
+ * slow together.
  *
- * Those who wait come one to a turn: when a turn is over cannot be known before the next begins.
+ * One piece at a time: the next one is let in when all promises of the one before have settled, so that its time is
+ * known. Were many let in at once, each of them quick to ask and slow to work, they would all work in this one turn.
  */
 export class Pace {
   readonly #options: Required<PaceOptions>;
   #waiting: Waiter[] = [];
   #first = 0;
   #patient: Patient[] = [];
+  /** A turn is under way in which work was done. */
   #open = false;
+  /** Somebody was let in and is not known to be done. */
+  #busy = false;
   #since = 0;
   #done = 0;
-  /** What a piece of work has cost lately. */
-  #pieceMs = 0;
   #deferred = false;
   /** Virtual time must not pass while work waits: this holds a call that is due now. */
   #hold: (() => void) | undefined;
   #turns = 0;
   #most = 0;
+  #longest = 0;
   #stopped = false;
 
   constructor(options: PaceOptions) {
@@ -79,12 +80,16 @@ export class Pace {
     return this.#most;
   }
 
+  /** The most milliseconds that the own work of one turn took. */
+  get longest(): number {
+    return this.#longest;
+  }
+
   /** Asked before each piece of work: undefined when it may be done now, else it is waited for. */
   rest(): Promise<void> | undefined {
     if (this.#stopped) return Promise.reject(stopping());
-    if (!this.#open) this.#begin();
-    if (this.#queued === 0 && this.#hasRoom()) {
-      this.#count();
+    if (!this.#busy && this.#queued === 0 && this.#hasRoom()) {
+      this.#letIn();
       return undefined;
     }
     return new Promise((resolve, reject) => {
@@ -125,21 +130,34 @@ export class Pace {
 
   #hasRoom(): boolean {
     const { clock, budgetMs, pieces } = this.#options;
-    if (this.#done === 0) return true;
-    const expected = (this.#done + 1) * this.#pieceMs;
-    return this.#done < pieces && expected <= budgetMs && clock.monotonic() - this.#since < budgetMs;
+    return !this.#open || (this.#done < pieces && clock.monotonic() - this.#since < budgetMs);
   }
 
-  #begin(): void {
-    this.#open = true;
-    this.#turns++;
-    this.#done = 0;
-    this.#since = this.#options.clock.monotonic();
-    this.#defer();
-  }
-
-  #count(): void {
+  #letIn(): void {
+    if (!this.#open) {
+      this.#open = true;
+      this.#turns++;
+      this.#done = 0;
+      this.#since = this.#options.clock.monotonic();
+      this.#defer();
+    }
     this.#most = Math.max(this.#most, ++this.#done);
+    this.#busy = true;
+    this.#options.afterPromises(() => this.#finished());
+  }
+
+  /** Whoever was let in has done what it could do: the next one, if this turn has time for it. */
+  #finished(): void {
+    this.#busy = false;
+    if (this.#open) this.#longest = Math.max(this.#longest, this.#options.clock.monotonic() - this.#since);
+    if (this.#open && this.#hasRoom()) this.#admit(this.#firstWaiting());
+  }
+
+  #admit(run: (() => void) | undefined): void {
+    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
+    if (!run) return;
+    this.#letIn();
+    run();
   }
 
   #defer(): void {
@@ -155,7 +173,6 @@ export class Pace {
     this.#defer();
     this.#hold ??= this.#options.clock.after(0, () => {
       this.#hold = undefined;
-      this.#next();
     });
   }
 
@@ -167,32 +184,20 @@ export class Pace {
   /** A new turn of the event loop. */
   #next(): void {
     this.#letGo();
-    this.#close();
-    const run = this.#take();
-    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
-    if (!run) return;
-    this.#begin();
-    this.#count();
-    run();
-  }
-
-  /** The turn is over: what its pieces took is known now. */
-  #close(): void {
-    if (!this.#open) return;
     this.#open = false;
-    if (this.#done === 0) return;
-    const ms = (this.#options.clock.monotonic() - this.#since) / this.#done;
-    this.#pieceMs += (ms - this.#pieceMs) * NEWEST;
+    this.#admit(this.#busy ? undefined : (this.#ripe() ?? this.#firstWaiting()));
   }
 
-  #take(): (() => void) | undefined {
+  #ripe(): (() => void) | undefined {
     for (const entry of this.#patient) {
       entry.left--;
       if (this.#queued === 0) entry.quiet--;
     }
-    const ripe = this.#patient.findIndex(({ quiet, left }) => quiet <= 0 || left <= 0);
-    const [patient] = ripe < 0 ? [] : this.#patient.splice(ripe, 1);
-    if (patient) return patient.run;
+    const at = this.#patient.findIndex(({ quiet, left }) => quiet <= 0 || left <= 0);
+    return at < 0 ? undefined : this.#patient.splice(at, 1)[0]?.run;
+  }
+
+  #firstWaiting(): (() => void) | undefined {
     if (this.#queued === 0) return undefined;
     const run = this.#waiting[this.#first++]?.resolve;
     // In larger steps, because taking one off the front moves all the others.
