@@ -263,9 +263,11 @@ function reachable(host: string): string {
 /** Of a network for documentation: a machine that has no network at all is nowhere. */
 const NOBODY = "192.0.2.1";
 const LONG_HISTORY = 1_000_000;
+const LARGE_HISTORY = 64 * 1_024 * 1_024;
 
 function changesOf(store: Store, wanted: boolean | number | undefined): ReadChanges {
   if (!wanted) return (table, key) => store.changesOf(table, key);
-  const history = new ChangeHistory(store, wanted === true ? LONG_HISTORY : wanted);
+  const changes = wanted === true ? LONG_HISTORY : wanted;
+  const history = new ChangeHistory(store, { changes, bytes: LARGE_HISTORY });
   return (table, key) => history.of(table, key);
 }

@@ -13,6 +13,7 @@ import {
   type Controller,
   type ControllerContext,
   DefinitionController,
+  EventExpiry,
   FlowControlController,
   GarbageCollector,
   NamespaceController,
@@ -108,7 +109,12 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     clock,
     random,
     uuid,
-    pace: new Pace({ clock, defer: (fn) => void setImmediate(fn) }),
+    pace: new Pace({
+      clock,
+      defer: (fn) => void setImmediate(fn),
+      // Ticks come when no promise is left to settle, if it is a promise that asks for them.
+      afterPromises: (fn) => queueMicrotask(() => process.nextTick(fn)),
+    }),
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.
       access.creationChecks,
@@ -147,6 +153,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     controllers: [
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
+      new EventExpiry(context),
       new ServerRecords(context, () => state.facts as ServerFacts),
       ...chosenControllers(chosen, context, caPem),
       ...access.controllers(context, caPem, chosen),

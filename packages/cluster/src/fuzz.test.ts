@@ -12,7 +12,7 @@ import { Cluster } from "./index.ts";
 import { type Fuzzed, RequestGenerator } from "./test-fuzz.ts";
 import { call, define, widgetDefinition } from "./test-requests.ts";
 
-const COUNT = Number(process.env.LOTSE_FUZZ ?? 4_000);
+const COUNT = Number(process.env.LOTSE_FUZZ ?? 2_500);
 const SEED = 20_261_116;
 const LANES = 8;
 

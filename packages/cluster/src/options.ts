@@ -108,8 +108,8 @@ export interface ClusterOptions {
    */
   readonly sync?: boolean;
   /**
-   * How many changes `cluster.history()` reaches back to, `true` for a million. Unless told, it tells what the cluster
-   * remembers anyway: the last minutes.
+   * How many changes `cluster.history()` reaches back to, `true` for a million; of all objects together no more than
+   * about 64 MiB of their JSON. Unless told, it tells what the cluster remembers anyway: the last minutes.
    */
   readonly history?: boolean | number;
   /** `false`: none at all, as a bare kube-apiserver that nobody has given a kube-controller-manager. */

@@ -156,7 +156,7 @@ describe("words of JavaScript", () => {
       ],
     ];
     const questions: Question[] = [];
-    for (const word of WORDS) {
+    for (const [at, word] of WORDS.entries()) {
       const values = [
         word,
         `${word}=${word}`,
@@ -165,8 +165,9 @@ describe("words of JavaScript", () => {
         `!${word}`,
         btoa(`{"v":"${word}"}`),
       ];
-      for (const name of [...parameters, word]) {
-        for (const value of values) {
+      for (const [turn, name] of [...parameters, word].entries()) {
+        // Each parameter gets each form of value, and each word in two of them.
+        for (const value of values.filter((_, form) => (form + at + turn) % 3 === 0)) {
           const query = `?${name}=${encodeURIComponent(value)}`;
           questions.push({ method: "GET", path: `/api/v1/pods${query}` });
           questions.push({

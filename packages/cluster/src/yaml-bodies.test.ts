@@ -30,17 +30,18 @@ describe("YAML in a request", () => {
   });
 
   it("tells of thirty thousand keys that are there twice, as errors or as far as warnings go", async () => {
-    const keys = (from: string) => Array.from({ length: 30_000 }, (_, i) => `  ${from}${i}: v`).join("\n");
+    const keys = (from: string, length = 30_000) => Array.from({ length }, (_, i) => `  ${from}${i}: v`).join("\n");
     const body = `${HEAD}data:\n${keys("k")}\n${keys("k")}\n`;
     const strict = await post(body, "?fieldValidation=Strict");
     expect(strict.status).toBe(400);
     expect(strict.body.message).toContain('yaml: unmarshal errors:\n  line 30006: key "k0" already set in map\n');
     expect(strict.body.message.match(/already set in map/g)).toHaveLength(30_000);
-    const warned = await post(body, "?dryRun=All");
+    const fewer = `${HEAD}data:\n${keys("k", 3_000)}\n${keys("k", 3_000)}\n`;
+    const warned = await post(fewer, "?dryRun=All");
     expect(warned.status).toBe(201);
-    expect(warned.warnings[0]).toBe('299 - "line 30006: key \\"k0\\" already set in map"');
+    expect(warned.warnings[0]).toBe('299 - "line 3006: key \\"k0\\" already set in map"');
     expect(warned.warnings.length).toBeLessThan(200);
-    const ignored = await post(body, "?dryRun=All&fieldValidation=Ignore");
+    const ignored = await post(fewer, "?dryRun=All&fieldValidation=Ignore");
     expect(ignored.warnings).toEqual([]);
     const json = `{"apiVersion":"v1","kind":"ConfigMap","data":{${Array(30_000).fill('"k":"v"').join(",\n")}}}`;
     const applied = await apply(json, "&fieldValidation=Strict");

@@ -3,11 +3,15 @@ import { describe, expect, it } from "vitest";
 import { type Backend, Pace } from "../registry/index.ts";
 import { WorkQueue } from "./controller.ts";
 
+const afterPromises = (fn: () => void) => queueMicrotask(() => process.nextTick(fn));
 const macrotask = () => new Promise((resolve) => setImmediate(resolve));
 
 function newBackend(): Backend {
   const clock = new VirtualClock();
-  return { clock, pace: new Pace({ clock, defer: (fn) => void setImmediate(fn) }) } as unknown as Backend;
+  return {
+    clock,
+    pace: new Pace({ clock, defer: (fn) => void setImmediate(fn), afterPromises }),
+  } as unknown as Backend;
 }
 
 async function settled(queue: WorkQueue): Promise<void> {

@@ -32,7 +32,8 @@ const RETRY_MS = 1_000;
  * its work runs is worked on again. Failed work is tried again after a while, so that controllers heal by themselves.
  *
  * A turn that looks at many objects is not taken for each of them that changes, which would make the work for N objects
- * N²: it waits until an eighth of them have changed, or until there is nothing else to do.
+ * N²: it waits until an eighth of them have changed, or until there has been nothing else to do for some turns of the
+ * event loop, the more of them, the more objects there are.
  */
 export class WorkQueue {
   readonly #work: (key: string) => Promise<void>;
@@ -73,7 +74,8 @@ export class WorkQueue {
     const put = this.#put.get(key);
     if (weight < HEAVY) this.add(key);
     else if (!put) {
-      const cancel = this.#backend.pace.whenQuiet(() => this.add(key));
+      const patience = { quiet: Math.ceil((2 * weight) / HEAVY), turns: Math.max(HEAVY, weight / 2) };
+      const cancel = this.#backend.pace.whenQuiet(() => this.add(key), patience);
       this.#put.set(key, { wakes: 1, cancel });
     } else if (++put.wakes * SHARE >= weight) this.add(key);
   }

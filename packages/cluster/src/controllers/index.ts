@@ -1,6 +1,7 @@
 export { bootstrap, type ServerPlace } from "./bootstrap.ts";
 export { type Controller, type ControllerContext, type QueueOptions, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
+export { EventExpiry } from "./event-expiry.ts";
 export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
 export { LabelIndex } from "./label-index.ts";

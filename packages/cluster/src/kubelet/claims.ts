@@ -1,14 +1,19 @@
 import { type ApiObject, fromStore, listAt, objectAt } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
 
+/** The keys of the claims that a pod names. */
+export function claimKeys(pod: ApiObject): string[] {
+  return listAt(pod, "spec", "volumes").flatMap((volume) => {
+    const { claimName } = objectAt(volume, "persistentVolumeClaim");
+    return typeof claimName === "string" ? [`${pod.metadata.namespace}/${claimName}`] : [];
+  });
+}
+
 /** Why a pod's claims keep it from having a node; undefined when they do not. */
 export function claimRefusal(store: Store, pod: ApiObject): string | undefined {
-  const names = listAt(pod, "spec", "volumes").flatMap((volume) => {
-    const { claimName } = objectAt(volume, "persistentVolumeClaim");
-    return typeof claimName === "string" ? [claimName] : [];
-  });
-  for (const name of names) {
-    const entry = store.get("persistentvolumeclaims", `${pod.metadata.namespace}/${name}`);
+  for (const key of claimKeys(pod)) {
+    const entry = store.get("persistentvolumeclaims", key);
+    const name = key.slice(key.indexOf("/") + 1);
     if (!entry) return `persistentvolumeclaim "${name}" not found`;
     const claim = fromStore(entry.object);
     if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`;

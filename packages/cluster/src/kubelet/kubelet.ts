@@ -13,7 +13,7 @@ import {
   type WriteOptions,
 } from "../registry/index.ts";
 import type { PodConnection } from "./bytes.ts";
-import { claimRefusal } from "./claims.ts";
+import { claimKeys, claimRefusal } from "./claims.ts";
 import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";
@@ -77,12 +77,10 @@ export class Kubelet implements Controller, NodePods {
         if (change.type === "deleted") this.#gone(change.key);
         else this.#seen(change.key, fromStore(change.object));
       }),
-      ...["nodes", "persistentvolumeclaims"].map((table) =>
-        store.watch(table, store.revision, () => {
-          const waiting = [...this.#refused];
-          this.#refused.clear();
-          for (const key of waiting) this.#look(key);
-        }),
+      store.watch("nodes", store.revision, () => this.#lookAgain(() => true)),
+      // Each claim has few pods that wait for it, and many others may wait for theirs.
+      store.watch("persistentvolumeclaims", store.revision, ({ key }) =>
+        this.#lookAgain((pod) => claimKeys(pod).includes(key)),
       ),
     ];
     for (const entry of store.list("pods")) this.#seen(entry.key, fromStore(entry.object));
@@ -149,6 +147,17 @@ export class Kubelet implements Controller, NodePods {
     return worker?.uid === pod.metadata.uid ? worker : undefined;
   }
 
+  /** Pods without a node, of those that something has changed for. */
+  #lookAgain(concerns: (pod: ApiObject) => boolean): void {
+    const { store } = this.#options.context.backend;
+    for (const key of [...this.#refused]) {
+      const entry = store.get("pods", key);
+      if (entry && !concerns(fromStore(entry.object))) continue;
+      this.#refused.delete(key);
+      this.#look(key);
+    }
+  }
+
   #look(key: string): void {
     const entry = this.#options.context.backend.store.get("pods", key);
     if (entry) this.#seen(key, fromStore(entry.object));
@@ -208,7 +217,9 @@ export class Kubelet implements Controller, NodePods {
       const now = backend.clock.now();
       if (why) {
         // What was said before is not said again each time that somebody looks.
-        if (scheduledCondition(pod)?.message !== why.message) await this.#tellPlacement(pod, { refused: why.message });
+        const said = scheduledCondition(pod);
+        if (said?.message === why.message && said?.reason === why.reason) return;
+        if (said?.message !== why.message) await this.#tellPlacement(pod, { refused: why.message });
         await this.#change("pods", namespace, name, "status", (object) =>
           unschedulablePod(object, why.reason, why.message, now),
         );

@@ -69,7 +69,7 @@ export {
   toStore,
 } from "./object.ts";
 export { generateName } from "./object-meta.ts";
-export { Pace, type PaceOptions } from "./pace.ts";
+export { Pace, type PaceOptions, type Patience } from "./pace.ts";
 export {
   compilePatch,
   customPatchTypes,

@@ -2,6 +2,9 @@ import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Pace, type PaceOptions } from "./pace.ts";
 
+const afterPromises = (fn: () => void) => queueMicrotask(() => process.nextTick(fn));
+const macrotask = () => new Promise((resolve) => setImmediate(resolve));
+
 /** An event loop of which a test takes the turns. */
 class Loop {
   readonly clock = new VirtualClock();
@@ -9,13 +12,15 @@ class Loop {
   readonly pace: Pace;
 
   constructor(options: Partial<PaceOptions> = {}) {
-    this.pace = new Pace({ clock: this.clock, defer: (fn) => void this.#deferred.push(fn), ...options });
+    const defer = (fn: () => void) => void this.#deferred.push(fn);
+    this.pace = new Pace({ clock: this.clock, defer, afterPromises, ...options });
   }
 
   /** One turn: everything that was deferred, and all promises that settle by it. */
   async turn(): Promise<void> {
+    await macrotask();
     for (const fn of this.#deferred.splice(0)) fn();
-    await new Promise((resolve) => setImmediate(resolve));
+    await macrotask();
   }
 
   /** Does pieces of work as a controller does; tells each. */
@@ -33,6 +38,8 @@ describe("work that the server does by itself", () => {
     const loop = new Loop({ pieces: 4 });
     const done: string[] = [];
     void loop.work("a", 4, done);
+    expect(done).toEqual(["a"]);
+    await macrotask();
     expect(done).toEqual(["a", "a", "a", "a"]);
     await loop.turn();
     void loop.work("b", 1, done);
@@ -44,30 +51,38 @@ describe("work that the server does by itself", () => {
     const done: string[] = [];
     void loop.work("a", 3, done);
     void loop.work("b", 3, done);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(done).toEqual(["a", "a", "a", "b"]);
+    await macrotask();
+    expect(done).toEqual(["a", "a", "b", "a"]);
     await loop.turn();
-    await loop.turn();
-    expect(done).toEqual(["a", "a", "a", "b", "b", "b"]);
+    expect(done).toEqual(["a", "a", "b", "a", "b", "b"]);
     expect(loop.pace.most).toBe(4);
   });
 
-  it("lets others have it when the time is up", async () => {
+  it("lets others have it when the time is up, also where many ask before any of them has begun", async () => {
     let now = 0;
     const clock = { now: () => now, monotonic: () => now, after: () => () => {} };
     const loop = new Loop({ clock, budgetMs: 6 });
-    const done: string[] = [];
-    void loop.work("a", 2, done);
-    now = 5;
-    void loop.work("b", 1, done);
-    now = 6;
-    void loop.work("c", 1, done);
-    expect(done).toEqual(["a", "a", "b"]);
-    await loop.turn();
-    expect(done).toEqual(["a", "a", "b", "c"]);
+    let done = 0;
+    // Each asks at once, and works a few promises later.
+    const work = async () => {
+      await loop.pace.rest();
+      for (let at = 0; at < 20; at++) await undefined;
+      now += 4;
+      done++;
+    };
+    for (let at = 0; at < 10; at++) void work();
+    await macrotask();
+    expect(done).toBe(2);
+    for (let turn = 1; turn < 5; turn++) {
+      const began = now;
+      await loop.turn();
+      expect(now - began).toBe(8);
+    }
+    expect(done).toBe(10);
+    expect(loop.pace.longest).toBe(8);
   });
 
-  it("takes turns in the order of arrival, one of those who wait to a turn", async () => {
+  it("takes turns in the order of arrival, as many of those who wait to a turn as it takes", async () => {
     const loop = new Loop({ pieces: 1 });
     const done: string[] = [];
     for (const name of ["a", "b", "c"]) void loop.work(name, 2, done);
@@ -79,7 +94,7 @@ describe("work that the server does by itself", () => {
   });
 
   it("is done before virtual time goes on", async () => {
-    const loop = new Loop({ pieces: 1 });
+    const loop = new Loop({ pieces: 1, defer: (fn) => void setImmediate(fn) });
     const done: string[] = [];
     loop.clock.after(1, () => done.push("later"));
     void loop.work("a", 5, done);
@@ -101,6 +116,22 @@ describe("work that the server does by itself", () => {
     cancel();
     for (let at = 0; at < 30; at++) await loop.turn();
     expect(done.slice(4)).toEqual(["b", "b", "b", "impatient", ...Array.from({ length: 17 }, () => "b")]);
+  });
+
+  it("waits for as many quiet moments as it asks for, wherever they are", async () => {
+    const loop = new Loop({ pieces: 1 });
+    const done: string[] = [];
+    loop.pace.whenQuiet(() => done.push("dear"), { quiet: 3, turns: 1_000 });
+    loop.pace.whenQuiet(() => done.push("cheap"));
+    await loop.turn();
+    expect(done).toEqual(["cheap"]);
+    void loop.work("a", 5, done);
+    for (let at = 0; at < 6; at++) await loop.turn();
+    expect(done.filter((name) => name === "a")).toHaveLength(5);
+    expect(done).not.toContain("dear");
+    for (let at = 0; at < 2; at++) await loop.turn();
+    expect(done.at(-1)).toBe("dear");
+    expect(loop.clock.pending).toBe(0);
   });
 
   it("ends with the cluster, and leaves nothing behind", async () => {

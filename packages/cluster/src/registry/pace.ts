@@ -6,11 +6,13 @@ export interface PaceOptions {
   readonly clock: Clock;
   /** Calls back in a later turn of the event loop, after whatever input has come meanwhile. */
   readonly defer: (fn: () => void) => void;
+  /** Calls back in this turn, after every promise has settled that can: what was begun is then done, or waits itself. */
+  readonly afterPromises: (fn: () => void) => void;
   /** How long own work may go on in one turn of the event loop. */
   readonly budgetMs?: number;
-  /** How many pieces of work one turn takes, however quick they are: what a clock that stands still goes by. */
+  /** How many pieces of work one turn takes at most, however quick they are: what a clock that stands still goes by. */
   readonly pieces?: number;
-  /** How many turns patient work is put off at most. */
+  /** How many turns patient work is put off at most, unless it says so itself. */
   readonly patience?: number;
 }
 
@@ -19,8 +21,17 @@ interface Waiter {
   readonly reject: (error: Error) => void;
 }
 
+/** How long work is put off that costs the same whether one thing has changed or a hundred. */
+export interface Patience {
+  /** Turns for which nobody else has waited; one unless told. What is dear waits for more of them. */
+  readonly quiet?: number;
+  /** Turns at most, however busy they are. */
+  readonly turns?: number;
+}
+
 interface Patient {
   readonly run: () => void;
+  quiet: number;
   left: number;
 }
 
@@ -33,14 +44,18 @@ const stopping = () =>
  * for a later turn when this one has had enough. All of them share one budget, so that many who are quick each are not
  * slow together.
  *
- * Those who wait come one to a turn: when a turn is over cannot be known before the next begins.
+ * One piece at a time: the next one is let in when all promises of the one before have settled, so that its time is
+ * known. Were many let in at once, each of them quick to ask and slow to work, they would all work in this one turn.
  */
 export class Pace {
   readonly #options: Required<PaceOptions>;
   #waiting: Waiter[] = [];
   #first = 0;
   #patient: Patient[] = [];
+  /** A turn is under way in which work was done. */
   #open = false;
+  /** Somebody was let in and is not known to be done. */
+  #busy = false;
   #since = 0;
   #done = 0;
   #deferred = false;
@@ -48,6 +63,7 @@ export class Pace {
   #hold: (() => void) | undefined;
   #turns = 0;
   #most = 0;
+  #longest = 0;
   #stopped = false;
 
   constructor(options: PaceOptions) {
@@ -64,13 +80,16 @@ export class Pace {
     return this.#most;
   }
 
+  /** The most milliseconds that the own work of one turn took. */
+  get longest(): number {
+    return this.#longest;
+  }
+
   /** Asked before each piece of work: undefined when it may be done now, else it is waited for. */
   rest(): Promise<void> | undefined {
     if (this.#stopped) return Promise.reject(stopping());
-    if (!this.#open) this.#begin();
-    const { clock, budgetMs, pieces } = this.#options;
-    if (this.#queued === 0 && this.#done < pieces && clock.monotonic() - this.#since < budgetMs) {
-      this.#count();
+    if (!this.#busy && this.#queued === 0 && this.#hasRoom()) {
+      this.#letIn();
       return undefined;
     }
     return new Promise((resolve, reject) => {
@@ -80,12 +99,12 @@ export class Pace {
   }
 
   /**
-   * Calls back in a turn for which nobody else has waited, or when that does not come for too long. For work that costs
-   * the same whether one thing has changed or a hundred. The returned function takes it back.
+   * Calls back after some turns for which nobody else has waited, or when these do not come for too long. For work that
+   * costs the same whether one thing has changed or a hundred. The returned function takes it back.
    */
-  whenQuiet(run: () => void): () => void {
+  whenQuiet(run: () => void, { quiet = 1, turns = this.#options.patience }: Patience = {}): () => void {
     if (this.#stopped) return () => {};
-    const entry = { run, left: this.#options.patience };
+    const entry = { run, quiet, left: turns };
     this.#patient.push(entry);
     this.#schedule();
     return () => {
@@ -109,16 +128,36 @@ export class Pace {
     return this.#waiting.length - this.#first;
   }
 
-  #begin(): void {
-    this.#open = true;
-    this.#turns++;
-    this.#done = 0;
-    this.#since = this.#options.clock.monotonic();
-    this.#defer();
+  #hasRoom(): boolean {
+    const { clock, budgetMs, pieces } = this.#options;
+    return !this.#open || (this.#done < pieces && clock.monotonic() - this.#since < budgetMs);
   }
 
-  #count(): void {
+  #letIn(): void {
+    if (!this.#open) {
+      this.#open = true;
+      this.#turns++;
+      this.#done = 0;
+      this.#since = this.#options.clock.monotonic();
+      this.#defer();
+    }
     this.#most = Math.max(this.#most, ++this.#done);
+    this.#busy = true;
+    this.#options.afterPromises(() => this.#finished());
+  }
+
+  /** Whoever was let in has done what it could do: the next one, if this turn has time for it. */
+  #finished(): void {
+    this.#busy = false;
+    if (this.#open) this.#longest = Math.max(this.#longest, this.#options.clock.monotonic() - this.#since);
+    if (this.#open && this.#hasRoom()) this.#admit(this.#firstWaiting());
+  }
+
+  #admit(run: (() => void) | undefined): void {
+    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
+    if (!run) return;
+    this.#letIn();
+    run();
   }
 
   #defer(): void {
@@ -134,7 +173,6 @@ export class Pace {
     this.#defer();
     this.#hold ??= this.#options.clock.after(0, () => {
       this.#hold = undefined;
-      this.#next();
     });
   }
 
@@ -147,21 +185,19 @@ export class Pace {
   #next(): void {
     this.#letGo();
     this.#open = false;
-    const run = this.#take();
-    if (!run) return;
-    this.#begin();
-    this.#count();
-    if (this.#queued > 0 || this.#patient.length > 0) this.#schedule();
-    run();
+    this.#admit(this.#busy ? undefined : (this.#ripe() ?? this.#firstWaiting()));
   }
 
-  #take(): (() => void) | undefined {
-    for (const entry of this.#patient) entry.left--;
-    const [eldest] = this.#patient;
-    if (eldest && (this.#queued === 0 || eldest.left <= 0)) {
-      this.#patient.shift();
-      return eldest.run;
+  #ripe(): (() => void) | undefined {
+    for (const entry of this.#patient) {
+      entry.left--;
+      if (this.#queued === 0) entry.quiet--;
     }
+    const at = this.#patient.findIndex(({ quiet, left }) => quiet <= 0 || left <= 0);
+    return at < 0 ? undefined : this.#patient.splice(at, 1)[0]?.run;
+  }
+
+  #firstWaiting(): (() => void) | undefined {
     if (this.#queued === 0) return undefined;
     const run = this.#waiting[this.#first++]?.resolve;
     // In larger steps, because taking one off the front moves all the others.

@@ -1,14 +1,29 @@
+import { sizeOf } from "./size.ts";
 import type { Change, Store } from "./store.ts";
+
+interface Kept {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** How much a {@link ChangeHistory} keeps, of all objects together. */
+export interface HistoryBounds {
+  readonly changes: number;
+  /** About as many bytes of JSON. */
+  readonly bytes: number;
+}
 
 /** Every change since the start, object by object; the store itself forgets after some minutes. */
 export class ChangeHistory {
   readonly #changes = new Map<string, Change[]>();
-  readonly #order: string[] = [];
-  readonly #limit: number;
+  /** Oldest first; those before `#start` are forgotten. */
+  #order: Kept[] = [];
+  #start = 0;
+  #bytes = 0;
+  readonly #bounds: HistoryBounds;
 
-  /** Keeps the last `limit` changes of all objects together. */
-  constructor(store: Store, limit: number) {
-    this.#limit = limit;
+  constructor(store: Store, bounds: HistoryBounds) {
+    this.#bounds = bounds;
     store.watchAll((resource, change) => this.#add(`${resource} ${change.key}`, change));
   }
 
@@ -20,13 +35,26 @@ export class ChangeHistory {
     const known = this.#changes.get(id);
     if (known) known.push(change);
     else this.#changes.set(id, [change]);
-    this.#order.push(id);
-    // In larger steps, because taking one off the front moves all the others.
-    if (this.#order.length < this.#limit * 1.1 + 1) return;
-    for (const oldest of this.#order.splice(0, this.#order.length - this.#limit)) {
-      const changes = this.#changes.get(oldest);
-      changes?.shift();
-      if (changes?.length === 0) this.#changes.delete(oldest);
-    }
+    const bytes = sizeOf(change.object);
+    this.#order.push({ id, bytes });
+    this.#bytes += bytes;
+    // The newest one stays, however large it is.
+    while (this.#isTooMuch() && this.#order.length - this.#start > 1) this.#forgetFirst();
+  }
+
+  #isTooMuch(): boolean {
+    return this.#order.length - this.#start > this.#bounds.changes || this.#bytes > this.#bounds.bytes;
+  }
+
+  #forgetFirst(): void {
+    const { id, bytes } = this.#order[this.#start++] as Kept;
+    this.#bytes -= bytes;
+    const changes = this.#changes.get(id);
+    changes?.shift();
+    if (changes?.length === 0) this.#changes.delete(id);
+    // Now and then only, because taking some off the front moves all the others.
+    if (this.#start <= 1_024 || this.#start * 2 <= this.#order.length) return;
+    this.#order = this.#order.slice(this.#start);
+    this.#start = 0;
   }
 }

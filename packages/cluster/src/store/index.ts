@@ -1,5 +1,5 @@
 export type { CutTail, DataFolder, DataOptions, DataReport } from "./disk/index.ts";
-export { ChangeHistory } from "./history.ts";
+export { ChangeHistory, type HistoryBounds } from "./history.ts";
 export type { Durability, Journal, JournalEntry, StoredRow } from "./journal.ts";
 export { sizeOf } from "./size.ts";
 export { restoreRows } from "./snapshot.ts";

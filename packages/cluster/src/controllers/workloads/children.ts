@@ -2,7 +2,7 @@ import type { ApiObject } from "../../registry/index.ts";
 import type { Store } from "../../store/index.ts";
 import { LabelIndex } from "../label-index.ts";
 import { StoreIndex } from "../store-index.ts";
-import { controllerOf, PODS, type Pod, type Table } from "./tables.ts";
+import { CLAIMS, type Claim, controllerOf, PODS, type Pod, type Table, VOLUMES, type Volume } from "./tables.ts";
 
 /** No uid has a slash in it. */
 const orphans = (namespace: string | undefined): string => `/${namespace ?? ""}`;
@@ -48,12 +48,52 @@ export const claimNames = ({ metadata, spec }: Pod): string[] =>
     ...(ephemeral ? [`${metadata.name}-${name}`] : []),
   ]);
 
+/** Volumes that are nobody's: no claim has a key without a slash. */
+const FREE = "free";
+const UNBOUND = "unbound";
+
+/** Which volumes are whose, and which claims have none: each claim that comes would look at all of them otherwise. */
+export class ClaimIndexes {
+  readonly #volumes: StoreIndex;
+  readonly #claims: StoreIndex;
+
+  constructor(store: Store) {
+    this.#volumes = new StoreIndex(store, VOLUMES.name, (object) => {
+      const { claimRef } = (object as Volume).spec;
+      return [claimRef ? `${claimRef.namespace}/${claimRef.name}` : FREE];
+    });
+    this.#claims = new StoreIndex(store, CLAIMS.name, (object) =>
+      (object as Claim).status?.phase === "Bound" ? [] : [UNBOUND],
+    );
+  }
+
+  stop(): void {
+    this.#volumes.stop();
+    this.#claims.stop();
+  }
+
+  /** The volumes that say that they are for the claim with this key. */
+  volumesOf(key: string): Volume[] {
+    return this.#volumes.at(key) as Volume[];
+  }
+
+  /** The volumes that no claim has, or that the claim with this key has. */
+  candidates(key: string): Volume[] {
+    return this.#volumes.atEither(key, FREE) as Volume[];
+  }
+
+  unbound(): Claim[] {
+    return this.#claims.at(UNBOUND) as Claim[];
+  }
+}
+
 /** The indexes by which controllers find objects, each made when it is first needed and shared by all. */
 export class ChildIndexes {
   readonly #store: Store;
   readonly #children = new Map<string, Children>();
   readonly #labels = new Map<string, LabelIndex>();
   #mounts: StoreIndex | undefined;
+  #claims: ClaimIndexes | undefined;
 
   constructor(store: Store) {
     this.#store = store;
@@ -76,7 +116,13 @@ export class ChildIndexes {
     return this.#mounts;
   }
 
+  get claims(): ClaimIndexes {
+    this.#claims ??= new ClaimIndexes(this.#store);
+    return this.#claims;
+  }
+
   stop(): void {
+    this.#claims?.stop();
     for (const index of this.#children.values()) index.stop();
     for (const index of this.#labels.values()) index.stop();
     this.#mounts?.stop();

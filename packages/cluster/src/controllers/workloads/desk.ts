@@ -12,7 +12,7 @@ import {
   update,
 } from "../../registry/index.ts";
 import type { ControllerContext } from "../controller.ts";
-import type { ChildIndexes } from "./children.ts";
+import type { ChildIndexes, ClaimIndexes } from "./children.ts";
 import { claim, type matcher } from "./claim.ts";
 import type { EventNote, EventRecorder } from "./events.ts";
 import { type Claim, controllerReference, type Pod, type Table } from "./tables.ts";
@@ -73,6 +73,11 @@ export class Desk {
   /** The pods that mount a claim. */
   mounting(claim: Claim): Pod[] {
     return this.#children.mounts.at(keyOf(claim)) as Pod[];
+  }
+
+  /** Claims and volumes, by whom they have. */
+  get claims(): ClaimIndexes {
+    return this.#children.claims;
   }
 
   /** The children that `owner` manages, after adopting those that fit and releasing those that no longer do. */

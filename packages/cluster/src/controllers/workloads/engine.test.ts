@@ -6,6 +6,8 @@ import type { ControllerContext } from "../controller.ts";
 import type { Desk } from "./desk.ts";
 import { slowStart, WorkloadController } from "./engine.ts";
 
+const afterPromises = (fn: () => void) => queueMicrotask(() => process.nextTick(fn));
+
 describe("a slow start", () => {
   it("does all of it, in groups that double", async () => {
     const groups: number[][] = [];
@@ -33,7 +35,7 @@ describe("a workload that somebody undoes each time", () => {
   it("is slowed down, so that everybody else gets on", async () => {
     const clock = new VirtualClock();
     const store = new Store({ now: () => clock.monotonic() });
-    const pace = new Pace({ clock, defer: (fn) => void setImmediate(fn) });
+    const pace = new Pace({ clock, defer: (fn) => void setImmediate(fn), afterPromises });
     const context = { backend: { store, clock, pace } } as unknown as ControllerContext;
     let turns = 0;
     const controller = new WorkloadController(context, undefined as unknown as Desk, {

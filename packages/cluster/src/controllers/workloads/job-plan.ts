@@ -78,10 +78,11 @@ export const finishedCondition = (
 export function tallyOf(job: Job, pods: readonly Pod[]): Tally {
   const { status = {} } = job;
   const uncounted = status.uncountedTerminatedPods ?? {};
-  const counts = (pod: Pod, known: readonly string[] | undefined) =>
-    isTracked(pod) && !known?.includes(pod.metadata.uid) && (!isIndexed(job) || indexOf(job, pod) !== undefined);
-  const newSucceeded = pods.filter((pod) => pod.status?.phase === "Succeeded" && counts(pod, uncounted.succeeded));
-  const newFailed = pods.filter((pod) => hasFailed(job, pod) && counts(pod, uncounted.failed));
+  const counts = (pod: Pod, known: ReadonlySet<string>) =>
+    isTracked(pod) && !known.has(pod.metadata.uid) && (!isIndexed(job) || indexOf(job, pod) !== undefined);
+  const [knownSucceeded, knownFailed] = [new Set(uncounted.succeeded), new Set(uncounted.failed)];
+  const newSucceeded = pods.filter((pod) => pod.status?.phase === "Succeeded" && counts(pod, knownSucceeded));
+  const newFailed = pods.filter((pod) => hasFailed(job, pod) && counts(pod, knownFailed));
   const completions = job.spec.completions ?? 0;
   const indexesOf = (some: readonly Pod[]) => some.flatMap((pod) => (isTracked(pod) ? (indexOf(job, pod) ?? []) : []));
   const ended = pods.filter((pod) => pod.status?.phase === "Succeeded");
@@ -289,7 +290,8 @@ function openIndexes(job: Job, tally: Tally, count: number): number[] {
 
 /** Pods beyond the number, and those of an indexed Job that have no number or one that another has. */
 function tooMany(job: Job, active: readonly Pod[], least: number, now: number): Pod[] {
-  const sorted = [...active].sort(byLoss(now)).reverse();
+  if (least <= 0 && !isIndexed(job)) return [];
+  const sorted = byLoss(active, now).reverse();
   const seen = new Set<number>();
   const doubled = isIndexed(job)
     ? sorted.filter((pod) => {
@@ -299,7 +301,8 @@ function tooMany(job: Job, active: readonly Pod[], least: number, now: number): 
         return false;
       })
     : [];
-  const rest = sorted.filter((pod) => !doubled.includes(pod)).reverse();
+  const gone = new Set(doubled);
+  const rest = sorted.filter((pod) => !gone.has(pod)).reverse();
   return [...doubled, ...rest.slice(0, Math.max(0, least - doubled.length))].slice(0, BURST);
 }
 

@@ -39,25 +39,27 @@ export function nextAvailable(
 const PHASES: readonly (string | undefined)[] = ["Pending", "Unknown", "Running"];
 
 /**
- * Sorts pods so that those whose loss hurts least come first: not placed, pending, not ready, cheap by their own
- * annotation, young, often restarted.
+ * Pods in such an order that those whose loss hurts least come first: not placed, pending, not ready, cheap by their own
+ * annotation, young, often restarted. Each is looked at once, however often it is compared.
  */
-export function byLoss(now: number): (a: Pod, b: Pod) => number {
-  const keys = (pod: Pod): readonly number[] => [
-    pod.spec.nodeName ? 1 : 0,
-    PHASES.indexOf(pod.status?.phase ?? "Pending"),
-    isReady(pod) ? 1 : 0,
-    Number(pod.metadata.annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? 0) || 0,
-    isReady(pod) ? ageClass(readySince(pod), now) : 0,
-    -restartsOf(pod),
-    ageClass(timeOf(pod.metadata.creationTimestamp), now),
-  ];
-  return (a, b) => {
-    const [left, right] = [keys(a), keys(b)];
-    for (const [at, key] of left.entries()) if (key !== right[at]) return key - (right[at] as number);
-    return a.metadata.uid < b.metadata.uid ? -1 : 1;
-  };
+export function byLoss(pods: readonly Pod[], now: number): Pod[] {
+  const ranked = pods.map((pod) => ({ pod, ranks: lossRanks(pod, now) }));
+  ranked.sort((a, b) => {
+    for (const [at, rank] of a.ranks.entries()) if (rank !== b.ranks[at]) return rank - (b.ranks[at] as number);
+    return a.pod.metadata.uid < b.pod.metadata.uid ? -1 : 1;
+  });
+  return ranked.map(({ pod }) => pod);
 }
+
+const lossRanks = (pod: Pod, now: number): readonly number[] => [
+  pod.spec.nodeName ? 1 : 0,
+  PHASES.indexOf(pod.status?.phase ?? "Pending"),
+  isReady(pod) ? 1 : 0,
+  Number(pod.metadata.annotations?.["controller.kubernetes.io/pod-deletion-cost"] ?? 0) || 0,
+  isReady(pod) ? ageClass(readySince(pod), now) : 0,
+  -restartsOf(pod),
+  ageClass(timeOf(pod.metadata.creationTimestamp), now),
+];
 
 /** Ages that differ by less than a factor of two count as the same. */
 const ageClass = (since: number, now: number): number => (now > since ? Math.floor(Math.log2(now - since)) : -1);

@@ -22,7 +22,7 @@ export function planReplicas(set: ReplicaSet, active: readonly Pod[], now: numbe
   if (isDeleting(set)) return { create: 0, remove: [] };
   const missing = (set.spec.replicas ?? 1) - active.length;
   if (missing >= 0) return { create: Math.min(missing, BURST), remove: [] };
-  return { create: 0, remove: [...active].sort(byLoss(now)).slice(0, Math.min(-missing, BURST)) };
+  return { create: 0, remove: byLoss(active, now).slice(0, Math.min(-missing, BURST)) };
 }
 
 /** Why replicas could not be made or taken away. */

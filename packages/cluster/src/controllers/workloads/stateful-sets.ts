@@ -42,7 +42,7 @@ export function statefulSets(desk: Desk): Workload {
       const revisions = revisionsOf(set, history);
       const plan = planStatefulSet(set, pods, revisions, desk.now);
       for (const pod of plan.create) await createPod(desk, set, pod);
-      for (const pod of pods) await keepClaims(desk, set, pod);
+      if (set.spec.volumeClaimTemplates?.length) for (const pod of pods) await keepClaims(desk, set, pod);
       for (const pod of plan.remove) await removePod(desk, set, pod);
       const left = desk.ofOwner(PODS, set.metadata.uid).filter((pod) => matches(pod.metadata.labels) && isMember(pod));
       await desk.report(STATEFUL_SETS, set, statefulStatus(set, left, revisions, history.collisionCount, desk.now));

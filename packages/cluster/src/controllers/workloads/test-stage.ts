@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   jobs: "/apis/batch/v1",
   cronjobs: "/apis/batch/v1",
   endpointslices: "/apis/discovery.k8s.io/v1",
+  poddisruptionbudgets: "/apis/policy/v1",
   storageclasses: "/apis/storage.k8s.io/v1",
 };
 const CLUSTER_SCOPED: ReadonlySet<string> = new Set(["nodes", "persistentvolumes", "storageclasses", "namespaces"]);

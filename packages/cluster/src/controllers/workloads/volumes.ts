@@ -47,18 +47,16 @@ export function claims(desk: Desk): Workload {
   };
 }
 
-const unbound = (desk: Desk): Claim[] => desk.list(CLAIMS).filter((claim) => claim.status?.phase !== "Bound");
-
 const volumesOfClaims: Watch = {
   table: VOLUMES.name,
   wakes: ({ object }, desk) => {
     const { claimRef } = (object as Volume).spec;
-    const named = claimRef ? [`${claimRef.namespace}/${claimRef.name}`] : [];
-    return [...named, ...unbound(desk).map(keyOf)];
+    // One that has a claim is of use to no other.
+    return claimRef ? [`${claimRef.namespace}/${claimRef.name}`] : desk.claims.unbound().map(keyOf);
   },
 };
 
-const classesOfClaims: Watch = { table: STORAGE_CLASSES.name, wakes: (_, desk) => unbound(desk).map(keyOf) };
+const classesOfClaims: Watch = { table: STORAGE_CLASSES.name, wakes: (_, desk) => desk.claims.unbound().map(keyOf) };
 
 const users: Watch = {
   table: PODS.name,
@@ -71,7 +69,10 @@ async function carryOut(
   node: string | undefined,
   consumer: string | undefined,
 ): Promise<void> {
-  const plan = planClaim({ claim, volumes: desk.list(VOLUMES), classes: desk.list(STORAGE_CLASSES), node, consumer });
+  const { volumeName } = claim.spec;
+  const named = volumeName ? desk.read(VOLUMES, volumeName) : undefined;
+  const volumes = volumeName ? (named ? [named] : []) : desk.claims.candidates(keyOf(claim));
+  const plan = planClaim({ claim, volumes, classes: desk.list(STORAGE_CLASSES), node, consumer });
   switch (plan.do) {
     case "nothing":
       return;
@@ -205,10 +206,7 @@ const claimsOfVolumes: Watch = {
   table: CLAIMS.name,
   wakes: ({ object }, desk) => {
     const { volumeName } = (object as Claim).spec;
-    const { uid } = object.metadata;
-    return desk
-      .list(VOLUMES)
-      .filter(({ metadata, spec }) => metadata.name === volumeName || spec.claimRef?.uid === uid)
-      .map(keyOf);
+    const keys = desk.claims.volumesOf(keyOf(object)).map(keyOf);
+    return volumeName && !keys.includes(volumeName) ? [...keys, volumeName] : keys;
   },
 };

@@ -1,0 +1,117 @@
+// Whether any controller keeps the event loop of an embedded cluster to itself: each gets 500 pods to look after, in a
+// process of its own that is measured turn by turn. Requests come from this process.
+//
+//   node bench/cluster/blocks.mjs
+//     --pods N      for each (500)                     --only TEXT   those whose name has it
+//     --rounds N    the best of so many (1)            --json        for programs
+//     --profile     where long turns went by           --strict      exit code 1 above the bar
+import { fork } from "node:child_process";
+import { parseArgs } from "node:util";
+import { build } from "../../scripts/build.mjs";
+import { ensureInstalled } from "../../scripts/install.mjs";
+import { Failure, leaveResults, main, say } from "../../scripts/process.mjs";
+import { Api } from "../engine/api.mjs";
+import { drawTable } from "../measure.mjs";
+import { scenarios, warmUp } from "./scenarios.mjs";
+
+const BAR_MS = 20;
+
+/** A process with a cluster, and questions to it. */
+async function startServer() {
+  const child = fork(new URL("loop-server.mjs", import.meta.url));
+  const next = () =>
+    new Promise((resolve, reject) => {
+      const ended = (code) => reject(new Failure(`the process of the cluster ended with ${code}`, 1));
+      child.once("exit", ended);
+      child.once("message", (message) => {
+        child.off("exit", ended);
+        resolve(message);
+      });
+    });
+  const { kubeconfig } = await next();
+  const tell = (order, more = {}) => {
+    child.send({ order, ...more });
+    return next();
+  };
+  const end = () =>
+    new Promise((resolve) => {
+      child.once("exit", resolve);
+      child.send({ order: "end" });
+    });
+  return { kubeconfig, tell, end };
+}
+
+async function measure({ name, prepare, run }, pods, profile) {
+  const server = await startServer();
+  try {
+    const api = new Api(server.kubeconfig, 10);
+    await warmUp(api);
+    await prepare?.(api, pods);
+    await server.tell("start", { profile });
+    const since = performance.now();
+    await run(api, pods);
+    const seconds = (performance.now() - since) / 1_000;
+    const { loop } = await server.tell("stop");
+    api.close?.();
+    return { name, seconds, ...loop };
+  } finally {
+    await server.end();
+  }
+}
+
+function readOptions() {
+  const text = { type: "string" };
+  const flag = { type: "boolean", default: false };
+  let values;
+  try {
+    const options = { pods: text, only: text, rounds: text, json: flag, profile: flag, strict: flag };
+    ({ values } = parseArgs({ options }));
+  } catch (error) {
+    throw new Failure(error.message, 2);
+  }
+  const number = (name, usual) => {
+    const value = Number(values[name] ?? usual);
+    if (!Number.isInteger(value) || value < 1) throw new Failure(`--${name} takes a number from 1 up.`, 2);
+    return value;
+  };
+  const chosen = scenarios.filter(({ name }) => name.toLowerCase().includes((values.only ?? "").toLowerCase()));
+  if (chosen.length === 0) throw new Failure(`nothing is called ${values.only}; there is:\n${names()}`, 2);
+  return { ...values, chosen, pods: number("pods", 500), rounds: number("rounds", 1) };
+}
+
+const names = () => scenarios.map(({ name }) => `  ${name}`).join("\n");
+
+await main(async () => {
+  const { chosen, pods, rounds, json, profile, strict } = readOptions();
+  await ensureInstalled();
+  await build({ types: false });
+  const results = [];
+  for (const scenario of chosen) {
+    let best;
+    for (let round = 0; round < rounds; round++) {
+      const one = await measure(scenario, pods, profile);
+      if (!best || one.longest < best.longest) best = one;
+    }
+    results.push(best);
+    for (const turn of profile ? best.turns.slice(0, 4) : []) {
+      say(`${best.name}: a turn of ${turn.ms.toFixed(1)} ms, ${turn.collecting.toFixed(1)} of them collecting garbage`);
+      for (const [what, ms] of turn.stacks) say(`  ${ms.toFixed(1).padStart(6)} ${what}`);
+    }
+  }
+  if (json) say(JSON.stringify(results));
+  else {
+    const rows = results.map(({ name, seconds, count, longest, own, turns }) => [
+      name,
+      seconds.toFixed(1),
+      count,
+      longest.toFixed(1),
+      own.toFixed(1),
+      turns.filter(({ ms }) => ms > BAR_MS).length,
+      longest <= BAR_MS ? "yes" : "NO",
+    ]);
+    say(drawTable(["work", "seconds", "turns", "longest ms", "without GC ms", `above ${BAR_MS} ms`, "held"], rows));
+  }
+  const failed = results.filter(({ longest }) => longest > BAR_MS).length;
+  leaveResults(results.length - failed, failed);
+  return strict && failed > 0 ? 1 : 0;
+});
