@@ -15,6 +15,7 @@ import {
   type ContainerRecord,
   crashesAfter,
   type Ended,
+  giveUp,
   type RestartPolicy,
   recordsOf,
   restartDelay,
@@ -322,9 +323,7 @@ export class PodWorker {
     // A second DELETE may shorten the time, and never lengthens it.
     this.#deadline = Math.min(this.#deadline ?? Number.POSITIVE_INFINITY, clock.monotonic() + grace);
     this.#kill(Math.max(0, this.#deadline - clock.monotonic()));
-    for (const record of this.#records) {
-      if (record.state.at === "waiting" && record.last) record.state = { at: "ended", ...record.last };
-    }
+    if (this.#atRest) giveUp(this.#records);
   }
 
   get #atRest(): boolean {
@@ -333,6 +332,8 @@ export class PodWorker {
 
   async #report(): Promise<void> {
     const { clock, hostIp, writer } = this.#options;
+    // What ends while this is being written is told by the next turn, before the object goes.
+    const over = this.#pod.metadata.deletionTimestamp !== undefined && this.#atRest;
     const facts: PodFacts = {
       records: this.#records,
       policy: this.#policy,
@@ -340,10 +341,11 @@ export class PodWorker {
       hostIp,
       podIp: this.#sandbox?.ip,
       failure: this.#failure,
+      over,
     };
     const status = podStatus(this.#pod, facts, clock.now());
     if (!deepEqual(status, this.#pod.status)) await writer.report((pod) => podStatus(pod, facts, clock.now()));
-    if (this.#pod.metadata.deletionTimestamp === undefined || !this.#atRest || this.#erased) return;
+    if (!over || this.#erased) return;
     await writer.erase();
     this.#erased = true;
   }

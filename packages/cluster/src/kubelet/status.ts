@@ -1,5 +1,5 @@
 import { type ApiObject, listAt, objectAt, timestamp } from "../registry/index.ts";
-import { type ContainerRecord, type Ended, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
+import { type ContainerRecord, type Ended, endOf, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -14,13 +14,17 @@ export interface PodFacts {
   readonly podIp: string | undefined;
   /** Why the whole pod has failed, when none of its containers is to blame. */
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
+  /** It is being deleted, and none of its containers will run any more. */
+  readonly over: boolean;
 }
 
 /** The status of a pod as a kubelet reports it, over what others have written there. Pure. */
 export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields {
   const { records, failure } = facts;
-  const stage = failure ? ({ at: "done", failed: true } as const) : stageOf(records, facts.policy);
+  const stage = stageNow(facts);
   const phase = phaseOf(stage, records);
+  // What never began because the pod went before still shows what it waited for.
+  const shown = facts.over ? stageOf(records, facts.policy) : stage;
   const old = objectAt(pod, "status");
   const generation = pod.metadata.generation;
   return {
@@ -33,10 +37,15 @@ export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields 
     hostIPs: [{ ip: facts.hostIp }],
     ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
     startTime: timestamp(facts.since),
-    ...statusList("initContainerStatuses", records, stage, ({ role }) => role === "init" || role === "sidecar"),
-    ...statusList("containerStatuses", records, stage, ({ role }) => role === "main"),
-    ...statusList("ephemeralContainerStatuses", records, stage, ({ role }) => role === "ephemeral"),
+    ...statusList("initContainerStatuses", records, shown, ({ role }) => role === "init" || role === "sidecar"),
+    ...statusList("containerStatuses", records, shown, ({ role }) => role === "main"),
+    ...statusList("ephemeralContainerStatuses", records, shown, ({ role }) => role === "ephemeral"),
   };
+}
+
+function stageNow({ records, policy, failure, over }: PodFacts): PodStage {
+  if (failure) return { at: "done", failed: true };
+  return over ? endOf(records) : stageOf(records, policy);
 }
 
 function phaseOf(stage: PodStage, records: readonly ContainerRecord[]): string {
@@ -112,8 +121,8 @@ function terminated({ id, since, until, exit }: Ended): Fields {
     ...(exit.signal === undefined ? {} : { signal: exit.signal }),
     reason: exit.reason ?? (exit.exitCode === 0 ? "Completed" : "Error"),
     ...(exit.message ? { message: exit.message } : {}),
-    startedAt: timestamp(since),
-    finishedAt: timestamp(until),
+    startedAt: since === undefined ? null : timestamp(since),
+    finishedAt: until === undefined ? null : timestamp(until),
   };
 }
 
