@@ -185,7 +185,8 @@ export class PodWorker {
   #fail(failure: { readonly reason: string; readonly message: string }): void {
     if (this.#closed.signal.aborted || this.#failure) return;
     this.#failure = failure;
-    this.#options.writer.event({ type: "Warning", ...failure });
+    const { reason, message } = failure;
+    this.#options.writer.event({ type: "Warning", reason: reason || "Failed", message });
     this.wake();
   }
 
