@@ -1,27 +1,14 @@
-import { type Clock, deepClone } from "@lotse/client/meta";
+import type { Clock } from "@lotse/client/meta";
 import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
-import {
-  type ApiObject,
-  badRequest,
-  create,
-  fromStore,
-  objectAt,
-  remove,
-  StatusError,
-  type Target,
-  update,
-  type WriteOptions,
-} from "../registry/index.ts";
+import { type ApiObject, badRequest, fromStore, objectAt } from "../registry/index.ts";
 import type { PodConnection } from "./bytes.ts";
-import { claimRefusal } from "./claims.ts";
 import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";
-import { type NodeFacts, nodeObject, nodeStatus, refusal } from "./node.ts";
+import { type NodeFacts, nodeObject, nodeStatus } from "./node.ts";
+import { NodeDesk } from "./node-desk.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
-import { type Placement, schedulingEvent } from "./scheduling-events.ts";
-import { bindPod, scheduledCondition, unschedulablePod } from "./status.ts";
 
 export interface KubeletOptions {
   readonly context: ControllerContext;
@@ -40,30 +27,25 @@ export interface NodePods {
   connect(pod: ApiObject, port: number): Promise<PodConnection>;
 }
 
-const write = (fieldManager: string): WriteOptions => ({ dryRun: false, fieldManager, fieldValidation: "Ignore" });
-
-/** One node: registers itself, takes every pod that nobody has taken, and looks after those that are its own. */
+/** One node: registers itself, and looks after the pods that were put on it. */
 export class Kubelet implements Controller, NodePods {
   readonly #options: KubeletOptions;
   readonly #images: NodeImages;
   readonly #events: EventRecorder;
   readonly #workers = new Map<string, PodWorker>();
-  /** Pods that were told why nobody takes them, and wait for the node or a claim to change. */
-  readonly #refused = new Set<string>();
-  #binding = 0;
-  #placements = 0;
-  #stopWatching: (() => void)[] = [];
-  #stopped = false;
+  readonly #desk: NodeDesk;
+  #stopWatching = () => {};
 
   constructor(options: KubeletOptions) {
     const { backend, scope } = options.context;
     this.#options = options;
+    this.#desk = new NodeDesk(options.context, "kubelet");
     this.#images = new NodeImages(options.runtime.pullsImages);
     this.#events = new EventRecorder({ backend, scope: { ...scope, defaultManager: "kubelet" } });
   }
 
   get idle(): boolean {
-    return this.#binding === 0 && this.#events.idle && [...this.#workers.values()].every((worker) => worker.idle);
+    return this.#events.idle && [...this.#workers.values()].every((worker) => worker.idle);
   }
 
   get nodeName(): string {
@@ -72,19 +54,10 @@ export class Kubelet implements Controller, NodePods {
 
   start(): void {
     const { store } = this.#options.context.backend;
-    this.#stopWatching = [
-      store.watch("pods", store.revision, (change) => {
-        if (change.type === "deleted") this.#gone(change.key);
-        else this.#seen(change.key, fromStore(change.object));
-      }),
-      ...["nodes", "persistentvolumeclaims"].map((table) =>
-        store.watch(table, store.revision, () => {
-          const waiting = [...this.#refused];
-          this.#refused.clear();
-          for (const key of waiting) this.#look(key);
-        }),
-      ),
-    ];
+    this.#stopWatching = store.watch("pods", store.revision, (change) => {
+      if (change.type === "deleted") this.#gone(change.key);
+      else this.#seen(change.key, fromStore(change.object));
+    });
     for (const entry of store.list("pods")) this.#seen(entry.key, fromStore(entry.object));
   }
 
@@ -92,24 +65,21 @@ export class Kubelet implements Controller, NodePods {
   async register(): Promise<void> {
     const { context, node } = this.#options;
     const { clock } = context.backend;
-    await this.#create("nodes", undefined, nodeObject(node));
-    await this.#change("nodes", undefined, node.name, "status", (object) => ({
-      ...object,
-      status: nodeStatus(node, clock.now()),
-    }));
+    await this.#desk.create("nodes", undefined, nodeObject(node));
+    const which = { table: "nodes", namespace: undefined, name: node.name, subresource: "status" };
+    await this.#desk.change(which, (object) => ({ ...object, status: nodeStatus(node, clock.now()) }));
     const time = new Date(clock.now()).toISOString().replace("Z", "000Z");
-    await this.#create("leases.coordination.k8s.io", "kube-node-lease", {
+    await this.#desk.create("leases.coordination.k8s.io", "kube-node-lease", {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { name: node.name, namespace: "kube-node-lease" },
       spec: { holderIdentity: node.name, leaseDurationSeconds: 40, renewTime: time },
     });
-    for (const key of [...this.#refused]) this.#look(key);
   }
 
   stop(): void {
-    this.#stopped = true;
-    for (const stop of this.#stopWatching) stop();
+    this.#desk.close();
+    this.#stopWatching();
   }
 
   /** Ends everything that runs on the node. */
@@ -149,17 +119,8 @@ export class Kubelet implements Controller, NodePods {
     return worker?.uid === pod.metadata.uid ? worker : undefined;
   }
 
-  #look(key: string): void {
-    const entry = this.#options.context.backend.store.get("pods", key);
-    if (entry) this.#seen(key, fromStore(entry.object));
-  }
-
   #seen(key: string, pod: ApiObject): void {
     const { nodeName } = objectAt(pod, "spec");
-    if (nodeName === undefined || nodeName === "") {
-      if (pod.metadata.deletionTimestamp === undefined) void this.#schedule(key, pod);
-      return;
-    }
     if (nodeName !== this.nodeName) return;
     const known = this.#workers.get(key);
     if (known?.uid === pod.metadata.uid) {
@@ -184,116 +145,22 @@ export class Kubelet implements Controller, NodePods {
   }
 
   #gone(key: string): void {
-    this.#refused.delete(key);
     const worker = this.#workers.get(key);
     this.#workers.delete(key);
     void worker?.close();
   }
 
-  async #schedule(key: string, pod: ApiObject): Promise<void> {
-    const { backend } = this.#options.context;
-    const entry = backend.store.get("nodes", this.nodeName);
-    const { namespace, name } = pod.metadata;
-    if (!entry) {
-      this.#refused.add(key);
-      return;
-    }
-    const why = refusal(fromStore(entry.object), pod, claimRefusal(backend.store, pod));
-    if (why) this.#refused.add(key);
-    this.#binding++;
-    try {
-      // The writer of the pod gets the answer first.
-      await Promise.resolve();
-      if (this.#stopped) return;
-      const now = backend.clock.now();
-      if (why) {
-        // What was said before is not said again each time that somebody looks.
-        if (scheduledCondition(pod)?.message !== why.message) await this.#tellPlacement(pod, { refused: why.message });
-        await this.#change("pods", namespace, name, "status", (object) =>
-          unschedulablePod(object, why.reason, why.message, now),
-        );
-      } else {
-        await this.#change("pods", namespace, name, "binding", (object) =>
-          objectAt(object, "spec").nodeName ? object : bindPod(object, this.nodeName, now),
-        );
-        await this.#tellPlacement(pod, { node: this.nodeName });
-      }
-    } catch {
-      // Refused for now, by admission for instance; the next change of the pod or the node brings it back.
-      this.#refused.add(key);
-    } finally {
-      this.#binding--;
-    }
-  }
-
   #writerOf(pod: ApiObject): PodWriter {
     const { name, namespace, uid } = pod.metadata;
+    const which = { table: "pods", namespace, name };
     return {
       report: (next) =>
-        this.#change("pods", namespace, name, "status", (object) =>
+        this.#desk.change({ ...which, subresource: "status" }, (object) =>
           object.metadata.uid === uid ? { ...object, status: next(object) } : object,
         ),
-      erase: () => this.#erase(namespace, name, uid),
+      erase: () => this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } }),
       event: (note) => void this.#events.record({ component: "kubelet", host: this.nodeName }, pod, note),
     };
-  }
-
-  async #erase(namespace: string | undefined, name: string, uid: string): Promise<void> {
-    const { backend, scope } = this.#options.context;
-    const target = this.#target("pods", namespace, name, undefined);
-    if (!target) return;
-    const options = { gracePeriodSeconds: 0, preconditions: { uid }, dryRun: false };
-    const rest = backend.pace.rest();
-    if (rest) await rest;
-    await ignoring([404, 409], remove(backend, scope, target, options));
-  }
-
-  /** Nobody depends on events: one that cannot be written is not worth a word. */
-  async #tellPlacement(pod: ApiObject, placement: Placement): Promise<void> {
-    const now = this.#options.context.backend.clock.now();
-    const event = schedulingEvent(pod, placement, this.nodeName, now, this.#placements++);
-    await this.#create("events", pod.metadata.namespace, event, "kube-scheduler").catch(() => {});
-  }
-
-  #target(table: string, namespace: string | undefined, name: string | undefined, subresource: string | undefined) {
-    const [plural = "", ...group] = table.split(".");
-    const endpoint = this.#options.context.backend.catalog.storage(group.join("."), plural);
-    return endpoint && ({ endpoint, namespace, name, subresource } satisfies Target);
-  }
-
-  async #create(
-    table: string,
-    namespace: string | undefined,
-    object: Record<string, unknown>,
-    manager = "kubelet",
-  ): Promise<void> {
-    const { backend, scope } = this.#options.context;
-    const target = this.#target(table, namespace, undefined, undefined);
-    if (!target || this.#stopped) return;
-    const rest = backend.pace.rest();
-    if (rest) await rest;
-    await ignoring([409], create(backend, scope, target, object as unknown as ApiObject, write(manager)));
-  }
-
-  async #change(
-    table: string,
-    namespace: string | undefined,
-    name: string,
-    subresource: string,
-    next: (object: ApiObject) => ApiObject,
-  ): Promise<void> {
-    const { backend, scope } = this.#options.context;
-    const target = this.#target(table, namespace, name, subresource);
-    if (!target || this.#stopped) return;
-    const manager = subresource === "binding" ? "kube-scheduler" : "kubelet";
-    const change = {
-      by: "patch",
-      tracked: false,
-      next: (current: ApiObject) => deepClone(next(current)),
-    } as const;
-    const rest = backend.pace.rest();
-    if (rest) await rest;
-    await ignoring([404], update(backend, scope, target, write(manager), change));
   }
 }
 
@@ -306,14 +173,5 @@ function waitingReason({ state }: ContainerRecord): string {
       return "trying and failing to pull image";
     default:
       return state.reason;
-  }
-}
-
-/** Gone meanwhile, or made anew: there is nothing left to do. */
-async function ignoring(codes: readonly number[], work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof StatusError && codes.includes(error.code))) throw error;
   }
 }

@@ -199,17 +199,29 @@ function names(what: string, records: readonly ContainerRecord[]): string {
 
 /** Puts a pod on a node: what a scheduler does. */
 export function bindPod(pod: ApiObject, node: string, now: number): ApiObject {
+  const { nominatedNodeName: _, ...status } = objectAt(pod, "status");
   return {
     ...pod,
     spec: { ...objectAt(pod, "spec"), nodeName: node },
-    status: { ...objectAt(pod, "status"), conditions: withScheduled(pod, now, { status: "True" }) },
+    status: { ...status, conditions: withCondition(pod, now, { type: "PodScheduled", status: "True" }) },
   };
 }
 
 /** The pod with the reason why no node takes it. */
 export function unschedulablePod(pod: ApiObject, reason: string, message: string, now: number): ApiObject {
-  const conditions = withScheduled(pod, now, { status: "False", reason, message });
-  return { ...pod, status: { ...objectAt(pod, "status"), conditions } };
+  const condition = { type: "PodScheduled", ...observed(pod), status: "False", reason, message };
+  return { ...pod, status: { ...objectAt(pod, "status"), conditions: withCondition(pod, now, condition) } };
+}
+
+/** The pod with the node on which others make room for it. */
+export function nominatedPod(pod: ApiObject, node: string): ApiObject {
+  return { ...pod, status: { ...objectAt(pod, "status"), nominatedNodeName: node } };
+}
+
+/** The pod with the reason why somebody makes it go. */
+export function disruptedPod(pod: ApiObject, reason: string, message: string, now: number): ApiObject {
+  const condition = { type: "DisruptionTarget", ...observed(pod), status: "True", reason, message };
+  return { ...pod, status: { ...objectAt(pod, "status"), conditions: withCondition(pod, now, condition) } };
 }
 
 /** What a scheduler has said about a pod. */
@@ -217,12 +229,15 @@ export function scheduledCondition(pod: ApiObject): Readonly<Fields> | undefined
   return listAt(pod, "status", "conditions").find((condition) => condition.type === "PodScheduled");
 }
 
-function withScheduled(pod: ApiObject, now: number, what: Fields): Fields[] {
+const observed = ({ metadata: { generation } }: ApiObject) =>
+  generation === undefined ? {} : { observedGeneration: generation };
+
+function withCondition(pod: ApiObject, now: number, { type, ...what }: Fields): Fields[] {
   const all = listAt(pod, "status", "conditions");
-  const before = scheduledCondition(pod);
+  const before = all.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === what.status ? before?.lastTransitionTime : timestamp(now);
   return [
     ...all.filter((condition) => condition !== before),
-    { type: "PodScheduled", lastProbeTime: null, lastTransitionTime, ...what },
+    { type, lastProbeTime: null, lastTransitionTime, ...what },
   ];
 }
