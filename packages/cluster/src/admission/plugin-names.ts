@@ -5,6 +5,7 @@ export const ADMISSION_PLUGINS = [
   "ServiceAccount",
   "Priority",
   "DefaultStorageClass",
+  "RuntimeClass",
   "MutatingAdmissionPolicy",
   "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",

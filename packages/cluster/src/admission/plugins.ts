@@ -3,6 +3,7 @@ import { type AdmissionPlugin, lazily } from "./chain.ts";
 import type { AdmissionPluginName } from "./plugin-names.ts";
 import { podPriority } from "./pod-priority.ts";
 import type { AdmissionWorld } from "./request.ts";
+import { runtimeClass } from "./runtime-class.ts";
 import { defaultStorageClass } from "./storage-class.ts";
 
 export interface AdmissionOptions {
@@ -46,6 +47,7 @@ export function admissionPlugins({
     ["LimitRanger", lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(world))],
     ["Priority", podPriority(world)],
     ["DefaultStorageClass", defaultStorageClass(world)],
+    ["RuntimeClass", runtimeClass(world)],
     [
       "MutatingAdmissionPolicy",
       lazily(any(`mutatingadmissionpolicybindings.${REGISTRATION}`), async () =>

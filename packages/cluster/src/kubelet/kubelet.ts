@@ -6,6 +6,7 @@ import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";
 import { type NodeFacts, nodeObject, nodeStatus } from "./node.ts";
+import { type Rejection, rejectedStatus, rejectionOf } from "./node-admission.ts";
 import { NodeDesk } from "./node-desk.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
@@ -27,6 +28,8 @@ export interface NodePods {
   connect(pod: ApiObject, port: number): Promise<PodConnection>;
 }
 
+const RETRY_MS = 1_000;
+
 /** One node: registers itself, and looks after the pods that were put on it. */
 export class Kubelet implements Controller, NodePods {
   readonly #options: KubeletOptions;
@@ -34,6 +37,9 @@ export class Kubelet implements Controller, NodePods {
   readonly #events: EventRecorder;
   readonly #workers = new Map<string, PodWorker>();
   readonly #desk: NodeDesk;
+  /** Pods that are being sent back. */
+  readonly #rejecting = new Set<string>();
+  readonly #retries: (() => void)[] = [];
   #stopWatching = () => {};
 
   constructor(options: KubeletOptions) {
@@ -45,7 +51,9 @@ export class Kubelet implements Controller, NodePods {
   }
 
   get idle(): boolean {
-    return this.#events.idle && [...this.#workers.values()].every((worker) => worker.idle);
+    return (
+      this.#events.idle && this.#rejecting.size === 0 && [...this.#workers.values()].every((worker) => worker.idle)
+    );
   }
 
   get nodeName(): string {
@@ -80,6 +88,7 @@ export class Kubelet implements Controller, NodePods {
   stop(): void {
     this.#desk.close();
     this.#stopWatching();
+    for (const cancel of this.#retries) cancel();
   }
 
   /** Ends everything that runs on the node. */
@@ -133,6 +142,11 @@ export class Kubelet implements Controller, NodePods {
     if ((phase === "Succeeded" || phase === "Failed") && pod.metadata.deletionTimestamp === undefined) return;
     const { context, runtime, node } = this.#options;
     const clock: Clock = context.backend.clock;
+    const rejection = phase === "Succeeded" || phase === "Failed" ? undefined : rejectionOf(pod);
+    if (rejection) {
+      this.#reject(key, pod, rejection);
+      return;
+    }
     const worker = new PodWorker(pod, {
       clock,
       runtime,
@@ -148,6 +162,23 @@ export class Kubelet implements Controller, NodePods {
     const worker = this.#workers.get(key);
     this.#workers.delete(key);
     void worker?.close();
+  }
+
+  /** What a node sends back has failed, and is not looked at again. */
+  #reject(key: string, pod: ApiObject, rejection: Rejection): void {
+    const { uid } = pod.metadata;
+    if (this.#rejecting.has(uid)) return;
+    this.#rejecting.add(uid);
+    const { clock, store } = this.#options.context.backend;
+    const { event, report } = this.#writerOf(pod);
+    event({ type: "Warning", ...rejection });
+    const again = () => {
+      const entry = store.get("pods", key);
+      if (entry) this.#seen(key, fromStore(entry.object));
+    };
+    void report((current) => rejectedStatus(current, rejection, clock.now()))
+      .catch(() => this.#retries.push(clock.after(RETRY_MS, again)))
+      .finally(() => this.#rejecting.delete(uid));
   }
 
   #writerOf(pod: ApiObject): PodWriter {
