@@ -13,6 +13,8 @@ import { bindPod, disruptedPod, nominatedPod, scheduledCondition, unschedulableP
 /** The name that pods ask for it by. */
 const NAME = "default-scheduler";
 const RETRY_MS = 1_000;
+/** So many decisions are made before others get their turn. */
+const AT_ONCE = 16;
 const NOT_HELPFUL = "Preemption is not helpful for scheduling";
 const BUDGETS = "poddisruptionbudgets.policy";
 
@@ -49,6 +51,10 @@ export class Scheduler implements Controller {
   /** What was said to pods that are alike, in the world as it was. */
   readonly #verdicts = new Map<string, { readonly world: number; readonly verdict: Verdict }>();
   readonly #retries = new Map<string, () => void>();
+  /** Pods about which something is being written; decisions do not wait for that. */
+  readonly #writing = new Map<string, "placed" | "refused">();
+  /** Pods whose turn came while something was being written about them. */
+  readonly #again = new Set<string>();
   #world = 0;
   #changed = false;
   #running = false;
@@ -63,7 +69,7 @@ export class Scheduler implements Controller {
   }
 
   get idle(): boolean {
-    return !this.#running;
+    return !this.#running && this.#writing.size === 0;
   }
 
   start(): void {
@@ -124,6 +130,8 @@ export class Scheduler implements Controller {
       this.#gone(key);
       return;
     }
+    // It has its place already, and will be told.
+    if (this.#writing.get(key) === "placed") return;
     this.#queue.offer(key, { uid, signature: signatureOf(pod), priority: priorityOf(pod) });
     const { nominatedNodeName } = objectAt(pod, "status");
     if (typeof nominatedNodeName === "string" && nominatedNodeName !== "") {
@@ -184,22 +192,44 @@ export class Scheduler implements Controller {
   async #run(): Promise<void> {
     // Whoever wrote the change gets the answer first.
     await Promise.resolve();
-    while (!this.#stopped) {
+    for (let made = 1; !this.#stopped; made++) {
       if (this.#changed) {
         this.#changed = false;
         this.#queue.wake();
       }
       const key = this.#queue.next();
       if (key === undefined) break;
-      try {
-        await this.#schedule(key);
-      } catch {
-        // Refused for now, by admission for instance.
-        this.#uncount(key);
-        this.#retry(key);
+      if (this.#writing.has(key)) this.#again.add(key);
+      else {
+        try {
+          this.#schedule(key);
+        } catch {
+          // What cannot be read now may be put right; others must not wait for it.
+          this.#retry(key);
+        }
       }
+      const rest = made % AT_ONCE === 0 ? this.#context.backend.pace.rest() : undefined;
+      // Nothing but the end of the cluster ends the wait with an error.
+      if (rest) await rest.catch(() => this.stop());
     }
     this.#running = false;
+  }
+
+  /** Writes what was decided about a pod. */
+  #write(key: string, what: "placed" | "refused", work: Promise<void>): void {
+    this.#writing.set(key, what);
+    work
+      .catch(() => {
+        // Refused for now, by admission for instance.
+        if (what === "placed") this.#uncount(key);
+        this.#retry(key);
+      })
+      .finally(() => {
+        this.#writing.delete(key);
+        if (!this.#again.delete(key)) return;
+        this.#queue.activate(key);
+        this.#wake();
+      });
   }
 
   #retry(key: string): void {
@@ -221,14 +251,27 @@ export class Scheduler implements Controller {
     return entry && fromStore(entry.object);
   }
 
-  async #schedule(key: string): Promise<void> {
+  #schedule(key: string): void {
     const pod = this.#podAt(key);
     const signature = this.#queue.signature(key);
     if (!pod || signature === undefined) return;
     const demand = demandOf(key, pod);
     const verdict = this.#decide(pod, demand, signature);
-    if (verdict.at === "placed") await this.#bind(key, pod, verdict.node, demand, signature);
-    else await this.#refuse(key, pod, demand, verdict, signature);
+    if (verdict.at === "refused") {
+      this.#queue.park(key);
+      if (verdict.sacrifice) this.#nominate(verdict.sacrifice.node, demand);
+      if (verdict.sacrifice) this.#change(false);
+      this.#write(key, "refused", this.#refuse(key, pod, verdict, signature));
+      return;
+    }
+    // Its place is taken before anybody else is looked at.
+    this.#queue.forget(key);
+    this.#ledger.put(verdict.node, demand);
+    this.#change(false);
+    this.#write(key, "placed", this.#bind(pod, verdict.node));
+    // Those like it may have a place, too.
+    const [next] = this.#queue.alike(signature);
+    if (next !== undefined) this.#queue.activate(next);
   }
 
   #decide(pod: ApiObject, demand: Demand, signature: string): Verdict {
@@ -320,36 +363,23 @@ export class Scheduler implements Controller {
     return leastPainful(options) ?? unavailable(found.map((one) => ("reasons" in one ? one.reasons : [])));
   }
 
-  async #bind(key: string, pod: ApiObject, node: string, demand: Demand, signature: string): Promise<void> {
+  async #bind(pod: ApiObject, node: string): Promise<void> {
     const { namespace, name, uid } = pod.metadata;
-    // Its place is taken before anybody else is looked at.
-    this.#ledger.put(node, demand);
-    this.#change(false);
     const now = this.#context.backend.clock.now();
     await this.#desk.change({ table: "pods", namespace, name, subresource: "binding" }, (current) =>
       current.metadata.uid !== uid || objectAt(current, "spec").nodeName ? current : bindPod(current, node, now),
     );
-    this.#queue.forget(key);
-    // Those like it may have a place, too.
-    const [next] = this.#queue.alike(signature);
-    if (next !== undefined) this.#queue.activate(next);
     await this.#tell(pod, { node });
   }
 
   async #refuse(
     key: string,
     pod: ApiObject,
-    demand: Demand,
     { reason, message, sacrifice }: Extract<Verdict, { at: "refused" }>,
     signature: string,
   ): Promise<void> {
     const { namespace, name, uid } = pod.metadata;
-    this.#queue.park(key);
-    if (sacrifice) {
-      this.#nominate(sacrifice.node, demand);
-      this.#change(false);
-      for (const victim of sacrifice.victims) await this.#evict(victim, pod, sacrifice.node);
-    }
+    if (sacrifice) for (const victim of sacrifice.victims) await this.#evict(victim, pod, sacrifice.node);
     const now = this.#context.backend.clock.now();
     // What was said before is not said again each time that somebody looks.
     if (scheduledCondition(pod)?.message === message && !sacrifice) return;
@@ -364,6 +394,7 @@ export class Scheduler implements Controller {
       const alike = other === key ? undefined : this.#podAt(other);
       if (alike && scheduledCondition(alike)?.message !== message) this.#queue.activate(other);
     }
+    if (!this.#queue.isEmpty) this.#wake();
   }
 
   async #evict(victim: ApiObject, preemptor: ApiObject, node: string): Promise<void> {
