@@ -6,6 +6,7 @@ export const ADMISSION_PLUGINS = [
   "Priority",
   "DefaultStorageClass",
   "RuntimeClass",
+  "PodResizeValidator",
   "MutatingAdmissionPolicy",
   "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",

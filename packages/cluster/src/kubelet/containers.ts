@@ -39,6 +39,8 @@ export interface ContainerRecord {
   ready: boolean;
   /** Whether the present run was asked to end. */
   stopping: boolean;
+  /** Whether it ends to be started anew with other resources. */
+  resizing: boolean;
   /** How often it crashed in a row, for the back-off. */
   crashes: number;
   log: ContainerLog | undefined;
@@ -74,6 +76,7 @@ function newRecord(spec: Fields, role: Role): ContainerRecord {
     started: false,
     ready: false,
     stopping: false,
+    resizing: false,
     crashes: 0,
     log: undefined,
     previousLog: undefined,

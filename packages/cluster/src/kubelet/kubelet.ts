@@ -9,7 +9,11 @@ import { type NodeFacts, nodeObject, nodeStatus } from "./node.ts";
 import { type Rejection, rejectedStatus, rejectionOf } from "./node-admission.ts";
 import { NodeDesk } from "./node-desk.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
+import type { Shortage } from "./resize.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
+import { demandOf } from "./scheduling-demand.ts";
+import { allocatableOf } from "./scheduling-filters.ts";
+import { NodeLoad } from "./scheduling-ledger.ts";
 
 export interface KubeletOptions {
   readonly context: ControllerContext;
@@ -40,6 +44,10 @@ export class Kubelet implements Controller, NodePods {
   /** Pods that are being sent back. */
   readonly #rejecting = new Set<string>();
   readonly #retries: (() => void)[] = [];
+  /** What the pods here were given. */
+  readonly #load = new NodeLoad();
+  /** Pods that were refused another size for now. */
+  readonly #deferred = new Set<string>();
   #stopWatching = () => {};
 
   constructor(options: KubeletOptions) {
@@ -133,6 +141,8 @@ export class Kubelet implements Controller, NodePods {
     if (nodeName !== this.nodeName) return;
     const known = this.#workers.get(key);
     if (known?.uid === pod.metadata.uid) {
+      const { phase } = objectAt(pod, "status");
+      if (phase === "Succeeded" || phase === "Failed") this.#free(key);
       known.update(pod);
       return;
     }
@@ -153,15 +163,50 @@ export class Kubelet implements Controller, NodePods {
       images: this.#images,
       writer: this.#writerOf(pod),
       hostIp: node.ip,
+      allocate: (wanted) => this.#allocate(key, wanted),
     });
     this.#workers.set(key, worker);
+    this.#load.add(demandOf(key, pod));
     worker.wake();
   }
 
   #gone(key: string): void {
     const worker = this.#workers.get(key);
     this.#workers.delete(key);
+    this.#deferred.delete(key);
+    this.#free(key);
     void worker?.close();
+  }
+
+  #free(key: string): void {
+    if (!this.#load.pods.has(key)) return;
+    this.#load.drop(key);
+    this.#retryDeferred();
+  }
+
+  /** Pods that wait for more than there was get another chance. */
+  #retryDeferred(): void {
+    const waiting = [...this.#deferred];
+    this.#deferred.clear();
+    for (const key of waiting) this.#workers.get(key)?.wake();
+  }
+
+  #allocate(key: string, pod: ApiObject): Shortage | undefined {
+    const entry = this.#options.context.backend.store.get("nodes", this.nodeName);
+    const allocatable = entry ? allocatableOf(fromStore(entry.object)) : new Map<string, number>();
+    const own = this.#load.pods.get(key)?.requests;
+    const demand = demandOf(key, pod);
+    for (const [name, requested] of demand.requests) {
+      const used = this.#load.used(name) - (own?.get(name) ?? 0);
+      const capacity = allocatable.get(name) ?? 0;
+      if (requested <= capacity - used || requested <= (own?.get(name) ?? 0)) continue;
+      this.#deferred.add(key);
+      const message = `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+      return { message };
+    }
+    this.#load.add(demand);
+    this.#retryDeferred();
+    return undefined;
   }
 
   /** What a node sends back has failed, and is not looked at again. */

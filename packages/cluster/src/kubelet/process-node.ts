@@ -69,13 +69,16 @@ export function startNode(wanted: KubeletMode | KubeletSettings, options: NodeOp
       name: nodeName,
       ip: "127.0.0.1",
       kubeletVersion: options.version,
-      os: os.platform() === "win32" ? "windows" : os.platform(),
+      // What only pretends is what nodes mostly are: pods can be resized there.
+      os: settings.mode === "simulate" ? "linux" : systemOf(os.platform()),
       architecture: ARCHITECTURES[os.arch()] ?? os.arch(),
       runtime: `lotse-${settings.mode}://1.0`,
       capacity: capacityOf(settings),
     },
   });
 }
+
+const systemOf = (platform: string): string => (platform === "win32" ? "windows" : platform);
 
 function capacityOf({ capacity = {} }: KubeletSettings): Record<string, string> {
   return {

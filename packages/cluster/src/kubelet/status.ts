@@ -1,5 +1,7 @@
-import { type ApiObject, listAt, objectAt, timestamp } from "../registry/index.ts";
+import { type ApiObject, isRecord, listAt, objectAt, timestamp } from "../registry/index.ts";
 import { type ContainerRecord, type Ended, endOf, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
+
+import type { PodSize } from "./resize.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -16,6 +18,8 @@ export interface PodFacts {
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
   /** It is being deleted, and none of its containers will run any more. */
   readonly over: boolean;
+  /** What its containers were given. */
+  readonly size: PodSize;
 }
 
 /** The status of a pod as a kubelet reports it, over what others have written there. Pure. */
@@ -38,9 +42,9 @@ export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields 
     hostIPs: [{ ip: facts.hostIp }],
     ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
     startTime: timestamp(facts.since),
-    ...statusList("initContainerStatuses", records, shown, ({ role }) => role === "init" || role === "sidecar"),
-    ...statusList("containerStatuses", records, shown, ({ role }) => role === "main"),
-    ...statusList("ephemeralContainerStatuses", records, shown, ({ role }) => role === "ephemeral"),
+    ...statusList("initContainerStatuses", facts, shown, ({ role }) => role === "init" || role === "sidecar"),
+    ...statusList("containerStatuses", facts, shown, ({ role }) => role === "main"),
+    ...statusList("ephemeralContainerStatuses", facts, shown, ({ role }) => role === "ephemeral"),
   };
 }
 
@@ -60,15 +64,15 @@ function phaseOf(stage: PodStage, records: readonly ContainerRecord[]): string {
 
 function statusList(
   key: string,
-  records: readonly ContainerRecord[],
+  { records, size }: PodFacts,
   stage: PodStage,
   belongs: (record: ContainerRecord) => boolean,
 ): Fields {
   const chosen = records.filter(belongs);
-  return chosen.length === 0 ? {} : { [key]: chosen.map((record) => containerStatus(record, stage)) };
+  return chosen.length === 0 ? {} : { [key]: chosen.map((record) => containerStatus(record, stage, size)) };
 }
 
-function containerStatus(record: ContainerRecord, stage: PodStage): Fields {
+function containerStatus(record: ContainerRecord, stage: PodStage, size: PodSize): Fields {
   const image = String(record.spec.image ?? "");
   const id = idOf(record);
   // While the next run is being prepared, the state is still that of the run before.
@@ -83,6 +87,16 @@ function containerStatus(record: ContainerRecord, stage: PodStage): Fields {
     restartCount: record.restarts,
     ...(record.role === "ephemeral" ? {} : { started: record.started }),
     state: stateOf(record, stage),
+    ...(id === "" ? {} : sizeOf(record, size)),
+  };
+}
+
+/** What it was given, and what it has: for others to see that pods of this node can be resized. */
+function sizeOf({ name, state }: ContainerRecord, size: PodSize): Fields {
+  const { requests } = size.given(name);
+  return {
+    ...(isRecord(requests) && Object.keys(requests).length > 0 ? { allocatedResources: requests } : {}),
+    resources: state.at === "running" ? size.had(name) : size.given(name),
   };
 }
 
@@ -127,6 +141,8 @@ function terminated({ id, since, until, exit }: Ended): Fields {
   };
 }
 
+const RESIZE = ["PodResizePending", "PodResizeInProgress"];
+
 interface Verdict {
   readonly type: string;
   readonly holds: boolean;
@@ -156,7 +172,9 @@ function conditionsOf(pod: ApiObject, facts: PodFacts, stage: PodStage, now: num
       ...(verdict.message ? { message: verdict.message } : {}),
     };
   });
-  return [...ours, ...old.filter((condition) => !verdicts.some(({ type }) => type === condition.type))];
+  const known = new Set([...verdicts.map(({ type }) => type), ...RESIZE]);
+  const others = old.filter((condition) => !known.has(String(condition.type)));
+  return [...ours, ...(stage.at === "done" ? [] : facts.size.conditions()), ...others];
 }
 
 function initialized(records: readonly ContainerRecord[], stage: PodStage): Verdict {
