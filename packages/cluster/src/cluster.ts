@@ -6,7 +6,7 @@ import { type Identity, loadPolicy, podIdentity } from "./access/index.ts";
 import type { ServiceRoutes } from "./admission/index.ts";
 import { durably, type Faults, KUBERNETES_VERSION, type RequestLog } from "./api/index.ts";
 import { type ClusterParts, compose, SERVER_NAMES } from "./compose.ts";
-import { bootstrap } from "./controllers/index.ts";
+import { bootstrap, type Controller } from "./controllers/index.ts";
 import { type ObjectVersion, objectHistory, type ReadChanges } from "./history.ts";
 import { loadRules, openData } from "./kept.ts";
 import { buildKubeconfig, kubeconfigText } from "./kubeconfig.ts";
@@ -125,7 +125,7 @@ export class Cluster implements AsyncDisposable {
 
   async #addNode(kubelet: KubeletMode | KubeletSettings, rbac: boolean): Promise<void> {
     const { access, context, controllers, programs, services, state } = this.#parts;
-    const { startNode, DisruptionController, PodCollector } = await loadNode();
+    const { startNode, Scheduler, DisruptionController, PodCollector, TaintEviction } = await loadNode();
     const node = startNode(kubelet, {
       context,
       name: this.#name,
@@ -139,11 +139,15 @@ export class Cluster implements AsyncDisposable {
     state.kubelet = node;
     // Budgets are about pods that run, and nodes that are gone about those that were there; where no pods run, all of
     // them stay as they are written.
-    for (const controller of [node, new DisruptionController(context), new PodCollector(context)]) {
+    const begin = (controller: Controller) => {
       controllers.push(controller);
       controller.start();
-    }
+    };
+    for (const Pods of [DisruptionController, PodCollector, TaintEviction]) begin(new Pods(context));
+    begin(node);
     await node.register();
+    // Not before: pods that wait would be told that there are no nodes.
+    begin(new Scheduler(context, node.nodeName));
   }
 
   /** kubectl's configuration as it stands in a file. */

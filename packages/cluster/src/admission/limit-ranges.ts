@@ -1,5 +1,6 @@
 import {
   type AdmissionAttributes,
+  type Amounts,
   type ApiObject,
   ensureObject,
   formatAmount,
@@ -7,9 +8,10 @@ import {
   isRecord,
   listAt,
   objectAt,
+  podAmounts,
+  readAmounts,
 } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
-import { type Amounts, podAmounts, readAmounts } from "./pod-resources.ts";
 import { type AdmissionWorld, refused } from "./request.ts";
 
 const LIMIT_RANGES = "limitranges";

@@ -5,6 +5,8 @@ export const ADMISSION_PLUGINS = [
   "ServiceAccount",
   "Priority",
   "DefaultStorageClass",
+  "RuntimeClass",
+  "PodResizeValidator",
   "MutatingAdmissionPolicy",
   "MutatingAdmissionWebhook",
   "ValidatingAdmissionPolicy",

@@ -2,7 +2,9 @@ import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/
 import { type AdmissionPlugin, lazily } from "./chain.ts";
 import type { AdmissionPluginName } from "./plugin-names.ts";
 import { podPriority } from "./pod-priority.ts";
+import { podResize } from "./pod-resize.ts";
 import type { AdmissionWorld } from "./request.ts";
+import { runtimeClass } from "./runtime-class.ts";
 import { defaultStorageClass } from "./storage-class.ts";
 
 export interface AdmissionOptions {
@@ -46,6 +48,8 @@ export function admissionPlugins({
     ["LimitRanger", lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(world))],
     ["Priority", podPriority(world)],
     ["DefaultStorageClass", defaultStorageClass(world)],
+    ["RuntimeClass", runtimeClass(world)],
+    ["PodResizeValidator", podResize(world)],
     [
       "MutatingAdmissionPolicy",
       lazily(any(`mutatingadmissionpolicybindings.${REGISTRATION}`), async () =>

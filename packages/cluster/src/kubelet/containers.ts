@@ -17,11 +17,11 @@ export type ContainerState =
   | { readonly at: "running"; readonly container: RunningContainer; readonly since: number }
   | (Ended & { readonly at: "ended" });
 
-/** A run that is over. */
+/** A run that is over. One that nobody knows of has neither id nor times. */
 export interface Ended {
   readonly id: string;
-  readonly since: number;
-  readonly until: number;
+  readonly since: number | undefined;
+  readonly until: number | undefined;
   readonly exit: ContainerExit;
 }
 
@@ -39,6 +39,8 @@ export interface ContainerRecord {
   ready: boolean;
   /** Whether the present run was asked to end. */
   stopping: boolean;
+  /** Whether it ends to be started anew with other resources. */
+  resizing: boolean;
   /** How often it crashed in a row, for the back-off. */
   crashes: number;
   log: ContainerLog | undefined;
@@ -74,6 +76,7 @@ function newRecord(spec: Fields, role: Role): ContainerRecord {
     started: false,
     ready: false,
     stopping: false,
+    resizing: false,
     crashes: 0,
     log: undefined,
     previousLog: undefined,
@@ -106,11 +109,47 @@ export function crashesAfter(record: ContainerRecord, ranFor: number): number {
   return ranFor >= FORGIVEN_AFTER ? 1 : record.crashes + 1;
 }
 
+const UNKNOWN: Ended = {
+  id: "",
+  since: undefined,
+  until: undefined,
+  exit: {
+    exitCode: 137,
+    reason: "ContainerStatusUnknown",
+    message: "The container could not be located when the pod was terminated",
+  },
+};
+
+/**
+ * What containers become that were never started when their pod was given up: once a pod is initialized, all of them have
+ * failed; before, its init containers have, up to the last one that began, and at least the first.
+ */
+export function giveUp(records: readonly ContainerRecord[]): void {
+  const before = records.filter(({ role }) => role === "init" || role === "sidecar");
+  const mains = records.filter(({ role }) => role === "main");
+  const wasStarted = ({ state, last }: ContainerRecord) => state.at !== "waiting" || last !== undefined;
+  const latest = before.at(-1);
+  const isDone =
+    latest === undefined ||
+    mains.some(wasStarted) ||
+    (latest.role === "sidecar" ? latest.started : latest.state.at === "ended" && latest.state.exit.exitCode === 0);
+  const begun = before.slice(0, Math.max(1, before.findLastIndex(wasStarted) + 1));
+  for (const record of [...begun, ...(isDone ? mains : [])]) {
+    if (record.state.at === "waiting") record.state = { at: "ended", ...(record.last ?? UNKNOWN) };
+  }
+}
+
 /** What a pod as a whole does next. */
 export type PodStage =
   | { readonly at: "initializing"; readonly next: ContainerRecord }
   | { readonly at: "working" }
   | { readonly at: "done"; readonly failed: boolean };
+
+/** How a pod ends that was told to: well, when all of its containers did. */
+export function endOf(records: readonly ContainerRecord[]): PodStage {
+  const mains = records.filter((record) => record.role === "main");
+  return { at: "done", failed: !mains.every(({ state }) => state.at === "ended" && state.exit.exitCode === 0) };
+}
 
 /** Where a pod stands, given its containers. Pure. */
 export function stageOf(records: readonly ContainerRecord[], policy: RestartPolicy): PodStage {

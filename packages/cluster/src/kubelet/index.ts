@@ -22,10 +22,13 @@ export { bindPod } from "./status.ts";
 
 /** What makes a node; loaded by clusters that have one. */
 export const loadNode = async () => {
-  const [{ startNode }, { DisruptionController }, { PodCollector }] = await Promise.all([
-    import("./process-node.ts"),
-    import("./disruption.ts"),
-    import("./pod-collector.ts"),
-  ]);
-  return { startNode, DisruptionController, PodCollector };
+  const [{ startNode }, { Scheduler }, { DisruptionController }, { PodCollector }, { TaintEviction }] =
+    await Promise.all([
+      import("./process-node.ts"),
+      import("./scheduler.ts"),
+      import("./disruption.ts"),
+      import("./pod-collector.ts"),
+      import("./taint-eviction.ts"),
+    ]);
+  return { startNode, Scheduler, DisruptionController, PodCollector, TaintEviction };
 };

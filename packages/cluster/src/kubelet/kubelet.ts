@@ -1,27 +1,19 @@
-import { type Clock, deepClone } from "@lotse/client/meta";
+import type { Clock } from "@lotse/client/meta";
 import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
-import {
-  type ApiObject,
-  badRequest,
-  create,
-  fromStore,
-  objectAt,
-  remove,
-  StatusError,
-  type Target,
-  update,
-  type WriteOptions,
-} from "../registry/index.ts";
+import { type ApiObject, badRequest, fromStore, objectAt } from "../registry/index.ts";
 import type { PodConnection } from "./bytes.ts";
-import { claimKeys, claimRefusal } from "./claims.ts";
 import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";
-import { type NodeFacts, nodeObject, nodeStatus, refusal } from "./node.ts";
+import { type NodeFacts, nodeObject, nodeStatus } from "./node.ts";
+import { type Rejection, rejectedStatus, rejectionOf } from "./node-admission.ts";
+import { NodeDesk } from "./node-desk.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
+import type { Shortage } from "./resize.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
-import { type Placement, schedulingEvent } from "./scheduling-events.ts";
-import { bindPod, scheduledCondition, unschedulablePod } from "./status.ts";
+import { demandOf } from "./scheduling-demand.ts";
+import { allocatableOf } from "./scheduling-filters.ts";
+import { NodeLoad } from "./scheduling-ledger.ts";
 
 export interface KubeletOptions {
   readonly context: ControllerContext;
@@ -40,30 +32,36 @@ export interface NodePods {
   connect(pod: ApiObject, port: number): Promise<PodConnection>;
 }
 
-const write = (fieldManager: string): WriteOptions => ({ dryRun: false, fieldManager, fieldValidation: "Ignore" });
+const RETRY_MS = 1_000;
 
-/** One node: registers itself, takes every pod that nobody has taken, and looks after those that are its own. */
+/** One node: registers itself, and looks after the pods that were put on it. */
 export class Kubelet implements Controller, NodePods {
   readonly #options: KubeletOptions;
   readonly #images: NodeImages;
   readonly #events: EventRecorder;
   readonly #workers = new Map<string, PodWorker>();
-  /** Pods that were told why nobody takes them, and wait for the node or a claim to change. */
-  readonly #refused = new Set<string>();
-  #binding = 0;
-  #placements = 0;
-  #stopWatching: (() => void)[] = [];
-  #stopped = false;
+  readonly #desk: NodeDesk;
+  /** Pods that are being sent back. */
+  readonly #rejecting = new Set<string>();
+  readonly #retries: (() => void)[] = [];
+  /** What the pods here were given. */
+  readonly #load = new NodeLoad();
+  /** Pods that were refused another size for now. */
+  readonly #deferred = new Set<string>();
+  #stopWatching = () => {};
 
   constructor(options: KubeletOptions) {
     const { backend, scope } = options.context;
     this.#options = options;
+    this.#desk = new NodeDesk(options.context, "kubelet");
     this.#images = new NodeImages(options.runtime.pullsImages);
     this.#events = new EventRecorder({ backend, scope: { ...scope, defaultManager: "kubelet" } });
   }
 
   get idle(): boolean {
-    return this.#binding === 0 && this.#events.idle && [...this.#workers.values()].every((worker) => worker.idle);
+    return (
+      this.#events.idle && this.#rejecting.size === 0 && [...this.#workers.values()].every((worker) => worker.idle)
+    );
   }
 
   get nodeName(): string {
@@ -72,17 +70,10 @@ export class Kubelet implements Controller, NodePods {
 
   start(): void {
     const { store } = this.#options.context.backend;
-    this.#stopWatching = [
-      store.watch("pods", store.revision, (change) => {
-        if (change.type === "deleted") this.#gone(change.key);
-        else this.#seen(change.key, fromStore(change.object));
-      }),
-      store.watch("nodes", store.revision, () => this.#lookAgain(() => true)),
-      // Each claim has few pods that wait for it, and many others may wait for theirs.
-      store.watch("persistentvolumeclaims", store.revision, ({ key }) =>
-        this.#lookAgain((pod) => claimKeys(pod).includes(key)),
-      ),
-    ];
+    this.#stopWatching = store.watch("pods", store.revision, (change) => {
+      if (change.type === "deleted") this.#gone(change.key);
+      else this.#seen(change.key, fromStore(change.object));
+    });
     for (const entry of store.list("pods")) this.#seen(entry.key, fromStore(entry.object));
   }
 
@@ -90,24 +81,22 @@ export class Kubelet implements Controller, NodePods {
   async register(): Promise<void> {
     const { context, node } = this.#options;
     const { clock } = context.backend;
-    await this.#create("nodes", undefined, nodeObject(node));
-    await this.#change("nodes", undefined, node.name, "status", (object) => ({
-      ...object,
-      status: nodeStatus(node, clock.now()),
-    }));
+    await this.#desk.create("nodes", undefined, nodeObject(node));
+    const which = { table: "nodes", namespace: undefined, name: node.name, subresource: "status" };
+    await this.#desk.change(which, (object) => ({ ...object, status: nodeStatus(node, clock.now()) }));
     const time = new Date(clock.now()).toISOString().replace("Z", "000Z");
-    await this.#create("leases.coordination.k8s.io", "kube-node-lease", {
+    await this.#desk.create("leases.coordination.k8s.io", "kube-node-lease", {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { name: node.name, namespace: "kube-node-lease" },
       spec: { holderIdentity: node.name, leaseDurationSeconds: 40, renewTime: time },
     });
-    for (const key of [...this.#refused]) this.#look(key);
   }
 
   stop(): void {
-    this.#stopped = true;
-    for (const stop of this.#stopWatching) stop();
+    this.#desk.close();
+    this.#stopWatching();
+    for (const cancel of this.#retries) cancel();
   }
 
   /** Ends everything that runs on the node. */
@@ -147,31 +136,13 @@ export class Kubelet implements Controller, NodePods {
     return worker?.uid === pod.metadata.uid ? worker : undefined;
   }
 
-  /** Pods without a node, of those that something has changed for. */
-  #lookAgain(concerns: (pod: ApiObject) => boolean): void {
-    const { store } = this.#options.context.backend;
-    for (const key of [...this.#refused]) {
-      const entry = store.get("pods", key);
-      if (entry && !concerns(fromStore(entry.object))) continue;
-      this.#refused.delete(key);
-      this.#look(key);
-    }
-  }
-
-  #look(key: string): void {
-    const entry = this.#options.context.backend.store.get("pods", key);
-    if (entry) this.#seen(key, fromStore(entry.object));
-  }
-
   #seen(key: string, pod: ApiObject): void {
     const { nodeName } = objectAt(pod, "spec");
-    if (nodeName === undefined || nodeName === "") {
-      if (pod.metadata.deletionTimestamp === undefined) void this.#schedule(key, pod);
-      return;
-    }
     if (nodeName !== this.nodeName) return;
     const known = this.#workers.get(key);
     if (known?.uid === pod.metadata.uid) {
+      const { phase } = objectAt(pod, "status");
+      if (phase === "Succeeded" || phase === "Failed") this.#free(key);
       known.update(pod);
       return;
     }
@@ -181,130 +152,91 @@ export class Kubelet implements Controller, NodePods {
     if ((phase === "Succeeded" || phase === "Failed") && pod.metadata.deletionTimestamp === undefined) return;
     const { context, runtime, node } = this.#options;
     const clock: Clock = context.backend.clock;
+    const rejection = phase === "Succeeded" || phase === "Failed" ? undefined : rejectionOf(pod);
+    if (rejection) {
+      this.#reject(key, pod, rejection);
+      return;
+    }
     const worker = new PodWorker(pod, {
       clock,
       runtime,
       images: this.#images,
       writer: this.#writerOf(pod),
       hostIp: node.ip,
+      allocate: (wanted) => this.#allocate(key, wanted),
     });
     this.#workers.set(key, worker);
+    this.#load.add(demandOf(key, pod));
     worker.wake();
   }
 
   #gone(key: string): void {
-    this.#refused.delete(key);
     const worker = this.#workers.get(key);
     this.#workers.delete(key);
+    this.#deferred.delete(key);
+    this.#free(key);
     void worker?.close();
   }
 
-  async #schedule(key: string, pod: ApiObject): Promise<void> {
-    const { backend } = this.#options.context;
-    const entry = backend.store.get("nodes", this.nodeName);
-    const { namespace, name } = pod.metadata;
-    if (!entry) {
-      this.#refused.add(key);
-      return;
+  #free(key: string): void {
+    if (!this.#load.pods.has(key)) return;
+    this.#load.drop(key);
+    this.#retryDeferred();
+  }
+
+  /** Pods that wait for more than there was get another chance. */
+  #retryDeferred(): void {
+    const waiting = [...this.#deferred];
+    this.#deferred.clear();
+    for (const key of waiting) this.#workers.get(key)?.wake();
+  }
+
+  #allocate(key: string, pod: ApiObject): Shortage | undefined {
+    const entry = this.#options.context.backend.store.get("nodes", this.nodeName);
+    const allocatable = entry ? allocatableOf(fromStore(entry.object)) : new Map<string, number>();
+    const own = this.#load.pods.get(key)?.requests;
+    const demand = demandOf(key, pod);
+    for (const [name, requested] of demand.requests) {
+      const used = this.#load.used(name) - (own?.get(name) ?? 0);
+      const capacity = allocatable.get(name) ?? 0;
+      if (requested <= capacity - used || requested <= (own?.get(name) ?? 0)) continue;
+      this.#deferred.add(key);
+      const message = `Node didn't have enough resource: ${name}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+      return { message };
     }
-    const why = refusal(fromStore(entry.object), pod, claimRefusal(backend.store, pod));
-    if (why) this.#refused.add(key);
-    this.#binding++;
-    try {
-      // The writer of the pod gets the answer first.
-      await Promise.resolve();
-      if (this.#stopped) return;
-      const now = backend.clock.now();
-      if (why) {
-        // What was said before is not said again each time that somebody looks.
-        const said = scheduledCondition(pod);
-        if (said?.message === why.message && said?.reason === why.reason) return;
-        if (said?.message !== why.message) await this.#tellPlacement(pod, { refused: why.message });
-        await this.#change("pods", namespace, name, "status", (object) =>
-          unschedulablePod(object, why.reason, why.message, now),
-        );
-      } else {
-        await this.#change("pods", namespace, name, "binding", (object) =>
-          objectAt(object, "spec").nodeName ? object : bindPod(object, this.nodeName, now),
-        );
-        await this.#tellPlacement(pod, { node: this.nodeName });
-      }
-    } catch {
-      // Refused for now, by admission for instance; the next change of the pod or the node brings it back.
-      this.#refused.add(key);
-    } finally {
-      this.#binding--;
-    }
+    this.#load.add(demand);
+    this.#retryDeferred();
+    return undefined;
+  }
+
+  /** What a node sends back has failed, and is not looked at again. */
+  #reject(key: string, pod: ApiObject, rejection: Rejection): void {
+    const { uid } = pod.metadata;
+    if (this.#rejecting.has(uid)) return;
+    this.#rejecting.add(uid);
+    const { clock, store } = this.#options.context.backend;
+    const { event, report } = this.#writerOf(pod);
+    event({ type: "Warning", ...rejection });
+    const again = () => {
+      const entry = store.get("pods", key);
+      if (entry) this.#seen(key, fromStore(entry.object));
+    };
+    void report((current) => rejectedStatus(current, rejection, clock.now()))
+      .catch(() => this.#retries.push(clock.after(RETRY_MS, again)))
+      .finally(() => this.#rejecting.delete(uid));
   }
 
   #writerOf(pod: ApiObject): PodWriter {
     const { name, namespace, uid } = pod.metadata;
+    const which = { table: "pods", namespace, name };
     return {
       report: (next) =>
-        this.#change("pods", namespace, name, "status", (object) =>
+        this.#desk.change({ ...which, subresource: "status" }, (object) =>
           object.metadata.uid === uid ? { ...object, status: next(object) } : object,
         ),
-      erase: () => this.#erase(namespace, name, uid),
+      erase: () => this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } }),
       event: (note) => void this.#events.record({ component: "kubelet", host: this.nodeName }, pod, note),
     };
-  }
-
-  async #erase(namespace: string | undefined, name: string, uid: string): Promise<void> {
-    const { backend, scope } = this.#options.context;
-    const target = this.#target("pods", namespace, name, undefined);
-    if (!target) return;
-    const options = { gracePeriodSeconds: 0, preconditions: { uid }, dryRun: false };
-    const rest = backend.pace.rest();
-    if (rest) await rest;
-    await ignoring([404, 409], remove(backend, scope, target, options));
-  }
-
-  /** Nobody depends on events: one that cannot be written is not worth a word. */
-  async #tellPlacement(pod: ApiObject, placement: Placement): Promise<void> {
-    const now = this.#options.context.backend.clock.now();
-    const event = schedulingEvent(pod, placement, this.nodeName, now, this.#placements++);
-    await this.#create("events", pod.metadata.namespace, event, "kube-scheduler").catch(() => {});
-  }
-
-  #target(table: string, namespace: string | undefined, name: string | undefined, subresource: string | undefined) {
-    const [plural = "", ...group] = table.split(".");
-    const endpoint = this.#options.context.backend.catalog.storage(group.join("."), plural);
-    return endpoint && ({ endpoint, namespace, name, subresource } satisfies Target);
-  }
-
-  async #create(
-    table: string,
-    namespace: string | undefined,
-    object: Record<string, unknown>,
-    manager = "kubelet",
-  ): Promise<void> {
-    const { backend, scope } = this.#options.context;
-    const target = this.#target(table, namespace, undefined, undefined);
-    if (!target || this.#stopped) return;
-    const rest = backend.pace.rest();
-    if (rest) await rest;
-    await ignoring([409], create(backend, scope, target, object as unknown as ApiObject, write(manager)));
-  }
-
-  async #change(
-    table: string,
-    namespace: string | undefined,
-    name: string,
-    subresource: string,
-    next: (object: ApiObject) => ApiObject,
-  ): Promise<void> {
-    const { backend, scope } = this.#options.context;
-    const target = this.#target(table, namespace, name, subresource);
-    if (!target || this.#stopped) return;
-    const manager = subresource === "binding" ? "kube-scheduler" : "kubelet";
-    const change = {
-      by: "patch",
-      tracked: false,
-      next: (current: ApiObject) => deepClone(next(current)),
-    } as const;
-    const rest = backend.pace.rest();
-    if (rest) await rest;
-    await ignoring([404], update(backend, scope, target, write(manager), change));
   }
 }
 
@@ -317,14 +249,5 @@ function waitingReason({ state }: ContainerRecord): string {
       return "trying and failing to pull image";
     default:
       return state.reason;
-  }
-}
-
-/** Gone meanwhile, or made anew: there is nothing left to do. */
-async function ignoring(codes: readonly number[], work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof StatusError && codes.includes(error.code))) throw error;
   }
 }

@@ -1,5 +1,4 @@
-import { matchesNode } from "../controllers/index.ts";
-import { type ApiObject, listAt, objectAt, timestamp } from "../registry/index.ts";
+import { timestamp } from "../registry/index.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -11,9 +10,17 @@ export interface NodeFacts {
   /** As Go spells it: `amd64`, `arm64`. */
   readonly architecture: string;
   readonly runtime: string;
+  /** What pods can ask for. */
+  readonly capacity: Readonly<Record<string, string>>;
 }
 
-const CAPACITY = { cpu: "8", memory: "32Gi", pods: "110", "ephemeral-storage": "100Gi" };
+/** As nothing really is used, there is more than enough for what tests make. */
+export const CAPACITY: Readonly<Record<string, string>> = {
+  cpu: "1k",
+  memory: "4Ti",
+  pods: "10k",
+  "ephemeral-storage": "16Ti",
+};
 
 /** The node as it registers itself. */
 export function nodeObject({ name, os, architecture }: NodeFacts): Fields {
@@ -46,8 +53,8 @@ export function nodeStatus(facts: NodeFacts, now: number): Fields {
     message,
   });
   return {
-    capacity: CAPACITY,
-    allocatable: CAPACITY,
+    capacity: facts.capacity,
+    allocatable: facts.capacity,
     conditions: [
       condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
       condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -72,40 +79,4 @@ export function nodeStatus(facts: NodeFacts, now: number): Fields {
       architecture: facts.architecture,
     },
   };
-}
-
-/** Why a node does not take a pod, `claims` being what is wrong with the pod's claims; undefined when it does. */
-export function refusal(
-  node: ApiObject,
-  pod: ApiObject,
-  claims?: string,
-): { readonly reason: string; readonly message: string } | undefined {
-  if (listAt(pod, "spec", "schedulingGates").length > 0) {
-    return { reason: "SchedulingGated", message: "Scheduling is blocked due to non-empty scheduling gates" };
-  }
-  const refusedBy = (why: string) => ({
-    reason: "Unschedulable",
-    message: `0/1 nodes are available: ${why}. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
-  });
-  const refuse = (why: string) => refusedBy(`1 ${why}`);
-  if (claims !== undefined) return refusedBy(claims);
-  const tolerations = listAt(pod, "spec", "tolerations");
-  const cordon = { key: "node.kubernetes.io/unschedulable", value: "", effect: "NoSchedule" };
-  if (objectAt(node, "spec").unschedulable === true && !tolerates(tolerations, cordon)) {
-    return refuse("node(s) were unschedulable");
-  }
-  if (!matchesNode(node, pod.spec)) return refuse("node(s) didn't match Pod's node affinity/selector");
-  const taint = listAt(node, "spec", "taints").find(
-    (one) => one.effect !== "PreferNoSchedule" && one.key !== cordon.key && !tolerates(tolerations, one),
-  );
-  return taint ? refuse(`node(s) had untolerated taint(s)`) : undefined;
-}
-
-function tolerates(tolerations: readonly Fields[], taint: Fields): boolean {
-  return tolerations.some(
-    ({ key, operator = "Equal", value = "", effect }) =>
-      (!effect || effect === taint.effect) &&
-      (key === undefined || key === "" ? operator === "Exists" : key === taint.key) &&
-      (operator === "Exists" || value === (taint.value ?? "")),
-  );
 }

@@ -15,6 +15,7 @@ import {
   type ContainerRecord,
   crashesAfter,
   type Ended,
+  giveUp,
   type RestartPolicy,
   recordsOf,
   restartDelay,
@@ -24,6 +25,7 @@ import {
 import type { NodeImages } from "./images.ts";
 import { ContainerLog } from "./log.ts";
 import { watchHealth } from "./prober.ts";
+import { needsRestart, PodSize, type Shortage } from "./resize.ts";
 import { type ContainerExit, type ContainerRuntime, type Sandbox, StartError } from "./runtime.ts";
 import { type PodFacts, podStatus } from "./status.ts";
 
@@ -43,6 +45,8 @@ export interface PodWorkerOptions {
   readonly images: NodeImages;
   readonly writer: PodWriter;
   readonly hostIp: string;
+  /** Takes what a changed pod asks for from the node; tells when there is not enough. */
+  readonly allocate: (pod: ApiObject) => Shortage | undefined;
 }
 
 const RETRY_MS = 1_000;
@@ -57,6 +61,7 @@ export class PodWorker {
   readonly #records: ContainerRecord[];
   readonly #policy: RestartPolicy;
   readonly #since: number;
+  readonly #size: PodSize;
   readonly #closed = new AbortController();
   readonly #timers = new Map<string, () => void>();
   readonly #health = new Map<ContainerRecord, () => void>();
@@ -76,6 +81,7 @@ export class PodWorker {
     this.#records = recordsOf(pod);
     this.#policy = (objectAt(pod, "spec").restartPolicy ?? "Always") as RestartPolicy;
     this.#since = options.clock.now();
+    this.#size = new PodSize(pod);
   }
 
   get uid(): string {
@@ -147,7 +153,28 @@ export class PodWorker {
   #turn(): void {
     if (this.#pod.metadata.deletionTimestamp !== undefined) this.#stopAll();
     else if (this.#failure) this.#kill();
-    else if (!this.#overdue()) this.#goOn();
+    else if (!this.#overdue()) {
+      this.#resize();
+      this.#goOn();
+    }
+  }
+
+  /** Gives containers what the spec wants now. That it is under way is told before it is done. */
+  #resize(): void {
+    const { allocate, clock, writer } = this.#options;
+    if (this.#size.inProgress) {
+      for (const { name, before, after } of this.#size.changing) {
+        const record = this.record(name);
+        if (record?.state.at === "running" && needsRestart(record.spec, before, after)) {
+          if (record.resizing) continue;
+          record.resizing = true;
+          record.state.container.stop(this.#grace());
+        } else this.#size.settle(name);
+      }
+      if (this.#size.changing.length === 0) writer.event(this.#size.finish(this.#pod));
+    }
+    for (const note of this.#size.ask(this.#pod, allocate, clock.now())) writer.event(note);
+    if (this.#size.inProgress && !this.#records.some(({ resizing }) => resizing)) this.#again = true;
   }
 
   /** Starts what is due; ends what is left when the pod's work is done. */
@@ -184,7 +211,8 @@ export class PodWorker {
   #fail(failure: { readonly reason: string; readonly message: string }): void {
     if (this.#closed.signal.aborted || this.#failure) return;
     this.#failure = failure;
-    this.#options.writer.event({ type: "Warning", ...failure });
+    const { reason, message } = failure;
+    this.#options.writer.event({ type: "Warning", reason: reason || "Failed", message });
     this.wake();
   }
 
@@ -285,7 +313,13 @@ export class PodWorker {
     const since = record.state.at === "running" ? record.state.since : clock.now();
     const ended: Ended = { id, since, until: clock.now(), exit };
     const goesOn = this.#pod.metadata.deletionTimestamp === undefined && !this.#failure && !this.#isOver(record);
-    if (goesOn && restarts(record, this.#policy, exit.exitCode)) {
+    const resized = record.resizing;
+    record.resizing = false;
+    if (resized) this.#size.settle(record.name);
+    if (goesOn && resized) {
+      record.last = ended;
+      record.state = { at: "waiting", reason: "ContainerCreating", due: clock.monotonic() };
+    } else if (goesOn && restarts(record, this.#policy, exit.exitCode)) {
       record.last = ended;
       record.crashes = crashesAfter(record, clock.now() - since);
       const delay = restartDelay(record.crashes);
@@ -322,9 +356,7 @@ export class PodWorker {
     // A second DELETE may shorten the time, and never lengthens it.
     this.#deadline = Math.min(this.#deadline ?? Number.POSITIVE_INFINITY, clock.monotonic() + grace);
     this.#kill(Math.max(0, this.#deadline - clock.monotonic()));
-    for (const record of this.#records) {
-      if (record.state.at === "waiting" && record.last) record.state = { at: "ended", ...record.last };
-    }
+    if (this.#atRest) giveUp(this.#records);
   }
 
   get #atRest(): boolean {
@@ -333,6 +365,8 @@ export class PodWorker {
 
   async #report(): Promise<void> {
     const { clock, hostIp, writer } = this.#options;
+    // What ends while this is being written is told by the next turn, before the object goes.
+    const over = this.#pod.metadata.deletionTimestamp !== undefined && this.#atRest;
     const facts: PodFacts = {
       records: this.#records,
       policy: this.#policy,
@@ -340,10 +374,12 @@ export class PodWorker {
       hostIp,
       podIp: this.#sandbox?.ip,
       failure: this.#failure,
+      over,
+      size: this.#size,
     };
     const status = podStatus(this.#pod, facts, clock.now());
     if (!deepEqual(status, this.#pod.status)) await writer.report((pod) => podStatus(pod, facts, clock.now()));
-    if (this.#pod.metadata.deletionTimestamp === undefined || !this.#atRest || this.#erased) return;
+    if (!over || this.#erased) return;
     await writer.erase();
     this.#erased = true;
   }

@@ -4,6 +4,7 @@ import type { ControllerContext } from "../controllers/index.ts";
 import { type ApiObject, fromStore } from "../registry/index.ts";
 import { Kubelet } from "./kubelet.ts";
 import { type NetworkOptions, ProcessNetwork } from "./network/index.ts";
+import { CAPACITY } from "./node.ts";
 import { dial } from "./process-dial.ts";
 import type { PodToken } from "./process-files.ts";
 import { type ImageCommands, ProcessRuntime } from "./process-runtime.ts";
@@ -21,6 +22,14 @@ export interface KubeletSettings {
   readonly nodeName?: string;
   /** Simulate: how long pods stay Pending on the node; a tenth of a second unless told. */
   readonly startDelay?: Duration;
+  /**
+   * What the node has for pods, by resource, beyond or instead of what it has anyway (cpu, memory, ephemeral-storage and
+   * pods, all in plenty). Pods that ask for more than is left stay Pending.
+   *
+   * @example
+   * `{ cpu: 2, memory: "4Gi", pods: 10, "example.com/gpu": 1 }`
+   */
+  readonly capacity?: Readonly<Record<string, string | number>>;
   /**
    * Process: what runs in place of an image when a container has no command of its own.
    *
@@ -60,11 +69,22 @@ export function startNode(wanted: KubeletMode | KubeletSettings, options: NodeOp
       name: nodeName,
       ip: "127.0.0.1",
       kubeletVersion: options.version,
-      os: os.platform() === "win32" ? "windows" : os.platform(),
+      // What only pretends is what nodes mostly are: pods can be resized there.
+      os: settings.mode === "simulate" ? "linux" : systemOf(os.platform()),
       architecture: ARCHITECTURES[os.arch()] ?? os.arch(),
       runtime: `lotse-${settings.mode}://1.0`,
+      capacity: capacityOf(settings),
     },
   });
+}
+
+const systemOf = (platform: string): string => (platform === "win32" ? "windows" : platform);
+
+function capacityOf({ capacity = {} }: KubeletSettings): Record<string, string> {
+  return {
+    ...CAPACITY,
+    ...Object.fromEntries(Object.entries(capacity).map(([name, amount]) => [name, String(amount)])),
+  };
 }
 
 function makeRuntime(

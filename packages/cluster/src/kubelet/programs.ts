@@ -6,7 +6,8 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from "@lotse/client/meta";
-import { type ApiObject, listAt } from "../registry/index.ts";
+import { type ApiObject, listAt, objectAt } from "../registry/index.ts";
+import { annotatedBehaviour } from "./annotation.ts";
 import type { ByteSource, PodConnection } from "./bytes.ts";
 import type { LogStream } from "./log.ts";
 import type { TerminalSize } from "./runtime.ts";
@@ -120,11 +121,13 @@ export interface PodBehaviour extends ContainerBehaviour {
   readonly startDelay?: Duration;
   /** The node gives the pod up. */
   readonly evicted?: { readonly after?: Duration; readonly message?: string };
+  /** The pod as a whole fails, for this reason, whatever its containers do. */
+  readonly failed?: { readonly after?: Duration; readonly reason?: string; readonly message?: string };
   readonly containers?: Readonly<Record<string, ContainerBehaviour>>;
 }
 
 /**
- * What simulated pods do: nothing but run, unless a program says more.
+ * What simulated pods do: nothing but run, unless a program says more, or their annotation `lotse.dev/simulate`.
  *
  * @example
  * ```ts
@@ -148,9 +151,11 @@ export class PodPrograms {
     };
   }
 
-  /** Called by the node: all that was said about a pod. */
+  /** Called by the node: all that was said about a pod, by its annotation first. Throws when that makes no sense. */
   behaviourOf(pod: SimulatedPod): PodBehaviour {
-    const found = this.#programs.filter(({ matches }) => matches(pod)).map(({ behaviour }) => behaviour);
+    const said = annotatedBehaviour(objectAt(pod.body, "metadata", "annotations"));
+    const programs = this.#programs.filter(({ matches }) => matches(pod)).map(({ behaviour }) => behaviour);
+    const found = [said, ...programs];
     return Object.assign({}, ...found, { containers: mergeContainers(found) }) as PodBehaviour;
   }
 }
@@ -166,7 +171,7 @@ function mergeContainers(behaviours: readonly PodBehaviour[]): Record<string, Co
 
 /** What a program says about one container of the pod. */
 export function containerBehaviour(behaviour: PodBehaviour, container: string): ContainerBehaviour {
-  const { containers, startDelay: _, evicted: __, ...shared } = behaviour;
+  const { containers, startDelay: _, evicted: __, failed: ___, ...shared } = behaviour;
   return { ...shared, ...lookup(containers, container) };
 }
 

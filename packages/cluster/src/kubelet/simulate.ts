@@ -8,6 +8,7 @@ import {
   type ExecAnswer,
   type ExecCall,
   type ExecProgram,
+  type PodBehaviour,
   type PodPrograms,
   type SimulatedExit,
   type SimulatedPod,
@@ -54,16 +55,15 @@ export class SimulatedRuntime implements ContainerRuntime {
     const behaviour = programs.behaviourOf(facade);
     const delay = durationMs(behaviour.startDelay ?? startDelay);
     if (delay > 0) await sleep(clock, delay, signal);
-    const { evicted } = behaviour;
+    const failure = failureOf(behaviour);
     const closed = new AbortController();
     return {
       ip: this.#nextAddress(),
       start: (run) => this.#start(facade, run),
       connect: (port) => this.#connect(facade, port),
       failed: new Promise((resolve) => {
-        if (!evicted) return;
-        const message = evicted.message ?? "The node was low on resource: memory.";
-        const cancel = clock.after(durationMs(evicted.after ?? 0), () => resolve({ reason: "Evicted", message }));
+        if (!failure) return;
+        const cancel = clock.after(durationMs(failure.after), () => resolve(failure));
         closed.signal.addEventListener("abort", cancel);
       }),
       remove: async () => closed.abort(),
@@ -123,6 +123,14 @@ export class SimulatedRuntime implements ContainerRuntime {
       .catch(() => inside.close());
     return outside;
   }
+}
+
+/** Why and when the pod as a whole fails. */
+function failureOf({ evicted, failed }: PodBehaviour) {
+  if (failed) return { after: failed.after ?? 0, reason: failed.reason ?? "", message: failed.message ?? "" };
+  if (!evicted) return undefined;
+  const { after = 0, message = "The node was low on resource: memory." } = evicted;
+  return { after, reason: "Evicted", message };
 }
 
 /** A container of a Job has nothing to do, and does it well. Init containers, too. */

@@ -1,5 +1,7 @@
-import { type ApiObject, listAt, objectAt, timestamp } from "../registry/index.ts";
-import { type ContainerRecord, type Ended, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
+import { type ApiObject, isRecord, listAt, objectAt, timestamp } from "../registry/index.ts";
+import { type ContainerRecord, type Ended, endOf, type PodStage, type RestartPolicy, stageOf } from "./containers.ts";
+
+import type { PodSize } from "./resize.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -14,29 +16,41 @@ export interface PodFacts {
   readonly podIp: string | undefined;
   /** Why the whole pod has failed, when none of its containers is to blame. */
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
+  /** It is being deleted, and none of its containers will run any more. */
+  readonly over: boolean;
+  /** What its containers were given. */
+  readonly size: PodSize;
 }
 
 /** The status of a pod as a kubelet reports it, over what others have written there. Pure. */
 export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields {
   const { records, failure } = facts;
-  const stage = failure ? ({ at: "done", failed: true } as const) : stageOf(records, facts.policy);
+  const stage = stageNow(facts);
   const phase = phaseOf(stage, records);
+  // What never began because the pod went before still shows what it waited for.
+  const shown = facts.over ? stageOf(records, facts.policy) : stage;
   const old = objectAt(pod, "status");
   const generation = pod.metadata.generation;
   return {
     ...old,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
-    ...(failure ? { reason: failure.reason, message: failure.message } : {}),
+    ...(failure?.reason ? { reason: failure.reason } : {}),
+    ...(failure?.message ? { message: failure.message } : {}),
     conditions: conditionsOf(pod, facts, stage, now),
     hostIP: facts.hostIp,
     hostIPs: [{ ip: facts.hostIp }],
     ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
     startTime: timestamp(facts.since),
-    ...statusList("initContainerStatuses", records, stage, ({ role }) => role === "init" || role === "sidecar"),
-    ...statusList("containerStatuses", records, stage, ({ role }) => role === "main"),
-    ...statusList("ephemeralContainerStatuses", records, stage, ({ role }) => role === "ephemeral"),
+    ...statusList("initContainerStatuses", facts, shown, ({ role }) => role === "init" || role === "sidecar"),
+    ...statusList("containerStatuses", facts, shown, ({ role }) => role === "main"),
+    ...statusList("ephemeralContainerStatuses", facts, shown, ({ role }) => role === "ephemeral"),
   };
+}
+
+function stageNow({ records, policy, failure, over }: PodFacts): PodStage {
+  if (failure) return { at: "done", failed: true };
+  return over ? endOf(records) : stageOf(records, policy);
 }
 
 function phaseOf(stage: PodStage, records: readonly ContainerRecord[]): string {
@@ -50,15 +64,15 @@ function phaseOf(stage: PodStage, records: readonly ContainerRecord[]): string {
 
 function statusList(
   key: string,
-  records: readonly ContainerRecord[],
+  { records, size }: PodFacts,
   stage: PodStage,
   belongs: (record: ContainerRecord) => boolean,
 ): Fields {
   const chosen = records.filter(belongs);
-  return chosen.length === 0 ? {} : { [key]: chosen.map((record) => containerStatus(record, stage)) };
+  return chosen.length === 0 ? {} : { [key]: chosen.map((record) => containerStatus(record, stage, size)) };
 }
 
-function containerStatus(record: ContainerRecord, stage: PodStage): Fields {
+function containerStatus(record: ContainerRecord, stage: PodStage, size: PodSize): Fields {
   const image = String(record.spec.image ?? "");
   const id = idOf(record);
   // While the next run is being prepared, the state is still that of the run before.
@@ -73,6 +87,16 @@ function containerStatus(record: ContainerRecord, stage: PodStage): Fields {
     restartCount: record.restarts,
     ...(record.role === "ephemeral" ? {} : { started: record.started }),
     state: stateOf(record, stage),
+    ...(id === "" ? {} : sizeOf(record, size)),
+  };
+}
+
+/** What it was given, and what it has: for others to see that pods of this node can be resized. */
+function sizeOf({ name, state }: ContainerRecord, size: PodSize): Fields {
+  const { requests } = size.given(name);
+  return {
+    ...(isRecord(requests) && Object.keys(requests).length > 0 ? { allocatedResources: requests } : {}),
+    resources: state.at === "running" ? size.had(name) : size.given(name),
   };
 }
 
@@ -112,10 +136,12 @@ function terminated({ id, since, until, exit }: Ended): Fields {
     ...(exit.signal === undefined ? {} : { signal: exit.signal }),
     reason: exit.reason ?? (exit.exitCode === 0 ? "Completed" : "Error"),
     ...(exit.message ? { message: exit.message } : {}),
-    startedAt: timestamp(since),
-    finishedAt: timestamp(until),
+    startedAt: since === undefined ? null : timestamp(since),
+    finishedAt: until === undefined ? null : timestamp(until),
   };
 }
+
+const RESIZE = ["PodResizePending", "PodResizeInProgress"];
 
 interface Verdict {
   readonly type: string;
@@ -146,7 +172,9 @@ function conditionsOf(pod: ApiObject, facts: PodFacts, stage: PodStage, now: num
       ...(verdict.message ? { message: verdict.message } : {}),
     };
   });
-  return [...ours, ...old.filter((condition) => !verdicts.some(({ type }) => type === condition.type))];
+  const known = new Set([...verdicts.map(({ type }) => type), ...RESIZE]);
+  const others = old.filter((condition) => !known.has(String(condition.type)));
+  return [...ours, ...(stage.at === "done" ? [] : facts.size.conditions()), ...others];
 }
 
 function initialized(records: readonly ContainerRecord[], stage: PodStage): Verdict {
@@ -189,17 +217,29 @@ function names(what: string, records: readonly ContainerRecord[]): string {
 
 /** Puts a pod on a node: what a scheduler does. */
 export function bindPod(pod: ApiObject, node: string, now: number): ApiObject {
+  const { nominatedNodeName: _, ...status } = objectAt(pod, "status");
   return {
     ...pod,
     spec: { ...objectAt(pod, "spec"), nodeName: node },
-    status: { ...objectAt(pod, "status"), conditions: withScheduled(pod, now, { status: "True" }) },
+    status: { ...status, conditions: withCondition(pod, now, { type: "PodScheduled", status: "True" }) },
   };
 }
 
 /** The pod with the reason why no node takes it. */
 export function unschedulablePod(pod: ApiObject, reason: string, message: string, now: number): ApiObject {
-  const conditions = withScheduled(pod, now, { status: "False", reason, message });
-  return { ...pod, status: { ...objectAt(pod, "status"), conditions } };
+  const condition = { type: "PodScheduled", ...observed(pod), status: "False", reason, message };
+  return { ...pod, status: { ...objectAt(pod, "status"), conditions: withCondition(pod, now, condition) } };
+}
+
+/** The pod with the node on which others make room for it. */
+export function nominatedPod(pod: ApiObject, node: string): ApiObject {
+  return { ...pod, status: { ...objectAt(pod, "status"), nominatedNodeName: node } };
+}
+
+/** The pod with the reason why somebody makes it go. */
+export function disruptedPod(pod: ApiObject, reason: string, message: string, now: number): ApiObject {
+  const condition = { type: "DisruptionTarget", ...observed(pod), status: "True", reason, message };
+  return { ...pod, status: { ...objectAt(pod, "status"), conditions: withCondition(pod, now, condition) } };
 }
 
 /** What a scheduler has said about a pod. */
@@ -207,12 +247,15 @@ export function scheduledCondition(pod: ApiObject): Readonly<Fields> | undefined
   return listAt(pod, "status", "conditions").find((condition) => condition.type === "PodScheduled");
 }
 
-function withScheduled(pod: ApiObject, now: number, what: Fields): Fields[] {
+const observed = ({ metadata: { generation } }: ApiObject) =>
+  generation === undefined ? {} : { observedGeneration: generation };
+
+function withCondition(pod: ApiObject, now: number, { type, ...what }: Fields): Fields[] {
   const all = listAt(pod, "status", "conditions");
-  const before = scheduledCondition(pod);
+  const before = all.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === what.status ? before?.lastTransitionTime : timestamp(now);
   return [
     ...all.filter((condition) => condition !== before),
-    { type: "PodScheduled", lastProbeTime: null, lastTransitionTime, ...what },
+    { type, lastProbeTime: null, lastTransitionTime, ...what },
   ];
 }

@@ -79,12 +79,21 @@ async function tryRemove(
     await version.codec.prepareReads?.([object]);
     return { object: version.codec.fromStorage(object), gone };
   };
-  if (options.dryRun) return show(decision.action === "mark" ? decision.object : stored, decision.action === "remove");
+  if (options.dryRun) {
+    const changed = decision.action === "mark" || (decision.action === "remove" && decision.marked === true);
+    return show(changed ? decision.object : stored, decision.action === "remove");
+  }
   switch (decision.action) {
     case "nothing":
       return show(stored, false);
-    case "remove":
-      return erase(backend, target.endpoint, entry, decision.object, show);
+    case "remove": {
+      if (!decision.marked) return erase(backend, target.endpoint, entry, decision.object, show);
+      // Watchers see that it is going before they see that it is gone, however short the time between.
+      const marked = backend.store.update(resource.table, key, entry.revision, toStore(decision.object));
+      return marked.ok
+        ? erase(backend, target.endpoint, marked.entry, fromStore(marked.entry.object), show)
+        : undefined;
+    }
     case "mark": {
       const result = backend.store.update(resource.table, key, entry.revision, toStore(decision.object));
       return result.ok ? show(fromStore(result.entry.object), false) : undefined;
@@ -106,7 +115,13 @@ function erase(
 
 export type DeleteDecision =
   | { readonly action: "nothing"; readonly warning?: string | undefined }
-  | { readonly action: "remove" | "mark"; readonly object: ApiObject; readonly warning?: string | undefined };
+  | {
+      readonly action: "remove" | "mark";
+      readonly object: ApiObject;
+      readonly warning?: string | undefined;
+      /** Of what is removed: it is marked first, as a change of its own. */
+      readonly marked?: boolean;
+    };
 
 /** What a DELETE does to an object: pure, so that every combination can be tested. */
 export function decide(endpoint: Endpoint, stored: ApiObject, options: DeleteOptions, now: number): DeleteDecision {
@@ -138,14 +153,17 @@ export function decide(endpoint: Endpoint, stored: ApiObject, options: DeleteOpt
 
   if (!terminating || grace < present) {
     const started = terminating ? Date.parse(stored.metadata.deletionTimestamp as string) - present * 1_000 : now;
-    meta.deletionTimestamp = timestamp(started + grace * 1_000);
+    const due = started + grace * 1_000;
+    // Nobody's time is over before it was asked to go.
+    if (terminating && due < now && grace > 0) grace = 1;
+    meta.deletionTimestamp = timestamp(Math.max(due, now));
     if (!strategy.marksTimeOnly) meta.deletionGracePeriodSeconds = grace;
     if (!terminating) {
       if ((meta.generation ?? 0) > 0 && !strategy.marksTimeOnly) meta.generation = (meta.generation as number) + 1;
       strategy.markDeleting?.(object, now);
     }
   }
-  if (!held && grace === 0) return { action: "remove", object, warning };
+  if (!held && grace === 0) return { action: "remove", object, warning, marked: !deepEqual(object, stored) };
   return deepEqual(object, stored) ? { action: "nothing", warning } : { action: "mark", object, warning };
 }
 

@@ -79,6 +79,7 @@ export {
   type PatchType,
   patch,
 } from "./patch-request.ts";
+export { type Amounts, addAll, podAmounts, readAmounts } from "./pod-amounts.ts";
 export { Provisions } from "./provisions.ts";
 export { type Amount, addAmounts, formatAmount, NOTHING, readAmount } from "./quantity-form.ts";
 export type { Backend, FieldValidation, ParsedBody, Scope, Target, WriteOptions } from "./request.ts";

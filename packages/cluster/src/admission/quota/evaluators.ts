@@ -2,15 +2,18 @@ import { lookup, matchesLabels } from "@lotse/client/meta";
 import {
   type AdmissionAttributes,
   type Amount,
+  type Amounts,
   type ApiObject,
+  addAll,
   isRecord,
   listAt,
   objectAt,
+  podAmounts,
   type Resource,
   readAmount,
+  readAmounts,
   readSelector,
 } from "../../registry/index.ts";
-import { type Amounts, addAll, podAmounts, readAmounts } from "../pod-resources.ts";
 
 /** How the objects of one kind count against quotas. Kinds without a row of their own are only counted. */
 export interface Evaluator {

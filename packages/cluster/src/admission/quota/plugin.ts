@@ -1,7 +1,9 @@
 import {
   type AdmissionAttributes,
   type Amount,
+  type Amounts,
   type ApiObject,
+  addAll,
   fromStore,
   NOTHING,
   objectAt,
@@ -9,7 +11,6 @@ import {
   trackUpdate,
 } from "../../registry/index.ts";
 import type { AdmissionPlugin } from "../chain.ts";
-import { type Amounts, addAll } from "../pod-resources.ts";
 import { type AdmissionWorld, refused } from "../request.ts";
 import { type Evaluator, evaluatorOf } from "./evaluators.ts";
 import { inScopes, only, QUOTAS, scopesOf, showAmounts, statusAmounts, writeAmounts } from "./usage.ts";

@@ -1,6 +1,8 @@
 import {
   type Amount,
+  type Amounts,
   type ApiObject,
+  addAll,
   type Backend,
   formatAmount,
   fromStore,
@@ -8,8 +10,8 @@ import {
   listAt,
   NOTHING,
   objectAt,
+  readAmounts,
 } from "../../registry/index.ts";
-import { type Amounts, addAll, readAmounts } from "../pod-resources.ts";
 import { type Evaluator, evaluatorOf, type Scope } from "./evaluators.ts";
 
 export const QUOTAS = "resourcequotas";

@@ -1,4 +1,5 @@
-import { type Amount, addAmounts, isRecord, listAt, NOTHING, objectAt, readAmount } from "../registry/index.ts";
+import { isRecord, listAt, objectAt } from "./object.ts";
+import { type Amount, addAmounts, NOTHING, readAmount } from "./quantity-form.ts";
 
 /** Amounts by the name of what they are of: `cpu`, `requests.storage`, `pods`. */
 export type Amounts = ReadonlyMap<string, Amount>;
