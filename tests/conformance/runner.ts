@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { Cluster } from "@lotse/cluster";
 import type { SuitePrograms } from "./build.ts";
+import { programPods } from "./pods.ts";
 import { focusOf, type Outcome, readReport } from "./specs.ts";
 
 /** What the suite is told, besides where the cluster is and what to run. */
@@ -27,26 +28,31 @@ export interface RunOptions {
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** Runs specs on a cluster of their own, one after the other. */
+/** Runs specs one after the other, on a cluster of their own, and on a new one when a spec had to be interrupted. */
 export async function runSpecs(specs: readonly string[], options: RunOptions): Promise<void> {
+  let left = [...specs];
+  while (left.length > 0) {
+    const done = await runOnCluster(left, options);
+    const seen = new Set(done.map(({ spec }) => spec));
+    // Every turn gets rid of one spec at least, so that this ends.
+    const [first = ""] = left;
+    if (seen.size === 0) {
+      done.push({ spec: first, state: "failed", seconds: 0, message: "The suite ended without a word about it." });
+      seen.add(first);
+    }
+    for (const outcome of done) options.onOutcome(outcome);
+    left = left.filter((spec) => !seen.has(spec));
+  }
+}
+
+async function runOnCluster(specs: readonly string[], options: RunOptions): Promise<Outcome[]> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-conformance-"));
   try {
     await using cluster = await Cluster.start({ kubelet: "simulate", rbac: true });
+    programPods(cluster);
     const kubeconfig = path.join(folder, "kubeconfig");
     writeFileSync(kubeconfig, JSON.stringify(cluster.kubeconfig), { mode: 0o600 });
-    let left = [...specs];
-    while (left.length > 0) {
-      const done = await runOnce(left, folder, kubeconfig, options);
-      for (const outcome of done) options.onOutcome(outcome);
-      const seen = new Set(done.map(({ spec }) => spec));
-      const rest = left.filter((spec) => !seen.has(spec));
-      // Every turn gets rid of one spec at least, so that this ends.
-      if (rest.length === left.length) {
-        const [spec = "", ...others] = left;
-        options.onOutcome({ spec, state: "failed", seconds: 0, message: "The suite ended without a word about it." });
-        left = others;
-      } else left = rest;
-    }
+    return await runOnce(specs, folder, kubeconfig, options);
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -68,30 +74,54 @@ async function runOnce(
     `--ginkgo.focus=${focusOf(specs)}`,
   ];
   const child = spawn(programs.suite, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  const end = () => child.kill("SIGKILL");
+  process.once("exit", end);
   const watch = watchProgress(child, specs, limitSeconds * 1_000);
   try {
     await once(child, "close");
   } finally {
     watch.stop();
+    process.off("exit", end);
   }
-  if (existsSync(report)) return readReport(readFileSync(report, "utf8"), new Set(specs));
-  throw new Error(`The suite ended without a report:\n${watch.tail()}`);
+  const outcomes = existsSync(report) ? tryReport(readFileSync(report, "utf8"), specs) : undefined;
+  if (outcomes) return outcomes;
+  // It came to no end, not even to that of its report: all that is known is where it was.
+  const spec = watch.present();
+  if (spec === undefined) throw new Error(`The suite ended before its first spec:\n${watch.tail()}`);
+  return [
+    { spec, state: "too slow", seconds: limitSeconds, message: "The suite did not end when it was interrupted." },
+  ];
+}
+
+function tryReport(json: string, specs: readonly string[]): Outcome[] | undefined {
+  try {
+    return readReport(json, new Set(specs));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** Interrupts a spec that takes too long: the suite cleans up after it, writes its report and ends. */
 function watchProgress(child: ChildProcess, specs: readonly string[], limitMs: number) {
   let timer: NodeJS.Timeout | undefined;
+  let present: string | undefined;
   const last: string[] = [];
   const onLine = (line: string) => {
     last.push(line);
     if (last.length > 30) last.shift();
     // A spec begins with its name, after which come its labels.
-    if (!line.startsWith("[sig-") || !specs.some((spec) => line.startsWith(spec))) return;
+    const begun = line.startsWith("[sig-") ? specs.find((spec) => line.startsWith(spec)) : undefined;
+    if (begun === undefined) return;
+    present = begun;
     clearTimeout(timer);
     timer = setTimeout(() => {
       child.kill("SIGINT");
-      // Its own cleaning up may hang, too. A second signal says that there is no more patience.
-      timer = setTimeout(() => child.kill("SIGINT"), 30_000);
+      // Its own cleaning up may hang, too. Further signals say that there is no more patience.
+      timer = setTimeout(() => {
+        child.kill("SIGINT");
+        timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+      }, 5_000);
     }, limitMs);
   };
   for (const stream of [child.stdout, child.stderr]) {
@@ -102,5 +132,5 @@ function watchProgress(child: ChildProcess, specs: readonly string[], limitMs: n
       for (const line of lines) onLine(line);
     });
   }
-  return { stop: () => clearTimeout(timer), tail: () => last.join("\n") };
+  return { stop: () => clearTimeout(timer), tail: () => last.join("\n"), present: () => present };
 }
