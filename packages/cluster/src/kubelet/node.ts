@@ -13,7 +13,8 @@ export interface NodeFacts {
   readonly runtime: string;
 }
 
-const CAPACITY = { cpu: "8", memory: "32Gi", pods: "110", "ephemeral-storage": "100Gi" };
+/** What a node has for pods. */
+export const CAPACITY = { cpu: "8", memory: "32Gi", pods: "110", "ephemeral-storage": "100Gi" };
 
 /** The node as it registers itself. */
 export function nodeObject({ name, os, architecture }: NodeFacts): Fields {
