@@ -15,7 +15,7 @@ export type Script = (run: SimulatedRun) => number | Promise<number>;
 export function programPods(cluster: Cluster): void {
   const markers = new Set<string>();
   const known = (container: Container) => scriptOf(container, wordsOf(container), markers) !== undefined;
-  cluster.pods.program((pod) => !isService(pod) && containersOf(pod).some(known), {
+  cluster.pods.program((pod) => containersOf(pod).some(known), {
     run: async (run) => {
       const container = containersOf(run.pod).find(({ name }) => name === run.container);
       if (!container || !known(container)) return isInit(run) ? 0 : undefined;
@@ -24,17 +24,15 @@ export function programPods(cluster: Cluster): void {
   });
 }
 
-/** Those that are started again when they end are there to be reached. */
-const isService = ({ body }: SimulatedPod): boolean =>
-  (body.spec as { restartPolicy?: string }).restartPolicy === "Always";
-
 const isInit = ({ pod, container }: SimulatedRun): boolean =>
   ((pod.body.spec as { initContainers?: readonly Container[] }).initContainers ?? []).some(
     ({ name }) => name === container,
   );
 
-const containersOf = ({ body }: SimulatedPod): readonly Container[] =>
-  (body.spec as { containers: readonly Container[] }).containers;
+function containersOf({ body }: SimulatedPod): readonly Container[] {
+  const { containers, initContainers = [] } = body.spec as Record<"containers" | "initContainers", Container[]>;
+  return [...initContainers, ...containers];
+}
 
 const wordsOf = ({ command = [], args = [] }: Container): readonly string[] => [...command, ...args];
 
@@ -46,7 +44,8 @@ export function scriptOf(
 ): Script | undefined {
   const text = words.join(" ");
   if (text === "" && image.includes("pause")) return forever;
-  if (/^sleep \d+$/.test(text)) return forever;
+  if (/^(?:\/bin\/)?sleep \d+$/.test(text)) return forever;
+  if (text === "/bin/true" || text === "/bin/false") return () => (text === "/bin/true" ? 0 : 1);
   if (words[0] === "mounttest") return mountTest(words.slice(1));
   const shell = /^(?:\/bin\/)?sh -c (.*)$/s.exec(text)?.[1];
   return shell === undefined ? undefined : shellScript(shell.trim(), markers);

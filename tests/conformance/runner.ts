@@ -20,8 +20,6 @@ const FLAGS: readonly string[] = [
   "--ginkgo.no-color",
   "--ginkgo.v",
   "--ginkgo.timeout=24h",
-  // Specs that do not listen when they are interrupted are left behind.
-  "--ginkgo.grace-period=2s",
 ];
 
 export interface RunOptions {
@@ -97,47 +95,37 @@ async function runOnce(
     watch.stop();
     process.off("exit", end);
   }
-  const outcomes = existsSync(report) ? tryReport(readFileSync(report, "utf8"), specs) : undefined;
-  if (outcomes) return outcomes;
-  // It came to no end, not even to that of its report: all that is known is what it said on the way.
-  const { spec, passed } = watch.progress();
-  if (spec === undefined) throw new Error(`The suite ended before its first spec:\n${watch.tail()}`);
-  const message = "The suite did not end when it was interrupted.";
-  return [...passed, { spec, state: "too slow", seconds: limitSeconds, message }];
+  // A suite that was killed has left no report: what is known is what it said on the way.
+  if (watch.killed) return watch.outcomes;
+  if (existsSync(report)) return readReport(readFileSync(report, "utf8"), new Set(specs));
+  throw new Error(`The suite ended without a report:\n${watch.tail}`);
 }
 
-function tryReport(json: string, specs: readonly string[]): Outcome[] | undefined {
-  try {
-    return readReport(json, new Set(specs));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** Interrupts a spec that takes too long: the suite cleans up after it, writes its report and ends. */
+/** Follows what the suite says, and ends it when one spec takes too long: asked to, it would take its time. */
 function watchProgress(child: ChildProcess, specs: readonly string[], limitMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let present: string | undefined;
-  const passed: Outcome[] = [];
+  const seen = { killed: false, outcomes: [] as Outcome[], tail: "" };
   const last: string[] = [];
   const onLine = (line: string) => {
     last.push(line);
     if (last.length > 30) last.shift();
-    const seconds = /^• \[([\d.]+) seconds\]/.exec(line)?.[1];
-    if (seconds && present !== undefined) passed.push({ spec: present, state: "passed", seconds: Number(seconds) });
+    seen.tail = last.join("\n");
+    const end = /^• (\[FAILED\] )?\[([\d.]+) seconds\]/.exec(line);
+    if (end && present !== undefined) {
+      seen.outcomes.push({ spec: present, state: end[1] ? "failed" : "passed", seconds: Number(end[2]) });
+      present = undefined;
+      clearTimeout(timer);
+    }
     // A spec begins with its name, after which come its labels.
     const begun = line.startsWith("[sig-") ? specs.find((spec) => line.startsWith(spec)) : undefined;
     if (begun === undefined) return;
     present = begun;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      child.kill("SIGINT");
-      // Its own cleaning up may hang, too. Further signals say that there is no more patience.
-      timer = setTimeout(() => {
-        child.kill("SIGINT");
-        timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
-      }, 5_000);
+      seen.killed = true;
+      seen.outcomes.push({ spec: begun, state: "too slow", seconds: limitMs / 1_000 });
+      child.kill("SIGKILL");
     }, limitMs);
   };
   for (const stream of [child.stdout, child.stderr]) {
@@ -148,5 +136,5 @@ function watchProgress(child: ChildProcess, specs: readonly string[], limitMs: n
       for (const line of lines) onLine(line);
     });
   }
-  return { stop: () => clearTimeout(timer), tail: () => last.join("\n"), progress: () => ({ spec: present, passed }) };
+  return Object.assign(seen, { stop: () => clearTimeout(timer) });
 }

@@ -211,7 +211,10 @@ describe("a node that simulates its pods", () => {
     cluster.pods.program("broken", { startDelay: 0, containers: { prepare: { exit: { code: 4 } } } });
     await create("broken", { restartPolicy: "Never", initContainers: [{ name: "prepare", image: "a" }] });
     await pass(0);
-    expect((await read("broken")).status.phase).toBe("Failed");
+    expect((await read("broken")).status).toMatchObject({
+      phase: "Failed",
+      containerStatuses: [{ state: { waiting: { reason: "PodInitializing" } } }],
+    });
   });
 
   it("waits for an image that cannot be pulled, and tries again", async () => {
