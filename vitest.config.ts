@@ -12,6 +12,7 @@ export default defineConfig({
       "tests/cli/**/*.test.ts",
       "tests/scenarios/**/*.test.ts",
       "tests/faults/**/*.test.ts",
+      "tests/conformance/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
     setupFiles: ["./tests/property-seed.ts"],

@@ -7,7 +7,8 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cacheFolder } from "../cache.ts";
 
-const version = "v1.36.3";
+/** Which Kubernetes is built. */
+export const version = "v1.36.3";
 const versionPackage = "k8s.io/component-base/version";
 // Without a version the servers call themselves v0.0.0, and kubectl refuses to talk to them.
 const ldflags = [
@@ -16,7 +17,9 @@ const ldflags = [
   `-X ${versionPackage}.gitMajor=1`,
   `-X ${versionPackage}.gitMinor=36`,
 ].join(" ");
-const flags = ["build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags];
+/** How its programs are built: the same for all, so that what one has compiled the next one finds. */
+export const buildFlags: readonly string[] = ["-trimpath", "-buildvcs=false", "-ldflags", ldflags];
+const flags = ["build", ...buildFlags];
 
 /** Each program and its Go package; the quick ones first, so that a broken set-up shows early. */
 const programs = {
@@ -54,57 +57,60 @@ export function isBuilt(): boolean {
   return (Object.keys(programs) as Program[]).every((program) => existsSync(programPath(program)));
 }
 
-/**
- * Builds what is missing. A program appears under its name only when it is complete, so that a build that was
- * interrupted, or one that runs beside this one, does no harm.
- */
-export async function buildServers(log: (line: string) => void): Promise<void> {
-  if (isBuilt()) return;
-  await requireGo();
-  const folder = binFolder();
-  mkdirSync(folder, { recursive: true });
-  log(`building Kubernetes ${version} into ${folder}: some minutes the first time, never again`);
-  for (const [program, source] of Object.entries(programs) as [Program, string][]) {
-    if (existsSync(programPath(program))) continue;
-    const since = performance.now();
-    const elapsed = () => `${Math.round((performance.now() - since) / 1000)} s`;
-    const timer = setInterval(() => log(`  … ${program} (${elapsed()})`), 15_000);
-    try {
-      await buildOne(program, source);
-    } finally {
-      clearInterval(timer);
-    }
-    log(`  ${program} built in ${elapsed()}`);
-  }
+/** Builds what is missing, of all programs or of some. */
+export async function buildServers(log: (line: string) => void, only?: readonly Program[]): Promise<void> {
+  const wanted = (Object.entries(programs) as [Program, string][]).filter(([name]) => only?.includes(name) ?? true);
+  const missing = wanted.filter(([name]) => !existsSync(programPath(name)));
+  if (missing.length === 0) return;
+  log(`building Kubernetes ${version} into ${binFolder()}: some minutes the first time, never again`);
+  for (const [name, source] of missing) await buildProgram(programPath(name), recipe, [...flags, source], log);
 }
 
-async function buildOne(program: Program, source: string): Promise<void> {
-  const draft = `${programPath(program)}.${process.pid}.draft`;
+/**
+ * Builds one program. It appears under its name only when it is complete, so that a build that was interrupted, or one
+ * that runs beside this one, does no harm.
+ */
+export async function buildProgram(
+  file: string,
+  cwd: string,
+  args: readonly string[],
+  log: (line: string) => void,
+): Promise<void> {
+  await requireGo();
+  mkdirSync(path.dirname(file), { recursive: true });
+  const name = path.basename(file);
+  const since = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - since) / 1000)} s`;
+  const timer = setInterval(() => log(`  … ${name} (${elapsed()})`), 15_000);
+  const draft = `${file}.${process.pid}.draft`;
   try {
-    const { exitCode, output } = await go([...flags, "-o", draft, source]);
+    const [command = "build", ...rest] = args;
+    const { exitCode, output } = await go([command, "-o", draft, ...rest], cwd);
     if (exitCode !== 0) {
       throw new Error(
-        `${program} does not build (go exited with ${exitCode}):\n${output.trim().split("\n").slice(-15).join("\n")}`,
+        `${name} does not build (go exited with ${exitCode}):\n${output.trim().split("\n").slice(-15).join("\n")}`,
       );
     }
-    renameSync(draft, programPath(program));
+    renameSync(draft, file);
   } finally {
+    clearInterval(timer);
     rmSync(draft, { force: true });
   }
+  log(`  ${name} built in ${elapsed()}`);
 }
 
 async function requireGo(): Promise<void> {
-  const { exitCode } = await go(["version"]).catch(() => ({ exitCode: 127 }));
+  const { exitCode } = await go(["version"], recipe).catch(() => ({ exitCode: 127 }));
   if (exitCode === 0) return;
   throw new GoMissingError(
-    "The real kube-apiserver is built with Go, and Go is not installed.\nInstall Go 1.26 or newer (https://go.dev/dl), or skip this suite.",
+    "Programs of Kubernetes are built with Go, and Go is not installed.\nInstall Go 1.26 or newer (https://go.dev/dl), or skip this suite.",
   );
 }
 
-function go(args: readonly string[]): Promise<{ exitCode: number; output: string }> {
+function go(args: readonly string[], cwd: string): Promise<{ exitCode: number; output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn("go", args, {
-      cwd: recipe,
+      cwd,
       env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOWORK: "off" },
       stdio: ["ignore", "pipe", "pipe"],
     });

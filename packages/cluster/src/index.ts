@@ -32,6 +32,7 @@ export {
   type SimulatedPod,
   type SimulatedRun,
   type TerminalSize,
+  type VolumeFile,
 } from "./kubelet/index.ts";
 export type {
   AdmissionChoice,

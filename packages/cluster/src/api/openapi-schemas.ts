@@ -1,5 +1,6 @@
 import { lookup, setKey } from "@lotse/client/meta";
 import { type BuiltinTables, type Endpoint, isRecord } from "../registry/index.ts";
+import * as words from "./openapi-words.ts";
 
 /** A schema as OpenAPI v3 writes it. */
 export type OpenApiSchema = Record<string, unknown>;
@@ -100,8 +101,17 @@ export function collectComponents(
   const schema = lookup(DISCOVERY, name) ?? tables.schemas.get(name);
   into[name] = {};
   const refs = new Set<string>();
-  into[name] = ofScope(rewrite(schema, refs, false) as OpenApiSchema, scope);
+  into[name] = ofScope(described(name, rewrite(schema, refs, false) as OpenApiSchema), scope);
   for (const next of refs) collectComponents(next, tables, into, scope);
+}
+
+function described(name: string, schema: OpenApiSchema): OpenApiSchema {
+  if (name !== OBJECT_META || !isRecord(schema.properties)) return schema;
+  const properties = Object.entries(schema.properties).map(([key, property]) => {
+    const description = lookup(words.OBJECT_META, key);
+    return [key, description === undefined ? property : { description, ...(property as OpenApiSchema) }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 /** A type that many groups share names in a document only those of its group. */
@@ -142,10 +152,16 @@ export function customName({ resource, version }: Endpoint, kind: string): strin
   return [...resource.group.split(".").reverse(), version.version, kind].join(".");
 }
 
-const TYPE_FIELDS = { apiVersion: { type: "string" }, kind: { type: "string" } };
-const OWN_META = { allOf: [{ $ref: REF + OBJECT_META }] };
+const TYPE_FIELDS = {
+  apiVersion: { description: words.API_VERSION, type: "string" },
+  kind: { description: words.KIND, type: "string" },
+};
+const OWN_META = { description: words.METADATA, allOf: [{ $ref: REF + OBJECT_META }] };
 
-/** The components of a custom resource: itself, and its list. */
+/**
+ * The components of a custom resource: itself, and its list. In the document that has everything its schema is reduced to
+ * what the readers of that one understand.
+ */
 export function customComponents(
   endpoint: Endpoint,
   tables: BuiltinTables,
@@ -160,12 +176,7 @@ export function customComponents(
   collectComponents(OBJECT_META, tables, into, scope);
   collectComponents(LIST_META, tables, into, scope);
   into[customName(endpoint, resource.kind)] = {
-    ...(withEmbedded(schema) as OpenApiSchema),
-    properties: {
-      ...((withEmbedded(schema) as OpenApiSchema).properties as object | undefined),
-      ...TYPE_FIELDS,
-      metadata: OWN_META,
-    },
+    ...(scope === undefined ? oldCustomSchema(schema) : newCustomSchema(schema)),
     "x-kubernetes-group-version-kind": gvk(resource.kind),
     ...extensions,
   };
@@ -174,28 +185,67 @@ export function customComponents(
     required: ["items"],
     properties: {
       ...TYPE_FIELDS,
-      items: { type: "array", items: { $ref: REF + customName(endpoint, resource.kind) } },
-      metadata: { allOf: [{ $ref: REF + LIST_META }] },
+      items: {
+        description: words.ITEMS,
+        type: "array",
+        items: { $ref: REF + customName(endpoint, resource.kind) },
+      },
+      metadata: { description: words.LIST_METADATA, allOf: [{ $ref: REF + LIST_META }] },
     },
     "x-kubernetes-group-version-kind": gvk(resource.listKind),
     ...extensions,
   };
 }
 
+function newCustomSchema(schema: OpenApiSchema, old = false): OpenApiSchema {
+  const embedded = withEmbedded(schema, old);
+  return { ...embedded, properties: { ...(embedded.properties as object | undefined), ...COMMON_FIELDS } };
+}
+
+const COMMON_FIELDS = { ...TYPE_FIELDS, metadata: OWN_META };
+
+/** Readers of the old form take fields that are named for the only ones: where any may be, none is named. */
+function oldCustomSchema(schema: OpenApiSchema): OpenApiSchema {
+  return isOpen(schema) ? { type: "object" } : newCustomSchema(oldCustom(schema), true);
+}
+
+const isOpen = (schema: OpenApiSchema): boolean => schema["x-kubernetes-preserve-unknown-fields"] === true;
+const isNullable = (schema: unknown): boolean => isRecord(schema) && schema.nullable === true;
+
+function oldCustom(schema: OpenApiSchema): OpenApiSchema {
+  const { properties, items, type, required, ...rest } = schema;
+  const untyped = isOpen(schema) || isNullable(schema);
+  const kept = untyped || !isRecord(properties) ? undefined : properties;
+  const item = untyped || !isRecord(items) ? undefined : items;
+  const open = isNullable(schema) || (isOpen(schema) && type === "object") || (type === "array" && item === undefined);
+  const needed = Array.isArray(required) && !isNullable(schema.additionalProperties) ? (required as string[]) : [];
+  const left = needed.filter((name) => !isNullable(kept && lookup(kept, name)));
+  return {
+    ...rest,
+    ...(open || type === undefined ? {} : { type }),
+    ...(left.length > 0 ? { required: left } : {}),
+    ...(kept && { properties: mapValues(kept, oldCustom) }),
+    ...(item && { items: oldCustom(item) }),
+    ...(isRecord(schema.additionalProperties) && { additionalProperties: oldCustom(schema.additionalProperties) }),
+  };
+}
+
+function mapValues(record: object, change: (schema: OpenApiSchema) => OpenApiSchema): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value as OpenApiSchema)]));
+}
+
 /** Objects inside of objects have the fields that all objects have. */
-function withEmbedded(schema: OpenApiSchema): OpenApiSchema {
+function withEmbedded(schema: OpenApiSchema, old: boolean): OpenApiSchema {
   const result: OpenApiSchema = { ...schema };
   if (isRecord(schema.properties)) {
-    result.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, item]) => [name, withEmbedded(item as OpenApiSchema)]),
-    );
+    result.properties = mapValues(schema.properties, (property) => withEmbedded(property, old));
   }
   for (const key of ["items", "additionalProperties"]) {
-    if (isRecord(schema[key])) result[key] = withEmbedded(schema[key] as OpenApiSchema);
+    if (isRecord(schema[key])) result[key] = withEmbedded(schema[key] as OpenApiSchema, old);
   }
-  if (schema["x-kubernetes-embedded-resource"] === true) {
+  if (schema["x-kubernetes-embedded-resource"] === true && !(old && isOpen(schema))) {
     const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
-    result.properties = { ...(result.properties as object | undefined), ...TYPE_FIELDS, metadata: OWN_META };
+    result.properties = { ...(result.properties as object | undefined), ...COMMON_FIELDS };
     result.required = [...required, ...["kind", "apiVersion"].filter((key) => !required.includes(key))];
   }
   return result;

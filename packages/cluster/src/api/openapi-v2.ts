@@ -79,7 +79,7 @@ function oldSchema(schema: OpenApiSchema): OpenApiSchema {
   if (typeof schema.$ref === "string") return { $ref: DEFINITIONS + schema.$ref.slice(COMPONENTS.length) };
   const [wrapped] = Array.isArray(schema.allOf) ? (schema.allOf as OpenApiSchema[]) : [];
   if (typeof wrapped?.$ref === "string") {
-    const beside = Object.entries(schema).filter(([key]) => key.startsWith("x-"));
+    const beside = Object.entries(schema).filter(([key]) => key.startsWith("x-") || key === "description");
     return { ...oldSchema(wrapped), ...Object.fromEntries(beside) };
   }
   const result: OpenApiSchema = {};

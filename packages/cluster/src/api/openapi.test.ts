@@ -4,6 +4,19 @@ import { call, define, widgetDefinition } from "../test-requests.ts";
 
 const PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
+function namedDefinition(kind: string, openAPIV3Schema: object) {
+  const plural = `${kind.toLowerCase()}s`;
+  return {
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural, kind },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
+
 describe("OpenAPI", () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -76,7 +89,7 @@ describe("OpenAPI", () => {
     const { swagger, paths, definitions } = old.body;
     expect(swagger).toBe("2.0");
     expect(paths["/apis/example.com/v1/widgets"].get.operationId).toBe("listExampleComV1WidgetForAllNamespaces");
-    expect(definitions["com.example.v1.Widget"].properties.metadata).toEqual({
+    expect(definitions["com.example.v1.Widget"].properties.metadata).toMatchObject({
       $ref: "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
     });
     expect(definitions["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]).toEqual({
@@ -87,6 +100,51 @@ describe("OpenAPI", () => {
     expect((await get("/openapi/v2", { "if-none-match": String(old.headers.etag) })).status).toBe(304);
     expect((await get("/openapi/v2", { accept: PROTOBUF })).headers["content-type"]).toContain("protobuf");
     expect((await get("/openapi/v2", { accept: "text/xml" })).status).toBe(406);
+  });
+
+  it("says in the old form no more of a schema than its readers understand", async () => {
+    const open = { "x-kubernetes-preserve-unknown-fields": true };
+    const schemaOf = async (name: string, schema: object) => {
+      await define(cluster, namedDefinition(name, schema));
+      return (await get("/openapi/v2")).body.definitions[`com.example.v1.${name}`];
+    };
+    const gvk = (kind: string) => [{ group: "example.com", kind, version: "v1" }];
+    expect(await schemaOf("Free", { type: "object", description: "Anything.", properties: {}, ...open })).toEqual({
+      type: "object",
+      "x-kubernetes-group-version-kind": gvk("Free"),
+    });
+    const spec = {
+      type: "object",
+      required: ["maybe", "name"],
+      properties: {
+        name: { type: "string" },
+        maybe: { type: "object", nullable: true, properties: { a: { type: "string" } } },
+        any: { type: "object", description: "Any.", properties: { a: { type: "string" } }, ...open },
+        inner: { type: "object", "x-kubernetes-embedded-resource": true, ...open },
+      },
+    };
+    const strict = await schemaOf("Strict", { type: "object", properties: { spec } });
+    expect(strict.properties.spec).toEqual({
+      type: "object",
+      required: ["name"],
+      properties: {
+        name: { type: "string" },
+        maybe: {},
+        any: { description: "Any.", ...open },
+        inner: { "x-kubernetes-embedded-resource": true, ...open },
+      },
+    });
+  });
+
+  it("explains the fields that all objects have", async () => {
+    const { schemas } = (await get("/openapi/v3/apis/example.com/v1")).body.components;
+    const { apiVersion, kind, metadata } = schemas["com.example.v1.Widget"].properties;
+    expect(apiVersion.description).toMatch(/^APIVersion defines/);
+    expect(kind.description).toMatch(/^Kind is/);
+    expect(metadata.description).toMatch(/^Standard object's metadata/);
+    const meta = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"].properties;
+    expect(meta.creationTimestamp.description).toMatch(/^CreationTimestamp is a timestamp/);
+    expect(Object.keys(meta).filter((field) => !meta[field].description)).toEqual([]);
   });
 
   it("changes with the definitions", async () => {

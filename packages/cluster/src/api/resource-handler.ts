@@ -156,9 +156,9 @@ async function transformedEvents({ backend, target, request, negotiated }: Resou
 }
 
 async function handleGet(call: ResourceCall): Promise<ApiResponse> {
-  const wanted = parseWatchStart(call.request.query.get("resourceVersion")) ?? 0;
+  const wanted = call.request.query.get("resourceVersion") ?? "";
   const { revision } = call.backend.store;
-  if (wanted > revision) throw tooLargeResourceVersion(wanted, revision);
+  if ((parseWatchStart(wanted) ?? 0) > revision) throw tooLargeResourceVersion(wanted, revision);
   return respondObject(call, 200, findObject(call));
 }
 

@@ -98,6 +98,22 @@ describe("garbage collection", () => {
     expect([await exists(cluster, "a"), await exists(cluster, "b")]).toEqual([false, false]);
   });
 
+  it("does not lock up over a circle of three owners", async () => {
+    await using cluster = await Cluster.start();
+    const blocking = { blockOwnerDeletion: true };
+    const a = await makeOwner(cluster, "a");
+    const b = await makeOwned(cluster, "b", [reference(a, blocking)]);
+    const c = await makeOwned(cluster, "c", [reference(b, blocking)]);
+    await call(cluster, "PATCH", `${CONFIG_MAPS}/a`, {
+      type: MERGE,
+      body: { metadata: { ownerReferences: [reference(c, blocking)] } },
+    });
+    await call(cluster, "DELETE", `${CONFIG_MAPS}/a?propagationPolicy=Foreground`);
+    await cluster.settle();
+    const left = await Promise.all(["a", "b", "c"].map((name) => exists(cluster, name)));
+    expect(left).toEqual([false, false, false]);
+  });
+
   it("follows owners of custom kinds", async () => {
     await using cluster = await Cluster.start();
     await define(cluster, widgetDefinition());
@@ -123,6 +139,19 @@ describe("namespaces", () => {
     await call(cluster, "DELETE", account);
     await cluster.settle();
     expect((await call(cluster, "GET", account)).status).toBe(200);
+  });
+
+  it("have the certificate of the server, whatever others make of it", async () => {
+    await using cluster = await Cluster.start();
+    const path = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
+    await cluster.settle();
+    const { data } = (await call(cluster, "GET", path)).body;
+    await call(cluster, "PATCH", path, { type: MERGE, body: { data: { "ca.crt": "none", more: "x" } } });
+    await cluster.settle();
+    expect((await call(cluster, "GET", path)).body.data).toEqual(data);
+    await call(cluster, "PATCH", path, { type: MERGE, body: { data: null } });
+    await cluster.settle();
+    expect((await call(cluster, "GET", path)).body.data).toEqual(data);
   });
 
   it("are emptied when they are deleted, and then gone", async () => {

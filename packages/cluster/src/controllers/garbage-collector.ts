@@ -120,8 +120,11 @@ export class GarbageCollector implements Controller {
       if (gone.length > 0) await this.#dropOwners(found, gone);
       return;
     }
-    const foreground = having("waiting").length > 0 && this.#graph.dependentsOf(metadata.uid).length > 0;
-    await this.#delete(found, foreground ? "Foreground" : policyOf(found.object));
+    const dependents = having("waiting").length > 0 ? this.#graph.dependentsOf(metadata.uid) : [];
+    if (dependents.length === 0) return this.#delete(found, policyOf(found.object));
+    // Owners that wait for each other in a circle would wait for ever: whoever would close it holds nobody back.
+    if (dependents.some((place) => this.#isWaiting(place))) await this.#unblockOwners(found);
+    await this.#delete(found, "Foreground");
   }
 
   /** Foreground: dependents that block their owner go first, and take theirs with them. */
@@ -131,23 +134,21 @@ export class GarbageCollector implements Controller {
     for (const place of this.#graph.dependentsOf(uid)) {
       const found = this.#find(place);
       if (!found) continue;
-      const reference = found.object.metadata.ownerReferences?.find((entry) => entry.uid === uid);
-      const blocks = reference?.blockOwnerDeletion === true;
       if (found.object.metadata.deletionTimestamp === undefined) await this.#deleteIfUnowned(found);
-      // Owners that wait for each other would wait for ever: one of them has to let go.
-      const cycle = waitsForDependents(found.object) && this.#dependsOn(owner.object, found.object.metadata.uid);
-      if (blocks && !cycle && this.#owns(uid, place)) blocked = true;
+      if (this.#blocks(place, uid)) blocked = true;
     }
     if (!blocked) await this.#dropFinalizer(owner, "foregroundDeletion");
   }
 
-  #dependsOn(object: ApiObject, uid: string): boolean {
-    return object.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+  #isWaiting(place: Place): boolean {
+    const found = this.#find(place);
+    return found !== undefined && waitsForDependents(found.object);
   }
 
-  #owns(uid: string, place: Place): boolean {
-    const found = this.#find(place);
-    return found !== undefined && this.#dependsOn(found.object, uid);
+  /** Whether the object that is there now still holds back the owner with this uid. */
+  #blocks(place: Place, uid: string): boolean {
+    const references = this.#find(place)?.object.metadata.ownerReferences ?? [];
+    return references.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
   }
 
   async #orphanDependents(owner: Found): Promise<void> {
@@ -200,6 +201,13 @@ export class GarbageCollector implements Controller {
       const { ownerReferences: _, ...rest } = metadata;
       return kept.length > 0 ? { ...rest, ownerReferences: kept } : rest;
     });
+  }
+
+  async #unblockOwners({ target }: Found): Promise<void> {
+    await this.#change(target, ({ ownerReferences = [], ...rest }) => ({
+      ...rest,
+      ownerReferences: ownerReferences.map((owner) => ({ ...owner, blockOwnerDeletion: false })),
+    }));
   }
 
   async #dropFinalizer({ target }: Found, finalizer: string): Promise<void> {

@@ -18,7 +18,8 @@ import { knownOwner } from "./known-owner.ts";
 const MANAGER = "kube-controller-manager";
 const WRITE = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
 
-const ROOT_CERTIFICATE = { "f:data": { ".": {}, "f:ca.crt": {} } };
+const ROOT_CERTIFICATE = "kube-root-ca.crt";
+const ROOT_FIELDS = { "f:data": { ".": {}, "f:ca.crt": {} } };
 
 /** Furnishes new namespaces and empties those that are being deleted. */
 export class NamespaceController implements Controller {
@@ -46,8 +47,11 @@ export class NamespaceController implements Controller {
           if (change.type !== "deleted") this.#queue.add(change.key);
           return;
         }
-        const { namespace } = fromStore(change.object).metadata;
-        if (change.type === "deleted" && namespace !== undefined) this.#queue.wake(namespace);
+        const { namespace, name } = fromStore(change.object).metadata;
+        if (namespace === undefined) return;
+        // Whoever changes the certificate finds it put right.
+        const certificate = table === "configmaps" && name === ROOT_CERTIFICATE && change.type === "updated";
+        if (change.type === "deleted" || certificate) this.#queue.wake(namespace);
       }),
     ];
   }
@@ -80,13 +84,17 @@ export class NamespaceController implements Controller {
       kind: "ServiceAccount",
       metadata: { name: "default", namespace },
     });
-    const managedFields = knownOwner(MANAGER, this.#context.backend.clock.now(), ROOT_CERTIFICATE);
+    const managedFields = knownOwner(MANAGER, this.#context.backend.clock.now(), ROOT_FIELDS);
+    const data = { "ca.crt": this.#caPem };
     await this.#ensure("configmaps", namespace, {
       apiVersion: "v1",
       kind: "ConfigMap",
-      metadata: { name: "kube-root-ca.crt", namespace, managedFields },
-      data: { "ca.crt": this.#caPem },
+      metadata: { name: ROOT_CERTIFICATE, namespace, managedFields },
+      data,
     });
+    const found = this.#context.backend.store.get("configmaps", `${namespace}/${ROOT_CERTIFICATE}`);
+    if (!found || deepEqual(fromStore(found.object).data, data)) return;
+    await this.#change("configmaps", { namespace, name: ROOT_CERTIFICATE }, (current) => ({ ...current, data }));
   }
 
   async #ensure(plural: string, namespace: string, object: Record<string, unknown>): Promise<void> {
@@ -106,7 +114,7 @@ export class NamespaceController implements Controller {
   async #empty(name: string): Promise<void> {
     const remaining = await this.#deleteContent(name);
     if (remaining.length > 0) return this.#report(name, remaining);
-    await this.#change(name, "finalize", (current) => {
+    await this.#change("namespaces", { name, subresource: "finalize" }, (current) => {
       const { finalizers, ...spec } = objectAt(current, "spec");
       const kept = (Array.isArray(finalizers) ? finalizers : []).filter((entry) => entry !== "kubernetes");
       return { ...current, spec: kept.length > 0 ? { ...spec, finalizers: kept } : spec };
@@ -143,7 +151,7 @@ export class NamespaceController implements Controller {
 
   async #report(name: string, remaining: readonly Remaining[]): Promise<void> {
     const conditions = stuckConditions(remaining, timestamp(this.#context.backend.clock.now()));
-    await this.#change(name, "status", (current) => {
+    await this.#change("namespaces", { name, subresource: "status" }, (current) => {
       const status = objectAt(current, "status");
       const known = Array.isArray(status.conditions) ? (status.conditions as Record<string, unknown>[]) : [];
       const merged = conditions.map((condition) => {
@@ -158,11 +166,11 @@ export class NamespaceController implements Controller {
     });
   }
 
-  async #change(name: string, subresource: string | undefined, next: (current: ApiObject) => ApiObject): Promise<void> {
+  async #change(plural: string, place: Place, next: (current: ApiObject) => ApiObject): Promise<void> {
     const { backend, scope } = this.#context;
-    const endpoint = backend.catalog.storage("", "namespaces");
+    const endpoint = backend.catalog.storage("", plural);
     if (!endpoint) return;
-    const target: Target = { endpoint, namespace: undefined, name, subresource };
+    const target: Target = { endpoint, namespace: undefined, subresource: undefined, ...place };
     try {
       await update(backend, scope, target, WRITE, {
         by: "patch",
@@ -174,6 +182,8 @@ export class NamespaceController implements Controller {
     }
   }
 }
+
+type Place = Pick<Target, "name"> & Partial<Pick<Target, "namespace" | "subresource">>;
 
 interface Remaining {
   readonly resource: Resource;

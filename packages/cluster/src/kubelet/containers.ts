@@ -48,11 +48,12 @@ export interface ContainerRecord {
 }
 
 export function recordsOf(pod: ApiObject): ContainerRecord[] {
+  const init = listAt(pod, "spec", "initContainers");
+  // What a container waits for that has never run, also the first one, and those that come to no turn.
+  const reason = init.length > 0 ? "PodInitializing" : "ContainerCreating";
   return [
-    ...listAt(pod, "spec", "initContainers").map((spec) =>
-      newRecord(spec, spec.restartPolicy === "Always" ? "sidecar" : "init"),
-    ),
-    ...listAt(pod, "spec", "containers").map((spec) => newRecord(spec, "main")),
+    ...init.map((spec) => newRecord(spec, spec.restartPolicy === "Always" ? "sidecar" : "init", reason)),
+    ...listAt(pod, "spec", "containers").map((spec) => newRecord(spec, "main", reason)),
     ...listAt(pod, "spec", "ephemeralContainers").map((spec) => newRecord(spec, "ephemeral")),
   ];
 }
@@ -64,12 +65,12 @@ export function addedRecords(pod: ApiObject, known: readonly ContainerRecord[]):
     .map((spec) => newRecord(spec, "ephemeral"));
 }
 
-function newRecord(spec: Fields, role: Role): ContainerRecord {
+function newRecord(spec: Fields, role: Role, reason = "ContainerCreating"): ContainerRecord {
   return {
     name: String(spec.name),
     role,
     spec,
-    state: { at: "waiting", reason: "ContainerCreating", due: 0 },
+    state: { at: "waiting", reason, due: 0 },
     last: undefined,
     restarts: 0,
     runs: 0,

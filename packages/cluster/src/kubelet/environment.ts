@@ -1,4 +1,4 @@
-import { lookup } from "@lotse/client/meta";
+import { lookup, parseQuantity } from "@lotse/client/meta";
 import { type ApiObject, isRecord, listAt, objectAt } from "../registry/index.ts";
 import { StartError } from "./runtime.ts";
 
@@ -13,6 +13,9 @@ export interface PodAddresses {
   readonly hostIp: string;
 }
 
+/** What a node has for pods, by resource: `{ cpu: "8" }`. */
+export type NodeAmounts = Readonly<Record<string, string>>;
+
 /** The variables that a container's spec asks for, over those that every container has. */
 export function containerEnvironment(
   pod: ApiObject,
@@ -20,6 +23,7 @@ export function containerEnvironment(
   addresses: PodAddresses,
   base: Readonly<Record<string, string>>,
   find: FindObject,
+  node: NodeAmounts,
 ): Record<string, string> {
   // No prototype: the names are the user's.
   const variables: Record<string, string> = Object.assign(Object.create(null), base);
@@ -31,7 +35,7 @@ export function containerEnvironment(
   }
   for (const { name, value, valueFrom } of listAt(container, "env")) {
     const found = isRecord(valueFrom)
-      ? readValue(pod, container, valueFrom, addresses, find)
+      ? readValue(pod, container, valueFrom, addresses, find, node)
       : expand(String(value ?? ""), variables);
     if (found !== undefined) variables[String(name)] = found;
   }
@@ -93,9 +97,13 @@ function readValue(
   from: Fields,
   addresses: PodAddresses,
   find: FindObject,
+  node: NodeAmounts,
 ): string | undefined {
   if (isRecord(from.fieldRef)) return fieldOf(pod, String(from.fieldRef.fieldPath), addresses);
-  if (isRecord(from.resourceFieldRef)) return resourceOf(container, String(from.resourceFieldRef.resource));
+  if (isRecord(from.resourceFieldRef)) {
+    const { containerName } = from.resourceFieldRef;
+    return resourceOf(containerName ? containerOf(pod, String(containerName)) : container, from.resourceFieldRef, node);
+  }
   for (const [plural, key, kind] of SOURCES) {
     const reference = from[`${key}KeyRef`];
     if (!isRecord(reference)) continue;
@@ -140,7 +148,22 @@ function formatMap(map: Readonly<Record<string, string>> = {}): string {
     .join("\n");
 }
 
-function resourceOf(container: Fields, path: string): string {
-  const [kind = "", name = ""] = path.split(".");
-  return String(lookup(objectAt(container, "resources", kind), name) ?? "0");
+/** The container of a pod that a reference names. */
+export function containerOf(pod: ApiObject, name: string): Fields {
+  const all = [...listAt(pod, "spec", "containers"), ...listAt(pod, "spec", "initContainers")];
+  return all.find((container) => container.name === name) ?? {};
+}
+
+/**
+ * An amount as the downward API tells it: how often the divisor fits, rounded up. A container without a limit has the
+ * whole node's.
+ */
+export function resourceOf(container: Fields, reference: Fields, node: NodeAmounts): string {
+  const [kind = "", ...rest] = String(reference.resource).split(".");
+  const name = rest.join(".");
+  const asked = lookup(objectAt(container, "resources", kind), name);
+  const amount = String(asked ?? (kind === "limits" ? lookup(node, name) : undefined) ?? "0");
+  const divisor = parseQuantity(String(reference.divisor ?? "0")).nanos;
+  const unit = divisor === 0n ? 10n ** 9n : divisor;
+  return String((parseQuantity(amount).nanos + unit - 1n) / unit);
 }

@@ -19,6 +19,7 @@ export {
 } from "./programs.ts";
 export type { CommandStreams, RunningContainer, TerminalSize } from "./runtime.ts";
 export { bindPod } from "./status.ts";
+export type { VolumeFile } from "./volume-files.ts";
 
 /** What makes a node; loaded by clusters that have one. */
 export const loadNode = async () => {

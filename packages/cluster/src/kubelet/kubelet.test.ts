@@ -1,7 +1,7 @@
 import { VirtualClock } from "@lotse/client/meta";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { call } from "../test-requests.ts";
+import { call, MERGE } from "../test-requests.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 
@@ -211,7 +211,10 @@ describe("a node that simulates its pods", () => {
     cluster.pods.program("broken", { startDelay: 0, containers: { prepare: { exit: { code: 4 } } } });
     await create("broken", { restartPolicy: "Never", initContainers: [{ name: "prepare", image: "a" }] });
     await pass(0);
-    expect((await read("broken")).status.phase).toBe("Failed");
+    expect((await read("broken")).status).toMatchObject({
+      phase: "Failed",
+      containerStatuses: [{ state: { waiting: { reason: "PodInitializing" } } }],
+    });
   });
 
   it("waits for an image that cannot be pulled, and tries again", async () => {
@@ -276,6 +279,35 @@ describe("a node that simulates its pods", () => {
     expect(await log("play", "?timestamps=true&tailLines=1")).toBe("2026-01-01T00:00:05.000000000Z a problem\n");
     await pass(5_000);
     expect((await read("play")).status.containerStatuses[0].state.terminated.exitCode).toBe(9);
+  });
+
+  it("shows a program the command, the variables and the files of its container, as they are when it looks", async () => {
+    const maps = "/api/v1/namespaces/default/configmaps";
+    await call(cluster, "POST", maps, { body: { metadata: { name: "colours" }, data: { sky: "blue" } } });
+    cluster.pods.program("view", {
+      startDelay: 0,
+      run: async ({ command, env, files, log: say, sleep }) => {
+        const sky = () => new TextDecoder().decode(files().get("/etc/colours/sky")?.bytes);
+        say(
+          `${command.join(" ")}, ${env.SKY}, ${env.IP}, ${sky()}, ${files().get("/etc/colours/sky")?.mode.toString(8)}`,
+        );
+        await sleep("5s");
+        say(sky());
+      },
+    });
+    const env = [
+      { name: "SKY", valueFrom: { configMapKeyRef: { name: "colours", key: "sky" } } },
+      { name: "IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+    ];
+    const volumeMounts = [{ name: "colours", mountPath: "/etc/colours" }];
+    const container = { name: "c", image: "app:1", command: ["echo"], args: ["$(SKY)"], env, volumeMounts };
+    const volumes = [{ name: "colours", configMap: { name: "colours", defaultMode: 0o400 } }];
+    await create("view", { containers: [container], volumes });
+    const { podIP } = (await read("view")).status;
+    expect(await log("view")).toBe(`echo blue, blue, ${podIP}, blue, 400\n`);
+    await call(cluster, "PATCH", `${maps}/colours`, { type: MERGE, body: { data: { sky: "grey" } } });
+    await pass(5_000);
+    expect(await log("view", "?tailLines=1")).toBe("grey\n");
   });
 
   it("lets go of a deleted pod when it has stopped", async () => {

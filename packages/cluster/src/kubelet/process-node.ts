@@ -6,11 +6,11 @@ import { Kubelet } from "./kubelet.ts";
 import { type NetworkOptions, ProcessNetwork } from "./network/index.ts";
 import { CAPACITY } from "./node.ts";
 import { dial } from "./process-dial.ts";
-import type { PodToken } from "./process-files.ts";
 import { type ImageCommands, ProcessRuntime } from "./process-runtime.ts";
 import type { PodPrograms } from "./programs.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 import { SimulatedRuntime } from "./simulate.ts";
+import type { PodToken } from "./volume-files.ts";
 
 /** `simulate`: pods pretend to run. `process`: their commands run as processes of this machine. */
 export type KubeletMode = "simulate" | "process";
@@ -92,8 +92,13 @@ function makeRuntime(
   { context, programs, kubeconfig, token, resolve }: NodeOptions,
 ): ContainerRuntime {
   const { clock, random, store } = context.backend;
+  const find = (plural: string, namespace: string, name: string): ApiObject | undefined => {
+    const entry = store.get(plural, `${namespace}/${name}`);
+    return entry && fromStore(entry.object);
+  };
   if (settings.mode === "simulate") {
-    return new SimulatedRuntime({ clock, programs, random, startDelay: settings.startDelay ?? 100, dial });
+    const startDelay = settings.startDelay ?? 100;
+    return new SimulatedRuntime({ clock, programs, random, startDelay, dial, find, token });
   }
   return new ProcessRuntime({
     clock,
@@ -105,9 +110,6 @@ function makeRuntime(
       watch: (listener) => store.watch("services", store.revision, listener),
       resolve,
     }),
-    find: (plural, namespace, name) => {
-      const entry = store.get(plural, `${namespace}/${name}`);
-      return entry && fromStore(entry.object);
-    },
+    find,
   });
 }

@@ -7,10 +7,11 @@ import { type Clock, lookup } from "@lotse/client/meta";
 import { type ApiObject, isRecord, objectAt } from "../registry/index.ts";
 import { containerEnvironment, expand, type FindObject } from "./environment.ts";
 import type { ProcessNetwork } from "./network/index.ts";
+import { CAPACITY } from "./node.ts";
 import { Child } from "./process-child.ts";
 import { ProcessContainer } from "./process-container.ts";
 import { dialPod } from "./process-dial.ts";
-import { inside, makeDirectory, type PodToken, placeWord } from "./process-files.ts";
+import { inside, makeDirectory, placeWord } from "./process-files.ts";
 import { homePrefix, sweepLeftovers } from "./process-leftovers.ts";
 import { endStrays, endStraysNow, POD_VARIABLE } from "./process-owners.ts";
 import { Watchdog } from "./process-watchdog.ts";
@@ -21,6 +22,7 @@ import {
   type Sandbox,
   StartError,
 } from "./runtime.ts";
+import type { PodToken } from "./volume-files.ts";
 
 /** What runs in place of an image: a program and its arguments. */
 export type ImageCommands = Readonly<Record<string, readonly string[]>>;
@@ -123,7 +125,7 @@ export class ProcessRuntime implements ContainerRuntime {
     const { pod, container } = run;
     const addresses = { podIp: ADDRESS, hostIp: ADDRESS };
     const { find, token } = this.#options;
-    const folder = await makeDirectory(podFolder, pod, container, addresses, find, token);
+    const folder = await makeDirectory(podFolder, pod, container, { addresses, find, token, node: CAPACITY });
     const base = {
       ...this.#base(pod, folder),
       ...(await this.#options.network.variables(pod, home.folder)),
@@ -132,7 +134,7 @@ export class ProcessRuntime implements ContainerRuntime {
     const id = randomBytes(32).toString("hex");
     // Not that of the run before, whose strays may be on their way out.
     const mark = path.join(folder, id);
-    const env = { ...containerEnvironment(pod, container, addresses, base, find), [POD_VARIABLE]: mark };
+    const env = { ...containerEnvironment(pod, container, addresses, base, find, CAPACITY), [POD_VARIABLE]: mark };
     const workingFolder = inside(folder, String(container.workingDir ?? ""));
     await mkdir(workingFolder, { recursive: true });
     const command = this.#commandOf(container)?.map((word) => expand(word, env));

@@ -11,6 +11,7 @@ import { annotatedBehaviour } from "./annotation.ts";
 import type { ByteSource, PodConnection } from "./bytes.ts";
 import type { LogStream } from "./log.ts";
 import type { TerminalSize } from "./runtime.ts";
+import type { VolumeFile } from "./volume-files.ts";
 
 /** A pod as its programs see it. */
 export interface SimulatedPod {
@@ -67,6 +68,15 @@ export interface SimulatedRun {
   readonly container: string;
   /** 0 for the first run, 1 after the first restart. */
   readonly attempt: number;
+  /** What it would run: `command` and `args` of its spec, with variables put in. */
+  readonly command: readonly string[];
+  /** The variables that its spec asks for. Throws when a ConfigMap or Secret is missing that must be there. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * The files that ConfigMaps, Secrets, tokens and fields of the pod bring to its mounts, by their paths, as they are now.
+   * Throws as `env` does.
+   */
+  files(): ReadonlyMap<string, VolumeFile>;
   log(line: string, stream?: LogStream): void;
   /** Waits, in the cluster's time; ends early when the container is stopped. */
   sleep(time: Duration): Promise<void>;

@@ -25,8 +25,9 @@ import {
   type Sandbox,
   StartError,
 } from "./runtime.ts";
+import { containerView, type ViewSources } from "./simulated-view.ts";
 
-export interface SimulateOptions {
+export interface SimulateOptions extends ViewSources {
   readonly clock: Clock;
   readonly programs: PodPrograms;
   /** How long pods stay Pending unless a program says otherwise. */
@@ -57,9 +58,10 @@ export class SimulatedRuntime implements ContainerRuntime {
     if (delay > 0) await sleep(clock, delay, signal);
     const failure = failureOf(behaviour);
     const closed = new AbortController();
+    const ip = this.#nextAddress();
     return {
-      ip: this.#nextAddress(),
-      start: (run) => this.#start(facade, run),
+      ip,
+      start: (run) => this.#start(facade, run, ip),
       connect: (port) => this.#connect(facade, port),
       failed: new Promise((resolve) => {
         if (!failure) return;
@@ -82,7 +84,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     return containerBehaviour(this.#options.programs.behaviourOf(pod), container);
   }
 
-  async #start(pod: SimulatedPod, run: ContainerRun): Promise<RunningContainer> {
+  async #start(pod: SimulatedPod, run: ContainerRun, ip: string): Promise<RunningContainer> {
     const name = String(run.container.name);
     const behaviour = this.#behaviour(pod, name);
     if (behaviour.pullError !== undefined) throw new StartError("ErrImagePull", behaviour.pullError);
@@ -93,7 +95,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     const id = `lotse://${Array.from({ length: 64 }, () => Math.floor(this.#options.random() * 16).toString(16)).join("")}`;
     const container = new SimulatedContainer(this.#options.clock, behaviour);
     writeLines(run.log, behaviour.logs);
-    container.play(pod, run, defaultExit(run));
+    container.play(pod, run, defaultExit(run), () => containerView(run.pod, run.container, ip, this.#options));
     return {
       id,
       exited: container.exited,
@@ -182,7 +184,12 @@ class SimulatedContainer {
     };
   }
 
-  play(pod: SimulatedPod, run: ContainerRun, whenNothingIsSaid: SimulatedExit | null): void {
+  play(
+    pod: SimulatedPod,
+    run: ContainerRun,
+    whenNothingIsSaid: SimulatedExit | null,
+    view: () => ReturnType<typeof containerView>,
+  ): void {
     const { exit, ready = 0, run: program } = this.#behaviour;
     const planned = Array.isArray(exit) ? exit[Math.min(run.attempt, exit.length - 1)] : exit;
     const end = (planned === undefined && !program ? whenNothingIsSaid : planned) as SimulatedExit | null | undefined;
@@ -192,11 +199,23 @@ class SimulatedContainer {
       const done: ContainerExit = { exitCode: end.code ?? 0, reason: end.reason, message: end.message };
       this.#after(durationMs(end.after ?? 0), () => this.#exit(done));
     }
-    if (program) this.#perform(program, pod, run);
+    if (program) this.#perform(program, pod, run, view());
   }
 
-  #perform(program: NonNullable<ContainerBehaviour["run"]>, pod: SimulatedPod, run: ContainerRun): void {
+  #perform(
+    program: NonNullable<ContainerBehaviour["run"]>,
+    pod: SimulatedPod,
+    run: ContainerRun,
+    view: ReturnType<typeof containerView>,
+  ): void {
     const facade: SimulatedRun = {
+      get env() {
+        return view.env;
+      },
+      get command() {
+        return view.command;
+      },
+      files: view.files,
       pod,
       container: String(run.container.name),
       attempt: run.attempt,

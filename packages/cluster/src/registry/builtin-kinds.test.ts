@@ -284,4 +284,38 @@ describe("built-in kinds", () => {
     const v1 = await call(cluster, "GET", `${path("v1")}/h`);
     expect(v1.body).toMatchObject({ apiVersion: "autoscaling/v1", spec: { targetCPUUtilizationPercentage: 50 } });
   });
+
+  it("keep the status that a new Node comes with", async () => {
+    const conditions = [{ type: "Ready", status: "True", reason: "Told", message: "by its kubelet" }];
+    const node = { metadata: { name: "brought" }, status: { phase: "Running", conditions } };
+    const made = await call(cluster, "POST", "/api/v1/nodes", { body: node });
+    expect(made.body.status).toMatchObject({ phase: "Running", conditions: [{ type: "Ready", status: "True" }] });
+    const bare = await call(cluster, "POST", "/api/v1/nodes", { body: { metadata: { name: "bare" } } });
+    expect(bare.body.status).not.toHaveProperty("conditions");
+    await call(cluster, "DELETE", "/api/v1/nodes?fieldSelector=metadata.name!=node");
+  });
+
+  it("select Events by their source, be they of the older or the newer form", async () => {
+    const regarding = { kind: "ConfigMap", namespace: "default", name: "x" };
+    const newer = {
+      metadata: { name: "newer" },
+      regarding,
+      reason: "Tried",
+      action: "Try",
+      type: "Normal",
+      eventTime: "2026-01-01T00:00:00.000000Z",
+      reportingController: "newer-controller",
+      reportingInstance: "one",
+    };
+    const older = { metadata: { name: "older" }, involvedObject: regarding, source: { component: "older-controller" } };
+    expect(
+      (await call(cluster, "POST", "/apis/events.k8s.io/v1/namespaces/default/events", { body: newer })).status,
+    ).toBe(201);
+    expect((await call(cluster, "POST", `${CORE}/events`, { body: older })).status).toBe(201);
+    const found = async (source: string) => {
+      const list = await call(cluster, "GET", `${CORE}/events?fieldSelector=source=${source}`);
+      return list.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+    };
+    expect([await found("newer-controller"), await found("older-controller")]).toEqual([["newer"], ["older"]]);
+  });
 });

@@ -149,6 +149,12 @@ const EVENT_LABELS = labels(
   "type",
 );
 
+/** Events of the newer kind name who tells them in another field. */
+const eventSource = (event: ApiObject): string => {
+  const { component } = objectAt(event, "source");
+  return String(component || event.reportingComponent || "");
+};
+
 /** The name of an APIService says what it serves; that of the core group ends in a dot. */
 function validateApiService({ metadata, spec }: ApiObject): FieldError[] {
   const { group = "", version = "" } = (spec ?? {}) as Record<string, string>;
@@ -232,14 +238,16 @@ const ROWS: Record<string, Row> = {
   "/limitranges": { createOnUpdate: true },
   "/endpoints": { createOnUpdate: true },
   "/events": {
-    ...own({ ...EVENT_LABELS, source: text("source", "component") }),
+    ...own({ ...EVENT_LABELS, source: eventSource }),
     createOnUpdate: true,
     uncached: true,
     validate: validateCoreEvent,
   },
-  "/nodes": own({
-    "spec.unschedulable": (object) => String(objectAt(object, "spec").unschedulable === true),
-  }),
+  "/nodes": {
+    ...own({ "spec.unschedulable": (object) => String(objectAt(object, "spec").unschedulable === true) }),
+    // A kubelet tells what its node is when it joins.
+    createsWithStatus: true,
+  },
   "/replicationcontrollers": {
     ...GENERATION,
     ...own(labels("status.replicas")),

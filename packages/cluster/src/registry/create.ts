@@ -61,7 +61,7 @@ export async function create(
   fresh.metadata.uid = backend.uuid();
   fresh.metadata.creationTimestamp = timestamp(now);
   if (strategy.tracksGeneration) fresh.metadata.generation = 1;
-  if (strategy.hasStatus) resetStatus(fresh, endpoint);
+  if (strategy.hasStatus && !(strategy.createsWithStatus && fresh.status !== undefined)) resetStatus(fresh, endpoint);
   const warning = dropDuplicateOwners(fresh.metadata);
   if (warning !== undefined) scope.warn(warning);
 

@@ -248,11 +248,12 @@ export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError({ code: 410, reason: "Expired", message, continueToken });
 }
 
-export function tooLargeResourceVersion(requested: number, current: number): StatusError {
+export function tooLargeResourceVersion(requested: string, current: number): StatusError {
   return new StatusError({
     code: 504,
     reason: "Timeout",
-    message: `Timeout: Too large resource version: ${requested}, current: ${current}`,
+    // As it was written, but for leading zeros: it may be more than a number can tell.
+    message: `Timeout: Too large resource version: ${BigInt(requested)}, current: ${current}`,
     details: {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
       retryAfterSeconds: 1,

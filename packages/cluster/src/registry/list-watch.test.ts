@@ -65,6 +65,17 @@ describe("list", () => {
     expect(future.body.details.causes[0].reason).toBe("ResourceVersionTooLarge");
   });
 
+  it("takes versions that are larger than a number can tell for ones to come", async () => {
+    await using cluster = await Cluster.start();
+    const get = (version: string) => call(cluster, "GET", `${CONFIG_MAPS}?resourceVersion=${version}`);
+    const future = await get("9007199254740993");
+    expect(future.status).toBe(504);
+    expect(future.body.message).toMatch(/Too large resource version: 9007199254740993, current: \d+$/);
+    const none = await get("18446744073709551616");
+    expect(none.status).toBe(400);
+    expect(none.body.message).toMatch(/strconv.ParseUint: parsing "18446744073709551616": value out of range$/);
+  });
+
   it("filters by labels and fields and says what it does not understand", async () => {
     await using cluster = await Cluster.start();
     await post(cluster, "a", {}, { labels: { suite: "yes", tier: "web" } });

@@ -110,7 +110,7 @@ function revisionOf(backend: Backend, options: ListOptions): number | undefined 
   const wanted = options.resourceVersion;
   if (wanted === undefined || wanted === "") return undefined;
   const revision = parseRevision(wanted);
-  if (revision > backend.store.revision) throw tooLargeResourceVersion(revision, backend.store.revision);
+  if (revision > backend.store.revision) throw tooLargeResourceVersion(wanted, backend.store.revision);
   if (options.match === "Exact") return revision;
   // With a limit and no word on how to match, a real server takes the version for an exact one.
   if (options.match === undefined && options.limit > 0 && revision > 0) return revision;
@@ -119,10 +119,23 @@ function revisionOf(backend: Backend, options: ListOptions): number | undefined 
 
 /** A version out of a query, where anything but digits is the client's fault. */
 export function parseRevision(text: string): number {
-  if (/^\d+$/.test(text)) return Number(text);
-  throw badRequest(
-    `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-  );
+  const complaint = revisionComplaint(text);
+  if (complaint === undefined) return Number(text);
+  throw badRequest(`invalid resource version: ${complaint}`);
+}
+
+const LARGEST_REVISION = 2n ** 64n - 1n;
+
+/**
+ * What is wrong with a version, if something is. One that is larger than any number here can tell is still one: it only
+ * has to be seen that it lies in the future.
+ */
+export function revisionComplaint(text: string): string | undefined {
+  const digits = /^\d+$/.test(text);
+  if (digits && BigInt(text) <= LARGEST_REVISION) return undefined;
+  const quoted = JSON.stringify(text);
+  const why = digits ? "value out of range" : "invalid syntax";
+  return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`;
 }
 
 /** Where the keys of a selection start. */

@@ -31,6 +31,8 @@ export interface Strategy {
   readonly tracksGeneration: boolean;
   /** The main endpoint leaves `status` alone, because `/status` owns it. */
   readonly hasStatus: boolean;
+  /** A new object keeps the status that it came with. */
+  readonly createsWithStatus?: boolean;
   /** Fields that nobody gets to own, because nobody changes them. */
   readonly fixedFields?: readonly string[];
   /** A write to the status leaves the labels alone. */

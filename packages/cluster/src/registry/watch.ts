@@ -1,5 +1,6 @@
 import { type Change, RevisionExpired, type StoredObject } from "../store/index.ts";
 import { bareInternal, expired, type Status, StatusError } from "./errors.ts";
+import { revisionComplaint } from "./list.ts";
 import { type ApiObject, fromStore } from "./object.ts";
 import type { Backend } from "./request.ts";
 import { type Endpoint, gvkOf } from "./resource.ts";
@@ -152,9 +153,9 @@ function follow(
 /** Reads where a watch starts. Undefined: from the present, beginning with what is there. */
 export function parseWatchStart(resourceVersion: string | null): number | undefined {
   if (resourceVersion === null || resourceVersion === "" || resourceVersion === "0") return undefined;
-  if (/^\d+$/.test(resourceVersion)) return Number(resourceVersion);
-  const text = JSON.stringify(resourceVersion);
-  throw bareInternal(`resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`);
+  const complaint = revisionComplaint(resourceVersion);
+  if (complaint === undefined) return Number(resourceVersion);
+  throw bareInternal(complaint);
 }
 
 /** A change as a watcher with this selection sees it: entering the selection is ADDED, leaving it is DELETED. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { call } from "../../test-requests.ts";
 import { planDaemonSet } from "./daemon-set-plan.ts";
+import { canonical } from "./hash.ts";
 import type { DaemonSet, Node, Pod } from "./tables.ts";
 import { Stage, template, workload } from "./test-stage.ts";
 
@@ -184,6 +186,17 @@ describe("a DaemonSet", () => {
       numberReady: 1,
       updatedNumberScheduled: 1,
     });
+  });
+
+  it("keeps a template in the bytes in which clients look for it", async () => {
+    await using stage = await Stage.start();
+    await stage.create("daemonsets", workload("agent"));
+    await stage.pass(1_000);
+    const { text } = await call(stage.cluster, "GET", stage.path("controllerrevisions"));
+    const { spec } = await stage.get("daemonsets", "agent");
+    const bytes = canonical({ spec: { template: { ...spec.template, $patch: "replace" } } });
+    expect(bytes).toContain('{"$patch":"replace"');
+    expect(text).toContain(`"data":${bytes}`);
   });
 
   it("does not replace a daemon that keeps failing as fast as it can", async () => {

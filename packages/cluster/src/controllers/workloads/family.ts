@@ -4,6 +4,7 @@ import { cronJobs } from "./cron-jobs.ts";
 import { daemonSets } from "./daemon-sets.ts";
 import { deployments } from "./deployments.ts";
 import { Desk } from "./desk.ts";
+import { endpointMirror } from "./endpoint-mirror.ts";
 import { endpoints } from "./endpoints.ts";
 import { type Workload, WorkloadController } from "./engine.ts";
 import { EventRecorder } from "./events.ts";
@@ -37,6 +38,7 @@ const ROWS: readonly Row[] = [
   { name: "jobs", component: "ttl-after-finished-controller", make: finishedJobs },
   { name: "cronJobs", component: "cronjob-controller", make: cronJobs },
   { name: "endpoints", component: "endpoint-controller", make: endpoints },
+  { name: "endpoints", component: "endpoint-slice-mirroring-controller", make: endpointMirror },
   { name: "volumes", component: "persistentvolume-controller", make: claims },
   { name: "volumes", component: "persistentvolume-controller", make: volumes },
 ];

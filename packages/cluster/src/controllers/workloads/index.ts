@@ -21,6 +21,9 @@ interface Trigger {
   readonly when?: (object: ApiObject) => boolean;
 }
 
+/** The server's own Endpoints carry it; nobody has to look at them. */
+const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
+
 /** Objects whose arrival means that there is work for a controller. */
 const TRIGGERS: Readonly<Record<string, Trigger>> = {
   "deployments.apps": { for: "deployments" },
@@ -32,6 +35,7 @@ const TRIGGERS: Readonly<Record<string, Trigger>> = {
   "cronjobs.batch": { for: "cronJobs" },
   persistentvolumeclaims: { for: "volumes" },
   persistentvolumes: { for: "volumes" },
+  endpoints: { for: "endpoints", when: ({ metadata }) => metadata.labels?.[SKIP_MIRROR] !== "true" },
   services: { for: "endpoints", when: (service) => objectAt(service, "spec").selector !== undefined },
 };
 

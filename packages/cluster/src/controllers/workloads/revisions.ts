@@ -2,7 +2,7 @@ import { deepEqual } from "@lotse/client/meta";
 import type { ApiObject } from "../../registry/index.ts";
 import { matcher } from "./claim.ts";
 import { type Desk, isStatus, keyOf } from "./desk.ts";
-import { safeHash } from "./hash.ts";
+import { canonical, safeHash } from "./hash.ts";
 import {
   type ControllerRevision,
   controllerOf,
@@ -27,7 +27,9 @@ export interface History {
   readonly collisionCount: number;
 }
 
-const dataOf = (template: PodTemplate) => ({ spec: { template: { ...template, $patch: "replace" } } });
+/** With sorted keys: clients find the revision of a template by comparing it byte for byte. */
+const dataOf = (template: PodTemplate): unknown =>
+  JSON.parse(canonical({ spec: { template: { ...template, $patch: "replace" } } }));
 
 /** The template that a revision has kept. */
 export function templateOf(revision: ControllerRevision): PodTemplate {
