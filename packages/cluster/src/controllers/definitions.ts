@@ -120,7 +120,7 @@ export class DefinitionController implements Controller {
     const object = { ...old, metadata: { ...old.metadata }, status };
     const endpoint = catalog.storage("apiextensions.k8s.io", "customresourcedefinitions");
     if (endpoint) trackUpdate(endpoint, old, object, MANAGER, "status", clock.now());
-    store.update(TABLE, entry.key, entry.revision, toStore(object));
+    store.update(TABLE, entry.key, entry.revision, toStore(endpoint?.version.codec.inOrder(object) ?? object));
   }
 
   /** Says that the objects of a definition are being deleted. */

@@ -2,8 +2,9 @@ import { setKey } from "@lotse/client/meta";
 import type { CelSlot } from "./cel.ts";
 import type { Codec, Decoded, SchemaView } from "./codec.ts";
 import type { Converter } from "./conversion.ts";
+import { byKeys } from "./field-order.ts";
 import type { FieldError as RegistryError } from "./fields.ts";
-import type { ApiObject } from "./object.ts";
+import type { ApiMeta, ApiObject } from "./object.ts";
 import {
   applyDefaults,
   type CompiledRules,
@@ -156,7 +157,7 @@ export class CustomCodec implements Codec {
   #shape(stored: ApiObject): ApiObject {
     const object = this.#completed(stored);
     const { apiVersion } = this.#kind;
-    return object.apiVersion === apiVersion ? object : this.#pruned({ ...object, apiVersion });
+    return byKeys(object.apiVersion === apiVersion ? object : this.#pruned({ ...object, apiVersion }));
   }
 
   #completed(stored: ApiObject): ApiObject {
@@ -177,7 +178,18 @@ export class CustomCodec implements Codec {
     if (unknown.length === 0) return;
     const completed = unknown.map((object) => this.#completed(object));
     const converted = await converter.convert(completed, apiVersion);
-    for (const [i, object] of unknown.entries()) this.#read.set(object, this.#pruned(converted[i] as ApiObject));
+    for (const [i, object] of unknown.entries()) {
+      this.#read.set(object, byKeys(this.#pruned(converted[i] as ApiObject)));
+    }
+  }
+
+  inOrder(object: ApiObject): ApiObject {
+    return byKeys(object);
+  }
+
+  /** As a document its metadata are in the order of their keys; by themselves they are a struct. */
+  metaInOrder(metadata: ApiMeta): ApiMeta {
+    return this.#tables().order.arrange(metadata, OBJECT_META);
   }
 
   toStorage(object: ApiObject): ApiObject {
