@@ -12,7 +12,7 @@ import { shortName } from "./names.mjs";
  *
  * @typedef {object} Message
  * @property {boolean} list the message is a list in JSON: its only field holds the items
- * @property {Field[]} fields by number
+ * @property {Field[]} fields in the order of the Go struct, in which JSON has them, too
  */
 
 const SCALARS = { string: "s", bytes: "y", int32: "i", int64: "l", bool: "b", double: "d" };
@@ -99,7 +99,8 @@ function parseProto(text, go) {
       continue;
     }
     if (line === "}") {
-      message?.fields.sort((a, b) => a.number - b.number);
+      const places = [...(go.structs.get(type)?.keys() ?? [])];
+      message?.fields.sort((a, b) => places.indexOf(a.number) - places.indexOf(b.number) || a.number - b.number);
       message = undefined;
     }
     if (message === undefined) continue;

@@ -63,3 +63,33 @@ describe("YAML in a request", () => {
     expect(answer.body.data).toEqual({ true: "yes" });
   });
 });
+
+describe("YAML in an answer", () => {
+  const read = async (path: string) => {
+    const answer = await fetch(`${cluster.url}${path}`, {
+      headers: { accept: "application/yaml", authorization: `Bearer ${cluster.token}` },
+    });
+    return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
+  };
+
+  it("looks as that of a real server: keys in order, lists not indented, double quotes, lines as long as they are", async () => {
+    const long = `${"word ".repeat(40)}end`;
+    const data = { number: "1", truth: "true", lines: "a\nb\n", long };
+    await call(cluster, "POST", CONFIG_MAPS, {
+      body: { kind: "ConfigMap", metadata: { name: "style", finalizers: ["example.com/a"] }, data },
+    });
+    const { type, text } = await read(`${CONFIG_MAPS}/style`);
+    expect(type).toBe("application/yaml");
+    expect(text).toMatch(/^apiVersion: v1\ndata:\n {2}lines: \|\n {4}a\n {4}b\n {2}long: word word /);
+    expect(text).toContain(`\n  long: ${long}\n  number: "1"\n  truth: "true"\nkind: ConfigMap\n`);
+    expect(text).toMatch(/\n {2}finalizers:\n {2}- example.com\/a\n/);
+  });
+
+  it("tells errors, too", async () => {
+    const { status, type, text } = await read(`${CONFIG_MAPS}/none`);
+    expect([status, type]).toEqual([404, "application/yaml"]);
+    expect(text).toBe(
+      'apiVersion: v1\ncode: 404\ndetails:\n  kind: configmaps\n  name: none\nkind: Status\nmessage: configmaps "none" not found\nmetadata: {}\nreason: NotFound\nstatus: Failure\n',
+    );
+  });
+});

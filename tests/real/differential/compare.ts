@@ -18,7 +18,20 @@ export function compare(embedded: unknown, real: unknown, path = ""): Difference
   const differs = typeof embedded.kind === "string" && typeof real.kind === "string" && embedded.kind !== real.kind;
   if (differs) return [{ path, embedded, real }];
   const keys = [...new Set([...Object.keys(real), ...Object.keys(embedded)])];
-  return keys.flatMap((key) => compare(embedded[key], real[key], path === "" ? key : `${path}.${key}`));
+  const below = keys.flatMap((key) => compare(embedded[key], real[key], path === "" ? key : `${path}.${key}`));
+  return [...below, ...compareOrder(embedded, real, path)];
+}
+
+/** The fields that both have must come in the same order. That of the documents of OpenAPI, which are no objects, is not looked at. */
+function compareOrder(embedded: object, real: object, path: string): Difference[] {
+  if (Array.isArray(real) || /^(headers|body\.(paths|components|definitions)\b)/.test(path)) return [];
+  const fields = [embedded, real].map((one) =>
+    Object.keys(one)
+      .filter((key) => key in embedded && key in real)
+      .join(),
+  );
+  const [mine, its] = fields;
+  return mine === its ? [] : [{ path: `${path} (order)`, embedded: mine, real: its }];
 }
 
 /** What is wrong with a step, given what is accepted about it; empty when nothing is. */

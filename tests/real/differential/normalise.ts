@@ -78,7 +78,8 @@ class Symbols {
       else if (key === "object" && object.type === "BOOKMARK") result[key] = this.#bookmark(value);
       else result[this.#text(key)] = this.value(value);
     }
-    return result;
+    // Symbols are named in the order of keys, whatever order these come in, which is compared, too.
+    return Object.fromEntries(Object.keys(object).map((key) => [this.#text(key), result[this.#text(key)] as Json]));
   }
 
   /** The version of a list is that of the whole server, on which unrelated writes of controllers count too. */

@@ -29,7 +29,8 @@ export function bootstrapPolicy(
     const place = namespace === undefined ? { name } : { name, namespace };
     const born = { uid: uuid(), resourceVersion: "", creationTimestamp: now };
     const meta = { ...place, ...born, labels, annotations, managedFields };
-    store.create(table, key, toStore({ ...object, metadata: meta }));
+    const { roleRef, ...rest } = object;
+    store.create(table, key, toStore({ ...rest, metadata: meta, ...(roleRef ? { roleRef } : {}) }));
   };
   const policy = defaultPolicy();
   for (const one of policy) if (!one.object.aggregationRule) write(one);
@@ -39,7 +40,8 @@ export function bootstrapPolicy(
     if (!found) continue;
     const all = store.list(`clusterroles.${RBAC_GROUP}`).map((entry) => fromStore(entry.object));
     const rules = aggregates ? aggregatedRules(found.object, all) : null;
-    write({ ...found, object: { ...found.object, rules } });
+    const { aggregationRule, ...role } = found.object;
+    write({ ...found, object: { ...role, rules, aggregationRule } });
   }
 }
 
@@ -103,7 +105,7 @@ function startObject(kind: (typeof WORDS)[number], [place = "", ...marks]: reado
     labels,
     annotations: { ...ANNOTATIONS },
   };
-  const object = { apiVersion: `${RBAC_GROUP}/v1`, kind, metadata } as unknown as ApiObject;
+  const object = { kind, apiVersion: `${RBAC_GROUP}/v1`, metadata } as unknown as ApiObject;
   if (kind.endsWith("Role")) object.rules = [];
   return { plural: `${kind.toLowerCase()}s` as PolicyObject["plural"], object };
 }

@@ -36,11 +36,12 @@ export function objectResponse(status: number, value: unknown, writing: Writing,
   };
 }
 
-/** The few that take YAML pay for its writer. */
-export async function yamlResponse(status: number, value: unknown): Promise<WholeResponse> {
+/** The few that take YAML pay for its writer. It looks as that of a real server: keys in order, lists not indented. */
+export async function yamlResponse(status: number, value: unknown, headers: Headers = {}): Promise<WholeResponse> {
   const { dump } = await import("js-yaml");
-  const headers = { "content-type": "application/yaml", "cache-control": "no-cache, private" };
-  return { type: "whole", status, headers, body: dump(value) };
+  const body = dump(value, { sortKeys: true, seqNoIndent: true, quoteStyle: "double", lineWidth: -1, noRefs: true });
+  const type = { "content-type": "application/yaml", "cache-control": "no-cache, private" };
+  return { type: "whole", status, headers: { ...type, ...headers }, body };
 }
 
 const WARNINGS_LIMIT = 4 * 1_024;

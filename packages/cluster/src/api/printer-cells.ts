@@ -80,20 +80,42 @@ export function quotaCell(key: "request" | "limit") {
   };
 }
 
+/** Present and wanted values of the first metrics: `cpu: 12%/80%, 5/10 (avg) + 1 more...`. */
 export function hpaTargets(hpa: ApiObject): string {
   const metrics = listAt(hpa, "spec", "metrics");
   if (metrics.length === 0) return NONE;
-  return metrics
-    .map((metric, i) => {
-      const resource = objectAt(metric, "resource");
-      const wanted = objectAt(resource, "target");
-      const current = objectAt(listAt(hpa, "status", "currentMetrics")[i], "resource", "current");
-      const goal =
-        wanted.averageUtilization === undefined ? (wanted.averageValue ?? UNKNOWN) : `${wanted.averageUtilization}%`;
-      const now = current.averageUtilization === undefined ? UNKNOWN : `${current.averageUtilization}%`;
-      return resource.name === undefined ? UNKNOWN : `${resource.name}: ${now}/${goal}`;
-    })
-    .join(", ");
+  const now = listAt(hpa, "status", "currentMetrics");
+  const texts = metrics.map((metric, i) => hpaTarget(metric, now[i]));
+  const shown = texts.slice(0, 2).join(", ");
+  return texts.length > 2 ? `${shown} + ${texts.length - 2} more...` : shown;
+}
+
+const HPA_SOURCES: ReadonlyMap<unknown, string> = new Map([
+  ["External", "external"],
+  ["Pods", "pods"],
+  ["Object", "object"],
+  ["Resource", "resource"],
+  ["ContainerResource", "containerResource"],
+]);
+
+function hpaTarget(metric: Record<string, unknown>, status: unknown): string {
+  const source = HPA_SOURCES.get(metric.type);
+  if (source === undefined) return "<unknown type>";
+  const { name, target } = objectAt(metric, source);
+  const wanted = isRecord(target) ? target : {};
+  const current = objectAt(status, source, "current");
+  const known = Object.keys(objectAt(status, source)).length > 0;
+  const percent = (value: unknown, missing: string) => (value === undefined ? missing : `${value}%`);
+  if (source === "resource" || source === "containerResource") {
+    if (wanted.averageValue !== undefined) {
+      return `${name}: ${known ? (current.averageValue ?? "0") : UNKNOWN}/${wanted.averageValue}`;
+    }
+    const goal = percent(wanted.averageUtilization, "<auto>");
+    return `${name}: ${percent(current.averageUtilization, UNKNOWN)}/${goal}`;
+  }
+  if (source === "pods") return `${known ? (current.averageValue ?? "0") : UNKNOWN}/${wanted.averageValue}`;
+  if (wanted.averageValue !== undefined) return `${current.averageValue ?? UNKNOWN}/${wanted.averageValue} (avg)`;
+  return `${known ? (current.value ?? "0") : UNKNOWN}/${wanted.value}`;
 }
 
 export const count = (key: string) => (object: ApiObject) => Object.keys(objectAt(object, key)).length;

@@ -123,6 +123,77 @@ describe("rows of other kinds", () => {
       { Endpoints: "1:1,1:2,2:1 + 1 more..." },
     ],
     ["", "endpoints", { subsets: [{ addresses: [{ ip: "1" }] }] }, { Endpoints: "1" }],
+    ["storage.k8s.io", "csinodes", { spec: { drivers: [{ name: "a" }, { name: "b" }] } }, { Drivers: 2 }],
+    [
+      "storage.k8s.io",
+      "volumeattachments",
+      { spec: { attacher: "a.io", nodeName: "n", source: { persistentVolumeName: "v" } } },
+      { Attacher: "a.io", PV: "v", Node: "n", Attached: false },
+    ],
+    [
+      "admissionregistration.k8s.io",
+      "validatingadmissionpolicybindings",
+      { spec: { policyName: "p", paramRef: { name: "a" } } },
+      { PolicyName: "p", ParamRef: "*/a" },
+    ],
+    [
+      "admissionregistration.k8s.io",
+      "mutatingadmissionpolicybindings",
+      { spec: { policyName: "p", paramRef: { name: "a", namespace: "n" } } },
+      { PolicyName: "p", ParamRef: "n/a" },
+    ],
+    [
+      "admissionregistration.k8s.io",
+      "mutatingadmissionpolicies",
+      { spec: { mutations: [{}], paramKind: { apiVersion: "v1", kind: "ConfigMap" } } },
+      { Mutations: 1, ParamKind: "v1/ConfigMap" },
+    ],
+    ["resource.k8s.io", "resourceclaims", { status: {} }, { State: "pending" }],
+    [
+      "resource.k8s.io",
+      "resourceclaims",
+      { status: { allocation: {}, reservedFor: [{}] } },
+      { State: "allocated,reserved" },
+    ],
+    [
+      "networking.k8s.io",
+      "servicecidrs",
+      { spec: { cidrs: ["10.0.0.0/24", "fd00::/112"] } },
+      { CIDRs: "10.0.0.0/24,fd00::/112" },
+    ],
+    [
+      "networking.k8s.io",
+      "ipaddresses",
+      { spec: { parentRef: { resource: "services", namespace: "n", name: "s" } } },
+      { ParentRef: "services/n/s" },
+    ],
+    [
+      "apiregistration.k8s.io",
+      "apiservices",
+      { spec: {}, status: { conditions: [{ type: "Available", status: "False", reason: "No" }] } },
+      { Service: "Local", Available: "False (No)" },
+    ],
+    [
+      "autoscaling",
+      "horizontalpodautoscalers",
+      {
+        spec: {
+          metrics: [
+            { type: "Pods", pods: { target: { averageValue: "10" } } },
+            { type: "External", external: { target: { averageValue: "3" } } },
+            { type: "Resource", resource: { name: "cpu", target: { averageUtilization: 80 } } },
+          ],
+        },
+        status: { currentMetrics: [{ pods: { current: { averageValue: "5" } } }] },
+      },
+      { Targets: "5/10, <unknown>/3 (avg) + 1 more..." },
+    ],
+    [
+      "autoscaling",
+      "horizontalpodautoscalers",
+      { spec: { metrics: [{ type: "Resource", resource: { name: "cpu", target: { averageUtilization: 80 } } }] } },
+      { Targets: "cpu: <unknown>/80%" },
+    ],
     ["discovery.k8s.io", "endpointslices", { endpoints: [] }, { Ports: "<unset>", Endpoints: "<unset>" }],
     [
       "networking.k8s.io",

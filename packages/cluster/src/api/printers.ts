@@ -40,10 +40,12 @@ import {
   queuing,
   quotaCell,
 } from "./printer-cells.ts";
+import { resourceColumns } from "./resource-printers.ts";
 import { workloadColumns } from "./workload-printers.ts";
 
 const COLUMNS: Record<string, readonly Column[]> = {
   ...workloadColumns,
+  ...resourceColumns,
   "/services": [
     nameColumn,
     field("Type", "spec.type"),
@@ -220,18 +222,6 @@ const COLUMNS: Record<string, readonly Column[]> = {
   "admissionregistration.k8s.io/validatingwebhookconfigurations": [
     nameColumn,
     { name: "Webhooks", type: "integer", cell: listLength("webhooks") },
-    age,
-  ],
-  "admissionregistration.k8s.io/validatingadmissionpolicies": [
-    nameColumn,
-    { name: "Validations", cell: (o) => listAt(o, "spec", "validations").length },
-    {
-      name: "ParamKind",
-      cell: (o) => {
-        const kind = objectAt(o, "spec").paramKind;
-        return isRecord(kind) ? `${kind.apiVersion}/${kind.kind}` : UNSET;
-      },
-    },
     age,
   ],
   "/resourcequotas": [

@@ -1,4 +1,5 @@
 import {
+  type ApiObject,
   type BuiltinTables,
   decodeBody,
   type Endpoint,
@@ -68,5 +69,6 @@ export async function handleReview(
   trackUpdate(endpoint, undefined, object, options.fieldManager, subresource, now);
   const answer = handler(object, { user: scope.user, namespace, name, now });
   const { kind, apiVersion } = object;
-  return objectResponse(201, { kind, apiVersion, ...answer }, { pretty: wantsPretty(request) });
+  const whole = version.codec.inOrder({ ...answer, kind, apiVersion } as unknown as ApiObject);
+  return objectResponse(201, whole, { pretty: wantsPretty(request) });
 }

@@ -12,12 +12,12 @@ import {
 import type { Authenticator, Authorizer, Documents, Impersonator, Reviews } from "./access-hooks.ts";
 import type { ProtobufDecoder } from "./body-codec.ts";
 import { Discovery } from "./discovery.ts";
-import { objectResponse, Warnings, wantsPretty } from "./encode.ts";
+import { objectResponse, Warnings, wantsPretty, yamlResponse } from "./encode.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import type { FaultRequest } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
 import { healthResponse, versionDocument } from "./health.ts";
-import { acceptsDocuments, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
+import { acceptsDocuments, negotiate, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
 import { ObjectTexts } from "./object-text.ts";
 import type { OpenApi } from "./openapi.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
@@ -68,7 +68,7 @@ export class ApiServer {
     try {
       response = await this.#answer(request, call);
     } catch (error) {
-      response = this.#failure(request, error);
+      response = await this.#failure(request, error);
     }
     const warning = warnings.header();
     const audit = this.#options.backend.uuid();
@@ -200,7 +200,7 @@ export class ApiServer {
     return paths.sort();
   }
 
-  #failure(request: ApiRequest, failure: unknown): ApiResponse {
+  async #failure(request: ApiRequest, failure: unknown): Promise<ApiResponse> {
     // The only RangeError that a request can bring about: it nests deeper than there is stack.
     const error = failure instanceof RangeError ? badRequest("exceeded max depth") : failure;
     const status =
@@ -213,6 +213,9 @@ export class ApiServer {
           });
     const retry = status.details?.retryAfterSeconds;
     const headers = retry === undefined ? {} : { "retry-after": String(retry) };
+    if (negotiate(request.headers.accept)?.format === "yaml") {
+      return yamlResponse(status.code, status.toStatus(), headers);
+    }
     return objectResponse(status.code, status.toStatus(), { pretty: wantsPretty(request) }, headers);
   }
 

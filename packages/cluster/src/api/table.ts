@@ -1,5 +1,5 @@
 import { compileJsonPath, type JsonPath } from "@lotse/client/meta";
-import { type ApiObject, type Endpoint, isRecord, type PrinterColumn } from "../registry/index.ts";
+import { type ApiObject, type Codec, type Endpoint, isRecord, type PrinterColumn } from "../registry/index.ts";
 import { ageCell } from "./age.ts";
 import { type Column, nameColumn } from "./columns.ts";
 import { orderOf, printerOf } from "./printers.ts";
@@ -34,11 +34,13 @@ export class TablePrinter {
   readonly #columns: readonly Column[];
   readonly #order: ((a: ApiObject, b: ApiObject) => number) | undefined;
   readonly #now: number;
+  readonly #codec: Codec;
 
   constructor(endpoint: Endpoint, metaVersion: string, includeObject: IncludeObject, now: number) {
     this.#version = `meta.k8s.io/${metaVersion}`;
     this.#include = includeObject;
     this.#now = now;
+    this.#codec = endpoint.version.codec;
     this.#order = orderOf(endpoint);
     this.#columns = endpoint.resource.custom ? customColumns(endpoint) : printerOf(endpoint);
   }
@@ -68,7 +70,11 @@ export class TablePrinter {
       case "Metadata":
         return {
           cells,
-          object: { kind: "PartialObjectMetadata", apiVersion: this.#version, metadata: object.metadata },
+          object: {
+            kind: "PartialObjectMetadata",
+            apiVersion: this.#version,
+            metadata: this.#codec.metaInOrder(object.metadata),
+          },
         };
     }
   }

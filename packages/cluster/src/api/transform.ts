@@ -19,7 +19,7 @@ export function transformObject(
         `you requested PartialObjectMetadataList, but the requested object is not a list (${goType(endpoint, endpoint.resource.kind)})`,
       );
     case "PartialObjectMetadata":
-      return partial(object, negotiated.metaVersion);
+      return partial(endpoint, object, negotiated.metaVersion);
     case "Table":
       return new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now).table([object], {
         resourceVersion: object.metadata.resourceVersion,
@@ -40,7 +40,7 @@ export function transformList(
     return new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now).table(listing.items, metadata);
   }
   if (negotiated.as === "PartialObjectMetadataList") {
-    const items = listing.items.map((item) => partial(item, negotiated.metaVersion));
+    const items = listing.items.map((item) => partial(endpoint, item, negotiated.metaVersion));
     return {
       kind: "PartialObjectMetadataList",
       apiVersion: `meta.k8s.io/${negotiated.metaVersion}`,
@@ -89,7 +89,7 @@ export function eventTransform(
         return object;
       case "PartialObjectMetadata":
       case "PartialObjectMetadataList":
-        return partial(object, negotiated.metaVersion);
+        return partial(endpoint, object, negotiated.metaVersion);
       case "Table": {
         const printer = new TablePrinter(endpoint, negotiated.metaVersion, includeObject, now());
         const rows = event.type === "BOOKMARK" ? [] : [object];
@@ -103,6 +103,7 @@ export function eventTransform(
   };
 }
 
-function partial(object: ApiObject, version: string): Record<string, unknown> {
-  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+function partial(endpoint: Endpoint, object: ApiObject, version: string): Record<string, unknown> {
+  const metadata = endpoint.version.codec.metaInOrder(object.metadata);
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata };
 }

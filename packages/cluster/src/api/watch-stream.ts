@@ -6,6 +6,8 @@ import type { watchOptions } from "./options.ts";
 const BOOKMARK_MS = 60_000;
 /** The last bookmark comes a little before the server ends a watch, so that the client can go on from there. */
 const LAST_BOOKMARK_MS = 2_000;
+/** How long those who watch objects of a definition that changes or goes are still served. */
+const TEAR_DOWN_MS = 1_000;
 /** Without a limit of their own, watches end after this long, and up to twice it so that not all end together. */
 const DEFAULT_TIMEOUT_MS = 1_800_000;
 
@@ -69,13 +71,15 @@ function startWatch(
   }
   cleanups.push(watching.stop);
 
-  // A definition that changes or goes ends the watches of its objects: they would go on with an outdated schema.
+  // A definition that changes or goes ends the watches of its objects: they would go on with an outdated schema. As on a
+  // real server not at once, so that the watchers still see the last of the objects go.
   const { resource, version } = endpoint;
-  cleanups.push(
-    catalog.onChange(() => {
-      if (catalog.find(resource.group, version.version, resource.plural)?.resource !== resource) end();
-    }),
-  );
+  const stopListening = catalog.onChange(() => {
+    if (catalog.find(resource.group, version.version, resource.plural)?.version === version) return;
+    stopListening();
+    cleanups.push(clock.after(TEAR_DOWN_MS, end));
+  });
+  cleanups.push(stopListening);
   const timeoutMs =
     options.timeoutSeconds > 0 ? options.timeoutSeconds * 1_000 : DEFAULT_TIMEOUT_MS * (1 + backend.random());
   cleanups.push(clock.after(timeoutMs, end));

@@ -97,8 +97,15 @@ export class DefinitionController implements Controller {
   #serve(crd: Crd): void {
     const { catalog } = this.#context.backend;
     const { name } = crd.metadata;
-    const looks = JSON.stringify([crd.spec, crd.status.acceptedNames, crd.metadata.deletionTimestamp !== undefined]);
-    if (!isEstablished(crd) || this.#served.get(name) === looks) return;
+    if (!isEstablished(crd)) return;
+    const looks = JSON.stringify([crd.spec, crd.status.acceptedNames]);
+    const known = catalog.byTable(name);
+    const closed = crd.metadata.deletionTimestamp !== undefined;
+    if (this.#served.get(name) === looks) {
+      // Nothing new may be created while it is being deleted; what is there stays as it is, and is still watched.
+      if (known && known.closed !== closed) catalog.register({ ...known, closed });
+      return;
+    }
     const converter = webhookConverter(crd, this.#hooks, this.#context.backend.uuid);
     const resource = customResource(crd, this.#tables, this.#cel, converter);
     this.#served.set(name, looks);
@@ -113,7 +120,7 @@ export class DefinitionController implements Controller {
     const object = { ...old, metadata: { ...old.metadata }, status };
     const endpoint = catalog.storage("apiextensions.k8s.io", "customresourcedefinitions");
     if (endpoint) trackUpdate(endpoint, old, object, MANAGER, "status", clock.now());
-    store.update(TABLE, entry.key, entry.revision, toStore(object));
+    store.update(TABLE, entry.key, entry.revision, toStore(endpoint?.version.codec.inOrder(object) ?? object));
   }
 
   /** Says that the objects of a definition are being deleted. */

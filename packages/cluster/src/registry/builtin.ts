@@ -4,6 +4,7 @@ import { builtinStrategy } from "./builtin-strategies.ts";
 import type { CelSlot } from "./cel.ts";
 import { conversionOf } from "./conversions.ts";
 import { defaultsOf } from "./defaults.ts";
+import { FieldOrder } from "./field-order.ts";
 import { apiVersionOf, type Resource, type ResourceVersion, type ScalePaths } from "./resource.ts";
 import { rulesOf } from "./rules/index.ts";
 import { createMessageTable, createSchemaTable } from "./tables/index.ts";
@@ -14,9 +15,14 @@ import type { BuiltinTables } from "./typed-shape.ts";
 export function lazyTables(): () => BuiltinTables {
   let tables: BuiltinTables | undefined;
   return () => {
-    tables ??= { schemas: createSchemaTable(), messages: createMessageTable() };
+    tables ??= createTables();
     return tables;
   };
+}
+
+function createTables(): BuiltinTables {
+  const messages = createMessageTable();
+  return { schemas: createSchemaTable(), messages, order: new FieldOrder(messages) };
 }
 
 /** Kinds that are answered on the spot and never stored: reviews and the like. */

@@ -1,6 +1,6 @@
 import type { Converter } from "./conversion.ts";
 import type { FieldError } from "./fields.ts";
-import type { ApiObject } from "./object.ts";
+import type { ApiMeta, ApiObject } from "./object.ts";
 import type { Resolver, Schema } from "./schema/index.ts";
 
 /** A schema and the way to follow its references. */
@@ -43,6 +43,10 @@ export interface Codec {
   prepareReads?(stored: readonly ApiObject[], anew?: boolean): Promise<void>;
   /** Takes the place of {@link toStorage} where it is there. */
   convertToStorage?(object: ApiObject): Promise<ApiObject>;
+  /** The same object with its fields in the order in which a real server writes them. Never changes its argument. */
+  inOrder(object: ApiObject): ApiObject;
+  /** The same for metadata that go out by themselves, whatever object they are of. */
+  metaInOrder(metadata: ApiMeta): ApiMeta;
   /** The status of an object that was just created, where the kind has one before anybody writes it. */
   emptyStatus(): unknown;
   /** An object of which nothing is set yet, where the kind has fields that are there nevertheless. */

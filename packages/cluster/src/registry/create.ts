@@ -2,7 +2,7 @@ import { deepClone } from "@lotse/client/meta";
 import { decodeBody } from "./body.ts";
 import { alreadyExists, badRequest, bareInternal, forbidden, invalid } from "./errors.ts";
 import { trackUpdate } from "./managed-fields.ts";
-import { type ApiObject, fromStore, ordered, timestamp, toStore } from "./object.ts";
+import { type ApiObject, fromStore, timestamp, toStore } from "./object.ts";
 import { dropDuplicateOwners, generateName, validateMeta } from "./object-meta.ts";
 import {
   type Backend,
@@ -97,11 +97,13 @@ export async function create(
       const taken = backend.store.get(resource.table, key);
       if (taken) throw takenError(endpoint, fromStore(taken.object), fresh);
       if (wantedVersion) fresh.metadata.resourceVersion = wantedVersion;
-      return fresh;
+      return codec.inOrder(fresh);
     }
     const stored = converted ?? codec.toStorage(fresh);
     assertStorable(stored, key);
-    const result = backend.store.create(resource.table, key, toStore(ordered(stored)));
+    // The store writes the version into the place that is kept for it.
+    const placed = { ...stored, metadata: { ...stored.metadata, resourceVersion: "" } };
+    const result = backend.store.create(resource.table, key, toStore(codec.inOrder(placed)));
     if (result.ok) {
       const written = fromStore(result.entry.object);
       await codec.prepareReads?.([written]);

@@ -2,8 +2,9 @@ import { setKey } from "@lotse/client/meta";
 import type { CelSlot } from "./cel.ts";
 import type { Codec, Decoded, SchemaView } from "./codec.ts";
 import type { Converter } from "./conversion.ts";
+import { byKeys } from "./field-order.ts";
 import type { FieldError as RegistryError } from "./fields.ts";
-import type { ApiObject } from "./object.ts";
+import type { ApiMeta, ApiObject } from "./object.ts";
 import {
   applyDefaults,
   type CompiledRules,
@@ -29,6 +30,8 @@ export interface CustomKind {
   /** The version that objects are written down in. Between versions only this name changes. */
   readonly storageApiVersion: string;
   readonly schema: Schema;
+  /** Those of all versions by their `apiVersion`, also of versions that are not served any more. */
+  readonly schemas: ReadonlyMap<string, Schema>;
   /** Undefined when versions only differ in their name. */
   readonly converter?: Converter | undefined;
 }
@@ -57,7 +60,7 @@ export class CustomCodec implements Codec {
       const { converter } = kind;
       this.prepareReads = (stored, anew) => this.#prepareReads(stored, converter, anew === true);
       this.convertToStorage = async (object) =>
-        (await converter.convert([object], kind.storageApiVersion))[0] as ApiObject;
+        this.#pruned((await converter.convert([object], kind.storageApiVersion))[0] as ApiObject);
     }
   }
 
@@ -150,21 +153,48 @@ export class CustomCodec implements Codec {
     return object;
   }
 
+  /** What is written down is completed by the version that it is written in; the others only leave out what they lack. */
   #shape(stored: ApiObject): ApiObject {
-    const { value } = prune(stored, this.#kind.schema, noReferences, { resourceRoot: true });
-    return { ...applyDefaults(value, this.#kind.schema, noReferences), apiVersion: this.#kind.apiVersion };
+    const object = this.#completed(stored);
+    const { apiVersion } = this.#kind;
+    return byKeys(object.apiVersion === apiVersion ? object : this.#pruned({ ...object, apiVersion }));
+  }
+
+  #completed(stored: ApiObject): ApiObject {
+    return applyDefaults(this.#pruned(stored), this.#schemaOf(stored), noReferences);
+  }
+
+  #pruned(object: ApiObject): ApiObject {
+    return prune(object, this.#schemaOf(object), noReferences, { resourceRoot: true }).value;
+  }
+
+  #schemaOf({ apiVersion }: ApiObject): Schema {
+    return this.#kind.schemas.get(apiVersion) ?? this.#kind.schema;
   }
 
   async #prepareReads(stored: readonly ApiObject[], converter: Converter, anew: boolean): Promise<void> {
     const { apiVersion } = this.#kind;
     const unknown = stored.filter((object) => object.apiVersion !== apiVersion && (anew || !this.#read.has(object)));
     if (unknown.length === 0) return;
-    const converted = await converter.convert(unknown, apiVersion);
-    for (const [i, object] of unknown.entries()) this.#read.set(object, this.#shape(converted[i] as ApiObject));
+    const completed = unknown.map((object) => this.#completed(object));
+    const converted = await converter.convert(completed, apiVersion);
+    for (const [i, object] of unknown.entries()) {
+      this.#read.set(object, byKeys(this.#pruned(converted[i] as ApiObject)));
+    }
+  }
+
+  inOrder(object: ApiObject): ApiObject {
+    return byKeys(object);
+  }
+
+  /** As a document its metadata are in the order of their keys; by themselves they are a struct. */
+  metaInOrder(metadata: ApiMeta): ApiMeta {
+    return this.#tables().order.arrange(metadata, OBJECT_META);
   }
 
   toStorage(object: ApiObject): ApiObject {
-    return { ...object, apiVersion: this.#kind.storageApiVersion };
+    const { apiVersion, storageApiVersion } = this.#kind;
+    return apiVersion === storageApiVersion ? object : this.#pruned({ ...object, apiVersion: storageApiVersion });
   }
 
   emptyStatus(): undefined {

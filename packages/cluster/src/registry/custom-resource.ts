@@ -6,6 +6,7 @@ import type { Crd, CrdVersion } from "./crd.ts";
 import { CustomCodec } from "./custom-codec.ts";
 import type { ApiObject } from "./object.ts";
 import { apiVersionOf, type Resource, type ResourceVersion, type Subresource } from "./resource.ts";
+import type { Schema } from "./schema/index.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
 import type { BuiltinTables } from "./typed-shape.ts";
 
@@ -74,7 +75,8 @@ function toVersion(
       apiVersion: apiVersionOf(group, version.name),
       storageApiVersion: apiVersionOf(group, storage),
       kind: names.kind,
-      schema: version.schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      schema: schemaOf(version),
+      schemas: new Map(crd.spec.versions.map((other) => [apiVersionOf(group, other.name), schemaOf(other)])),
       converter,
     }),
     scale: scale && {
@@ -86,6 +88,10 @@ function toVersion(
     columns: version.additionalPrinterColumns,
     selectable: selectableOf(version),
   };
+}
+
+function schemaOf(version: CrdVersion): Schema {
+  return version.schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 }
 
 function subresourcesOf(crd: Crd, version: CrdVersion): Subresource[] {

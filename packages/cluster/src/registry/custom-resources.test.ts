@@ -1,3 +1,4 @@
+import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
 import {
@@ -112,6 +113,81 @@ describe("definitions", () => {
     await cluster.settle();
     expect((await call(cluster, "GET", CRD)).status).toBe(404);
     expect((await call(cluster, "GET", WIDGETS)).status).toBe(404);
+  });
+});
+
+describe("watches of objects whose definition goes", () => {
+  it("see them go, and end a second after their definition is gone", async () => {
+    const clock = new VirtualClock();
+    await using cluster = await Cluster.start({ clock });
+    await define(cluster, widgetDefinition());
+    await call(cluster, "POST", WIDGETS, { body: widget("held", {}, { finalizers: ["example.com/hold"] }) });
+    const watch = await openWatch(cluster, `${WIDGETS}?watch=1`);
+    expect((await watch.next()).type).toBe("ADDED");
+    let ended = false;
+    const end = watch.ended.then(() => {
+      ended = true;
+    });
+    await call(cluster, "DELETE", CRD);
+    await cluster.settle();
+    expect((await watch.next()).type).toBe("MODIFIED");
+    // However long the objects take to go: nobody misses their end.
+    await clock.advance(60_000);
+    await call(cluster, "PATCH", `${WIDGETS}/held`, { type: MERGE, body: { metadata: { finalizers: null } } });
+    expect((await watch.next()).type).toBe("DELETED");
+    await cluster.settle();
+    expect((await call(cluster, "GET", CRD)).status).toBe(404);
+    await clock.advance(999);
+    expect(ended).toBe(false);
+    await clock.advance(1);
+    await end;
+  });
+
+  it("end a second after its schema changed", async () => {
+    const clock = new VirtualClock();
+    await using cluster = await Cluster.start({ clock });
+    await define(cluster, widgetDefinition());
+    const watch = await openWatch(cluster, `${WIDGETS}?watch=1`);
+    const [version] = (widgetDefinition() as { spec: { versions: object[] } }).spec.versions;
+    const versions = [{ ...version, selectableFields: [{ jsonPath: ".spec.size" }] }];
+    expect((await call(cluster, "PATCH", CRD, { type: MERGE, body: { spec: { versions } } })).status).toBe(200);
+    await call(cluster, "POST", WIDGETS, { body: widget("late") });
+    expect((await watch.next()).object.metadata.name).toBe("late");
+    await clock.advance(1_000);
+    await watch.ended;
+  });
+});
+
+describe("versions", () => {
+  const version = (name: string, storage: boolean, properties: object) => ({
+    name,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties } } } },
+  });
+  const text = { type: "string" };
+
+  it("complete what is read by the version that is stored, and leave out what neither has", async () => {
+    await using cluster = await Cluster.start();
+    const versions = [
+      version("v1", true, { a: text, both: { ...text, default: "stored" }, old: { ...text, default: "old" } }),
+      version("v2", false, { a: text, both: text, own: { ...text, default: "not stored" } }),
+    ];
+    await define(cluster, widgetDefinition({ versions }));
+    const v2 = WIDGETS.replace("/v1/", "/v2/");
+    await call(cluster, "POST", WIDGETS, { body: widget("one", { a: "1" }) });
+    expect((await call(cluster, "GET", `${v2}/one`)).body.spec).toEqual({ a: "1", both: "stored" });
+    const made = await call(cluster, "POST", v2, {
+      body: { ...widget("two", { a: "2" }), apiVersion: "example.com/v2" },
+    });
+    expect(made.body.spec).toEqual({ a: "2", both: "stored" });
+    expect(made.body.metadata.managedFields[0].fieldsV1["f:spec"]).toHaveProperty("f:own");
+    expect((await call(cluster, "GET", `${WIDGETS}/two`)).body.spec).toEqual({ a: "2", both: "stored", old: "old" });
+    const listed = await call(cluster, "GET", v2);
+    expect(listed.body.items.map((item: { spec: object }) => item.spec)).toEqual([
+      { a: "1", both: "stored" },
+      { a: "2", both: "stored" },
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { deepClone, deepEqual } from "@lotse/client/meta";
 import type { Entry } from "../store/index.ts";
+import type { Codec } from "./codec.ts";
 import { conflict, notFound, type Status } from "./errors.ts";
 import { type ApiObject, fromStore, timestamp, toStore } from "./object.ts";
 import type { Backend, Scope, Target } from "./request.ts";
@@ -73,7 +74,7 @@ async function tryRemove(
     await backend.admission.validate(attributes);
   }
 
-  const decision = decide(target.endpoint, stored, options, backend.clock.now());
+  const decision = inOrder(version.codec, decide(target.endpoint, stored, options, backend.clock.now()));
   if (decision.warning !== undefined) scope.warn(decision.warning);
   const show = async (object: ApiObject, gone: boolean): Promise<Deleted> => {
     await version.codec.prepareReads?.([object]);
@@ -111,6 +112,10 @@ function erase(
   const result = backend.store.delete(endpoint.resource.table, entry.key, entry.revision, toStore(last));
   // The last state carries the version of the deletion, as the watchers see it.
   return result.ok ? show(fromStore(result.entry.object), true) : undefined;
+}
+
+function inOrder(codec: Codec, decision: DeleteDecision): DeleteDecision {
+  return decision.action === "nothing" ? decision : { ...decision, object: codec.inOrder(decision.object) };
 }
 
 export type DeleteDecision =

@@ -48,44 +48,6 @@ export function toStore(object: ApiObject): StoredObject {
   return object as unknown as StoredObject;
 }
 
-const META_ORDER: readonly (keyof ApiMeta)[] = [
-  "name",
-  "generateName",
-  "namespace",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-];
-
-/** The same object with its keys in the order in which people are used to read them. */
-export function ordered(object: ApiObject): ApiObject {
-  const { apiVersion, kind, metadata, ...rest } = object;
-  const sorted: Record<string, unknown> = {};
-  for (const key of META_ORDER)
-    if (metadata[key] !== undefined || key === "resourceVersion") sorted[key] = metadata[key];
-  const { labels, annotations } = metadata;
-  Object.assign(
-    sorted,
-    metadata,
-    labels && { labels: byKey(labels) },
-    annotations && { annotations: byKey(annotations) },
-  );
-  return { kind, apiVersion, metadata: sorted as unknown as ApiMeta, ...rest };
-}
-
-/** A server tells maps in the order of their keys. */
-function byKey(map: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 /** A nested object of a body, or an empty one that is not attached to it. */
 export function objectAt(body: unknown, ...path: string[]): Record<string, unknown> {
   let node: unknown = body;

@@ -1,8 +1,7 @@
 import { deepClone, deepEqual, lookup } from "@lotse/client/meta";
 import type { Codec, Decoded, SchemaView } from "./codec.ts";
 import { type FieldError, notSupported, required } from "./fields.ts";
-import type { ApiObject } from "./object.ts";
-import { isRecord } from "./object.ts";
+import { type ApiMeta, type ApiObject, isRecord } from "./object.ts";
 import type { Schema } from "./schema/index.ts";
 import { type BuiltinTables, TypedShape } from "./typed-shape.ts";
 
@@ -123,7 +122,20 @@ export class TypedCodec implements Codec {
   }
 
   fromStorage(stored: ApiObject): ApiObject {
-    return this.#kind.conversion?.fromStorage(stored) ?? stored;
+    const { conversion } = this.#kind;
+    return conversion ? this.inOrder(conversion.fromStorage(stored)) : stored;
+  }
+
+  inOrder(object: ApiObject): ApiObject {
+    const tables = this.#tables();
+    // What is stored may be of another version than this one.
+    const [version = "", group = ""] = object.apiVersion.split("/").reverse();
+    const ref = tables.schemas.refOfKind(group, version, object.kind) ?? this.#kind.ref;
+    return tables.order.arrange(object, ref);
+  }
+
+  metaInOrder(metadata: ApiMeta): ApiMeta {
+    return metadata;
   }
 
   toStorage(object: ApiObject): ApiObject {

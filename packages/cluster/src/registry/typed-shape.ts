@@ -4,6 +4,7 @@
  */
 import { setKey } from "@lotse/client/meta";
 import { DecodeError } from "./codec.ts";
+import type { FieldOrder } from "./field-order.ts";
 import { isRecord } from "./object.ts";
 import { canonicalQuantity, isQuantity } from "./quantity-form.ts";
 import type { Schema } from "./schema/index.ts";
@@ -12,6 +13,7 @@ import type { MessageField, MessageTable, SchemaTable } from "./tables/index.ts"
 export interface BuiltinTables {
   readonly schemas: SchemaTable;
   readonly messages: MessageTable;
+  readonly order: FieldOrder;
 }
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";

@@ -5,7 +5,7 @@ import { create, matchNamespace } from "./create.ts";
 import { badRequest, bareInternal, conflict, invalid, notFound } from "./errors.ts";
 import { invalidValue } from "./fields.ts";
 import { trackUpdate, withoutTimes } from "./managed-fields.ts";
-import { type ApiObject, fromStore, ordered, toStore } from "./object.ts";
+import { type ApiObject, fromStore, toStore } from "./object.ts";
 import { dropDuplicateOwners, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { narrowPod } from "./pod-subresources.ts";
 import {
@@ -143,18 +143,18 @@ async function commit(
   const key = keyOf(target);
   fresh.metadata.resourceVersion = stored.metadata.resourceVersion;
   const { codec } = version;
-  const toWrite = ordered(codec.convertToStorage ? await codec.convertToStorage(fresh) : codec.toStorage(fresh));
+  const toWrite = codec.inOrder(codec.convertToStorage ? await codec.convertToStorage(fresh) : codec.toStorage(fresh));
   if (isReleased(target, stored, toWrite)) {
     // The answer to the write that lets a deleted object go still shows the version before it.
     if (!options.dryRun && !backend.store.delete(resource.table, key, entry.revision, toStore(stored)).ok) {
       return { done: false, insists };
     }
-    return { done: true, written: { object: fresh, created: false } };
+    return { done: true, written: { object: codec.inOrder(fresh), created: false } };
   }
   if (deepEqual(withoutTimes(toWrite), withoutTimes(stored))) {
     return { done: true, written: { object: version.codec.fromStorage(stored), created: false } };
   }
-  if (options.dryRun) return { done: true, written: { object: fresh, created: false } };
+  if (options.dryRun) return { done: true, written: { object: codec.inOrder(fresh), created: false } };
   assertStorable(toWrite, key);
   const result = backend.store.update(resource.table, key, entry.revision, toStore(toWrite));
   if (!result.ok) return { done: false, insists };

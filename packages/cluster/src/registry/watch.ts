@@ -173,6 +173,11 @@ export function toEvent(endpoint: Endpoint, selection: Selection, change: Change
 }
 
 function bookmarkAt(endpoint: Endpoint, revision: number, annotations?: Record<string, string>): WatchEvent {
-  const metadata = { resourceVersion: String(revision), ...(annotations ? { annotations } : {}) };
-  return { type: "BOOKMARK", object: { ...gvkOf(endpoint), metadata } };
+  const { kind, apiVersion } = gvkOf(endpoint);
+  const said = annotations ? { annotations } : {};
+  const resourceVersion = String(revision);
+  const object = endpoint.resource.custom
+    ? { apiVersion, kind, metadata: { ...said, resourceVersion } }
+    : { kind, apiVersion, metadata: { resourceVersion, ...said } };
+  return { type: "BOOKMARK", object };
 }

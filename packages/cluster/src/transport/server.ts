@@ -2,22 +2,20 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, Se
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { ApiRequest, ApiResponse, Headers, StreamResponse } from "../api/index.ts";
-import { StatusError, tooLarge } from "../registry/index.ts";
+import type { TLSSocket } from "node:tls";
+import type { ApiRequest, ApiResponse } from "../api/index.ts";
+import {
+  askedFor,
+  expectReader,
+  flatten,
+  HEADER_LIMIT,
+  OpenStreams,
+  PATIENCE_MS,
+  readBody,
+  wireHeaders,
+} from "./answers.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
-import { splitPathToken } from "./path-token.ts";
-
-/** The largest body that a real server takes. */
-const BODY_LIMIT = 3 * 1_024 * 1_024;
-/** Of one that is larger, so much is read and thrown away before the connection is cut. */
-const DISCARD_LIMIT = 32 * 1_024 * 1_024;
-/** The largest request line and headers, as in a real server: selectors can be long. */
-const HEADER_LIMIT = 1_024 * 1_024;
-/** How long a client may take to send a request, and to take an answer that is no stream. */
-const PATIENCE_MS = 60_000;
-/** A watcher that lets this much pile up does not read any more; it is cut off and can start again. */
-const BACKLOG_LIMIT = 64 * 1_024 * 1_024;
 
 export interface ListenerOptions {
   readonly host: string;
@@ -35,7 +33,9 @@ export class Listener {
   readonly #options: Pick<ListenerOptions, "handle" | "tls">;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #streams = new Set<() => void>();
+  readonly #streams = new OpenStreams();
+  /** Tells connections of HTTP/2 that no more requests are taken. */
+  readonly #goodbyes = new Set<() => void>();
   readonly #certificates = new ClientCertificates();
   /** Answers that a connection still owes, in the order of their requests. */
   readonly #owed = new WeakMap<Duplex, Set<ServerResponse>>();
@@ -49,6 +49,32 @@ export class Listener {
     };
     server.on("connection", track);
     server.on("secureConnection", track);
+    if (options.tls) this.#offerHttp2();
+  }
+
+  /**
+   * Connections whose client chose HTTP/2 while it greeted go another way than all others, which cost as much as on a
+   * server that has never heard of it. Those who want WebSocket or SPDY choose HTTP/1.1, or nothing.
+   */
+  #offerHttp2(): void {
+    const [http1] = this.#server.listeners("secureConnection");
+    if (http1 === undefined) throw new Error("this version of Node.js has no server of HTTP/1.1 below that of HTTPS");
+    this.#server.off("secureConnection", http1 as () => void);
+    this.#server.on("secureConnection", (socket: TLSSocket) => {
+      if (socket.alpnProtocol === "h2") this.#serveHttp2(socket).catch(() => socket.destroy());
+      else http1.call(this.#server, socket);
+    });
+  }
+
+  async #serveHttp2(socket: TLSSocket): Promise<void> {
+    // Nothing may be lost that comes while the module is read, which only those need who meet a client of its kind.
+    socket.pause();
+    const { serveHttp2 } = await import("./http2.ts");
+    if (socket.destroyed) return;
+    const { handle } = this.#options;
+    const goodbye = serveHttp2(socket, { handle, certificates: this.#certificates, streams: this.#streams });
+    this.#goodbyes.add(goodbye);
+    socket.once("close", () => this.#goodbyes.delete(goodbye));
   }
 
   static async open(options: ListenerOptions): Promise<Listener> {
@@ -61,7 +87,7 @@ export class Listener {
           {
             key: options.tls.keyPem,
             cert: options.tls.certPem,
-            ALPNProtocols: ["http/1.1"],
+            ALPNProtocols: ["h2", "http/1.1"],
             maxHeaderSize: HEADER_LIMIT,
             ...clientCertificateOptions(options.clientAuthority),
           },
@@ -92,7 +118,8 @@ export class Listener {
   /** Ends every watch cleanly, then closes what is left. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const end of [...this.#streams]) end();
+    this.#streams.endAll();
+    for (const goodbye of this.#goodbyes) goodbye();
     // Give the last chunks a turn of the event loop to leave before connections are cut.
     await new Promise((resolve) => setImmediate(resolve));
     this.#server.closeIdleConnections();
@@ -143,7 +170,10 @@ export class Listener {
     const headers = wireHeaders(answer.headers);
     if (answer.type === "stream") {
       response.writeHead(answer.status, headers);
-      this.#stream(answer, response);
+      // Headers leave at once: clients count a watch as open when they see them.
+      response.flushHeaders();
+      // What was written before still arrives, but not the end of the body.
+      this.#streams.start(answer, response, () => response.socket?.destroySoon());
     } else if (request.method === "HEAD" || answer.status === 304) {
       response.writeHead(answer.status, headers);
       response.end();
@@ -152,47 +182,7 @@ export class Listener {
       headers["content-length"] = String(Buffer.byteLength(answer.body));
       response.writeHead(answer.status, headers);
       response.end(answer.body);
-      if (response.writableLength > 0) expectReader(response);
-    }
-  }
-
-  #stream(answer: StreamResponse, response: ServerResponse): void {
-    // Headers leave at once: clients count a watch as open when they see them.
-    response.flushHeaders();
-    let stop = () => {};
-    const end = () => {
-      this.#streams.delete(end);
-      stop();
-      response.end();
-    };
-    this.#streams.add(end);
-    response.once("close", () => {
-      this.#streams.delete(end);
-      stop();
-    });
-    const begin = () =>
-      answer.start({
-        write: (chunk) => {
-          response.write(chunk);
-          if (response.writableLength > BACKLOG_LIMIT) response.destroy();
-        },
-        end: () => {
-          this.#streams.delete(end);
-          response.end();
-        },
-        drained: () => drained(response),
-        reset: () => {
-          this.#streams.delete(end);
-          // What was written before still arrives, but not the end of the body.
-          response.socket?.destroySoon();
-        },
-      });
-    try {
-      stop = begin();
-    } catch {
-      // Too late for a status: the client sees the connection break, which it has to cope with anyway.
-      this.#streams.delete(end);
-      response.destroy();
+      expectReader(response);
     }
   }
 }
@@ -201,98 +191,19 @@ function closed(response: ServerResponse): Promise<void> {
   return response.closed ? Promise.resolve() : new Promise((resolve) => response.once("close", resolve));
 }
 
-function drained(response: ServerResponse): Promise<void> {
-  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const go = () => {
-      response.off("drain", go);
-      response.off("close", go);
-      resolve();
-    };
-    response.on("drain", go);
-    response.on("close", go);
-  });
-}
-
-/** Headers are bytes: text beyond ASCII goes out as UTF-8, and what would end a header early does not go out. */
-function wireHeaders(headers: Headers): Record<string, string | string[]> {
-  const wire: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    wire[name] = typeof value === "string" ? wireText(value) : value.map(wireText);
-  }
-  return wire;
-}
-
-function wireText(text: string): string {
-  if (PLAIN.test(text)) return text;
-  return Buffer.from(text.replace(CONTROLS, " "), "utf8").toString("latin1");
-}
-
-const PLAIN = /^[\x20-\x7e]*$/;
-const CONTROLS = /\p{Cc}/gu;
-
-/** An answer that its client does not take stays in memory, hence not for ever. */
-function expectReader(response: ServerResponse): void {
-  const timer = setTimeout(() => response.destroy(), PATIENCE_MS).unref();
-  response.once("close", () => clearTimeout(timer));
-}
-
 function toApiRequest(request: IncomingMessage, certificates: ClientCertificates, plain: boolean): ApiRequest {
-  const url = request.url ?? "/";
-  const mark = url.indexOf("?");
-  const asked = mark < 0 ? url : url.slice(0, mark);
-  const { path, token } = plain ? splitPathToken(asked) : { path: asked, token: undefined };
-  const headers = flatten(request);
+  const { path, query, token } = askedFor(request.url ?? "/", plain);
+  const headers = flatten(request.headers);
   // What somebody says in so many words counts more than how the server was found.
   if (token !== undefined) headers.authorization ??= `Bearer ${token}`;
   return {
     method: request.method ?? "GET",
     path,
-    query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
+    query,
     headers,
     headerValues: () => request.headersDistinct,
     clientCertificate: () => certificates.of(request.socket),
     host: request.headers.host ?? "",
-    body: () => readBody(request),
+    body: () => readBody(request, request.headers["content-length"], () => request.socket.destroy()),
   };
-}
-
-function flatten(request: IncomingMessage): Record<string, string | undefined> {
-  const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    headers[name] = Array.isArray(value) ? value.join(", ") : value;
-  }
-  return headers;
-}
-
-/**
- * Of a body that is too large nothing is kept. The rest is read for a while, because a client that still writes when its
- * connection ends does not see the answer.
- */
-function readBody(request: IncomingMessage): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let refused = false;
-    const refuse = () => {
-      refused = true;
-      chunks.length = 0;
-      reject(tooLarge(BODY_LIMIT));
-    };
-    if (Number(request.headers["content-length"] ?? 0) > BODY_LIMIT) refuse();
-    request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > DISCARD_LIMIT) request.socket.destroy();
-      else if (refused) return;
-      else if (size > BODY_LIMIT) refuse();
-      else chunks.push(chunk);
-    });
-    request.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    const cutShort = () => {
-      if (request.complete) return;
-      reject(new StatusError({ code: 400, reason: "BadRequest", message: "the body ended before it was complete" }));
-    };
-    request.on("error", cutShort);
-    request.on("close", cutShort);
-  });
 }

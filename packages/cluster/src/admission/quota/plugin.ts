@@ -95,5 +95,5 @@ function writeUsed(world: AdmissionWorld, key: string, revision: number, quota: 
   const object = { ...quota, metadata: { ...quota.metadata }, status };
   const endpoint = world.catalog.storage("", QUOTAS);
   if (endpoint) trackUpdate(endpoint, quota, object, MANAGER, "status", world.clock.now());
-  world.store.update(QUOTAS, key, revision, toStore(object));
+  world.store.update(QUOTAS, key, revision, toStore(endpoint?.version.codec.inOrder(object) ?? object));
 }

@@ -227,7 +227,10 @@ describe("applying", () => {
           "kubectl.kubernetes.io/last-applied-configuration"
         ] as string,
       ),
-    ).toEqual({ ...config, metadata: { ...(config.metadata as object), annotations: {} } });
+    ).toEqual(config);
+    const annotated = { ...config, metadata: { ...(config.metadata as object), annotations } };
+    const again = applied(live, annotated, "kubectl").object.metadata as { annotations: Record<string, string> };
+    expect(JSON.parse(Object.values(again.annotations)[0] as string)).toMatchObject({ metadata: { annotations: {} } });
     expect("conflicts" in apply(live, body({ name: "b" }), "kubectl")).toBe(true);
     expect("conflicts" in apply(live, config, "someone")).toBe(true);
   });

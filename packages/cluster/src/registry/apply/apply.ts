@@ -279,8 +279,8 @@ function refreshLastApplied(
   if (manager !== "kubectl" || lastApplied(object) === undefined) return object;
   const { annotations: sent, ...rest } = isObject(applied.metadata) ? applied.metadata : {};
   const { [LAST_APPLIED]: _, ...kept } = isObject(sent) ? sent : {};
-  // What is remembered reads as kubectl itself would have written it: keys in order, annotations always there.
-  const config = sortKeys({ ...applied, metadata: { ...rest, annotations: kept } });
+  // Keys are in order. Annotations that were not applied are not remembered, unlike those of which none are left.
+  const config = sortKeys({ ...applied, metadata: isObject(sent) ? { ...rest, annotations: kept } : rest });
   const metadata = object.metadata as Obj;
   const annotations = { ...(metadata.annotations as Obj), [LAST_APPLIED]: `${JSON.stringify(config)}\n` };
   return { ...object, metadata: { ...metadata, annotations } };

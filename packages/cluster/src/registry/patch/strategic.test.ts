@@ -188,6 +188,24 @@ describe("directives", () => {
       { metadata: { "$setElementOrder/finalizers": ["b", "a"] } },
       { metadata: { finalizers: ["b", "a"] } },
     ],
+    [
+      "$setElementOrder with a new item where another went: it comes after those that the patch does not name",
+      { containers: [{ name: "old" }, { name: "sidecar" }, { name: "other" }] },
+      {
+        "$setElementOrder/containers": [{ name: "new" }, { name: "newer" }],
+        containers: [{ name: "new" }, { name: "newer" }, { $patch: "delete", name: "old" }],
+      },
+      { containers: [{ name: "sidecar" }, { name: "other" }, { name: "new" }, { name: "newer" }] },
+    ],
+    [
+      "$setElementOrder with as many new items as went",
+      { containers: [{ name: "a" }, { name: "b" }, { name: "c" }] },
+      {
+        "$setElementOrder/containers": [{ name: "x" }, { name: "b" }, { name: "y" }],
+        containers: [{ $patch: "delete", name: "a" }, { $patch: "delete", name: "c" }, { name: "x" }, { name: "y" }],
+      },
+      { containers: [{ name: "x" }, { name: "b" }, { name: "y" }] },
+    ],
   ])("%s", (_, doc, patch, expected) => {
     expect(apply(doc, patch)).toEqual(expected);
   });
@@ -195,6 +213,20 @@ describe("directives", () => {
 
 describe("what cannot be applied", () => {
   test.each<[string, unknown, unknown, number, string]>([
+    [
+      "an order of nothing",
+      { containers: [] },
+      { "$setElementOrder/containers": [{ name: "a" }] },
+      500,
+      "no elements in any of the given slices",
+    ],
+    [
+      "a replacement after the last of an order",
+      { containers: [{ name: "a" }] },
+      { "$setElementOrder/containers": [{ name: "a" }], containers: [{ name: "a" }, { $patch: "replace" }] },
+      500,
+      "The order in patch list:\n[map[name:a] map[$patch:replace]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
+    ],
     [
       "an item without its key",
       { containers: [{ name: "a" }] },

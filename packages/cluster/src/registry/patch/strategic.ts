@@ -138,11 +138,37 @@ class Merge {
           : before === undefined
             ? (withoutDirectives(change) as unknown[])
             : this.#list(before, change, field, false);
+      if ((before ?? []).length + (change ?? []).length === 0) {
+        throw new StrategicPatchError(500, "no elements in any of the given slices");
+      }
       const keyed = field.key === "" ? merged : requireKeys(merged as Obj[], field.key);
-      setKey(original, key, order(keyed, wanted, before ?? [], field.key));
+      setKey(original, key, order(keyed, wanted, leftOrder(before ?? [], change ?? [], field), field.key));
       delete patch[key];
     }
   }
+}
+
+/**
+ * The order of the items that were there before, as a real server remembers it: it takes deleted items out of the list
+ * in place, and the first new ones move into the places that this leaves at its end. So an item that takes the place of
+ * another, as after a container got a new name, comes after those that stay.
+ */
+function leftOrder(before: readonly unknown[], change: readonly unknown[], field: FieldStrategy): readonly unknown[] {
+  if (field.strategy !== "merge" || field.key === "") return before;
+  const items = change as readonly Obj[];
+  const places = [...before];
+  let length = places.length;
+  const find = (item: Obj) => places.slice(0, length).findIndex((existing) => sameKey(existing, item, field.key));
+  for (const item of items) {
+    if (item[DIRECTIVE] !== "delete") continue;
+    for (let at = find(item); at >= 0; at = find(item)) places.copyWithin(at, at + 1, length--);
+  }
+  if (items.some((item) => item[DIRECTIVE] === "replace")) return places;
+  for (const item of items) {
+    if (length === places.length) break;
+    if (item[DIRECTIVE] === undefined && find(item) < 0) places[length++] = item;
+  }
+  return places;
 }
 
 function applyDirective(patch: Obj): Obj {
@@ -206,11 +232,16 @@ function specialElements(original: Obj[], patch: Obj[], key: string): { original
 /** Every item of the patch must occur in the wanted order, and in that order. */
 function checkOrder(patch: unknown[], wanted: unknown[], key: string): void {
   if (wanted.length === 0 || patch.length === 0) return;
-  const items = patch.filter((item) => !(isObject(item) && Object.hasOwn(item, DIRECTIVE)));
+  const directive = (item: unknown) => (isObject(item) && Object.hasOwn(item, DIRECTIVE) ? item[DIRECTIVE] : undefined);
+  const items = key === "" ? patch : patch.filter((item) => directive(item) !== "delete");
   let found = 0;
-  for (const place of wanted) {
-    if (found >= items.length) break;
+  for (let next = 0; next < wanted.length && found < items.length; ) {
     const item = items[found];
+    if (directive(item) !== undefined) {
+      found++;
+      continue;
+    }
+    const place = wanted[next++];
     if (key !== "") {
       for (const one of [item, place]) if (!isObject(one) || !Object.hasOwn(one, key)) throw noMergeKey(one, key);
     }

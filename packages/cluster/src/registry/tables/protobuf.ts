@@ -14,7 +14,7 @@ admissionregistration.v1.MutatingAdmissionPolicyBindingList metadata:1:meta.v1.L
 admissionregistration.v1.MutatingAdmissionPolicyBindingSpec policyName:1:s paramRef:2:admissionregistration.v1.ParamRef* matchResources:3:admissionregistration.v1.MatchResources*
 admissionregistration.v1.MutatingAdmissionPolicyList metadata:1:meta.v1.ListMeta items:2:[admissionregistration.v1.MutatingAdmissionPolicy!
 admissionregistration.v1.MutatingAdmissionPolicySpec paramKind:1:admissionregistration.v1.ParamKind* matchConstraints:2:admissionregistration.v1.MatchResources* variables:3:[admissionregistration.v1.Variable mutations:4:[admissionregistration.v1.Mutation failurePolicy:5:s* matchConditions:6:[admissionregistration.v1.MatchCondition reinvocationPolicy:7:s
-admissionregistration.v1.MutatingWebhook name:1:s! clientConfig:2:admissionregistration.v1.WebhookClientConfig! rules:3:[admissionregistration.v1.RuleWithOperations failurePolicy:4:s* namespaceSelector:5:meta.v1.LabelSelector* sideEffects:6:s*! timeoutSeconds:7:i* admissionReviewVersions:8:[s! matchPolicy:9:s* reinvocationPolicy:10:s* objectSelector:11:meta.v1.LabelSelector* matchConditions:12:[admissionregistration.v1.MatchCondition
+admissionregistration.v1.MutatingWebhook name:1:s! clientConfig:2:admissionregistration.v1.WebhookClientConfig! rules:3:[admissionregistration.v1.RuleWithOperations failurePolicy:4:s* matchPolicy:9:s* namespaceSelector:5:meta.v1.LabelSelector* objectSelector:11:meta.v1.LabelSelector* sideEffects:6:s*! timeoutSeconds:7:i* admissionReviewVersions:8:[s! reinvocationPolicy:10:s* matchConditions:12:[admissionregistration.v1.MatchCondition
 admissionregistration.v1.MutatingWebhookConfiguration metadata:1:meta.v1.ObjectMeta webhooks:2:[admissionregistration.v1.MutatingWebhook
 admissionregistration.v1.MutatingWebhookConfigurationList metadata:1:meta.v1.ListMeta items:2:[admissionregistration.v1.MutatingWebhookConfiguration!
 admissionregistration.v1.Mutation patchType:2:s! applyConfiguration:3:admissionregistration.v1.ApplyConfiguration* jsonPatch:4:admissionregistration.v1.JSONPatch*
@@ -32,12 +32,12 @@ admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec policyName:1:s par
 admissionregistration.v1.ValidatingAdmissionPolicyList metadata:1:meta.v1.ListMeta items:2:[admissionregistration.v1.ValidatingAdmissionPolicy!
 admissionregistration.v1.ValidatingAdmissionPolicySpec paramKind:1:admissionregistration.v1.ParamKind* matchConstraints:2:admissionregistration.v1.MatchResources* validations:3:[admissionregistration.v1.Validation failurePolicy:4:s* auditAnnotations:5:[admissionregistration.v1.AuditAnnotation matchConditions:6:[admissionregistration.v1.MatchCondition variables:7:[admissionregistration.v1.Variable
 admissionregistration.v1.ValidatingAdmissionPolicyStatus observedGeneration:1:l typeChecking:2:admissionregistration.v1.TypeChecking* conditions:3:[meta.v1.Condition
-admissionregistration.v1.ValidatingWebhook name:1:s! clientConfig:2:admissionregistration.v1.WebhookClientConfig! rules:3:[admissionregistration.v1.RuleWithOperations failurePolicy:4:s* namespaceSelector:5:meta.v1.LabelSelector* sideEffects:6:s*! timeoutSeconds:7:i* admissionReviewVersions:8:[s! matchPolicy:9:s* objectSelector:10:meta.v1.LabelSelector* matchConditions:11:[admissionregistration.v1.MatchCondition
+admissionregistration.v1.ValidatingWebhook name:1:s! clientConfig:2:admissionregistration.v1.WebhookClientConfig! rules:3:[admissionregistration.v1.RuleWithOperations failurePolicy:4:s* matchPolicy:9:s* namespaceSelector:5:meta.v1.LabelSelector* objectSelector:10:meta.v1.LabelSelector* sideEffects:6:s*! timeoutSeconds:7:i* admissionReviewVersions:8:[s! matchConditions:11:[admissionregistration.v1.MatchCondition
 admissionregistration.v1.ValidatingWebhookConfiguration metadata:1:meta.v1.ObjectMeta webhooks:2:[admissionregistration.v1.ValidatingWebhook
 admissionregistration.v1.ValidatingWebhookConfigurationList metadata:1:meta.v1.ListMeta items:2:[admissionregistration.v1.ValidatingWebhookConfiguration!
 admissionregistration.v1.Validation expression:1:s! message:2:s reason:3:s* messageExpression:4:s
 admissionregistration.v1.Variable name:1:s! expression:2:s!
-admissionregistration.v1.WebhookClientConfig service:1:admissionregistration.v1.ServiceReference* caBundle:2:y url:3:s*
+admissionregistration.v1.WebhookClientConfig url:3:s* service:1:admissionregistration.v1.ServiceReference* caBundle:2:y
 apps.v1.ControllerRevision metadata:1:meta.v1.ObjectMeta data:2:pkg.runtime.RawExtension revision:3:l!
 apps.v1.ControllerRevisionList metadata:1:meta.v1.ListMeta items:2:[apps.v1.ControllerRevision!
 apps.v1.DaemonSet metadata:1:meta.v1.ObjectMeta spec:2:apps.v1.DaemonSetSpec status:3:apps.v1.DaemonSetStatus
@@ -47,16 +47,16 @@ apps.v1.DaemonSetSpec selector:1:meta.v1.LabelSelector*! template:2:core.v1.PodT
 apps.v1.DaemonSetStatus currentNumberScheduled:1:i! numberMisscheduled:2:i! desiredNumberScheduled:3:i! numberReady:4:i! observedGeneration:5:l updatedNumberScheduled:6:i numberAvailable:7:i numberUnavailable:8:i collisionCount:9:i* conditions:10:[apps.v1.DaemonSetCondition
 apps.v1.DaemonSetUpdateStrategy type:1:s rollingUpdate:2:apps.v1.RollingUpdateDaemonSet*
 apps.v1.Deployment metadata:1:meta.v1.ObjectMeta spec:2:apps.v1.DeploymentSpec status:3:apps.v1.DeploymentStatus
-apps.v1.DeploymentCondition type:1:s! status:2:s! reason:4:s message:5:s lastUpdateTime:6:meta.v1.Time lastTransitionTime:7:meta.v1.Time
+apps.v1.DeploymentCondition type:1:s! status:2:s! lastUpdateTime:6:meta.v1.Time lastTransitionTime:7:meta.v1.Time reason:4:s message:5:s
 apps.v1.DeploymentList metadata:1:meta.v1.ListMeta items:2:[apps.v1.Deployment!
 apps.v1.DeploymentSpec replicas:1:i* selector:2:meta.v1.LabelSelector*! template:3:core.v1.PodTemplateSpec! strategy:4:apps.v1.DeploymentStrategy minReadySeconds:5:i revisionHistoryLimit:6:i* paused:7:b progressDeadlineSeconds:9:i*
-apps.v1.DeploymentStatus observedGeneration:1:l replicas:2:i updatedReplicas:3:i availableReplicas:4:i unavailableReplicas:5:i conditions:6:[apps.v1.DeploymentCondition readyReplicas:7:i collisionCount:8:i* terminatingReplicas:9:i*
+apps.v1.DeploymentStatus observedGeneration:1:l replicas:2:i updatedReplicas:3:i readyReplicas:7:i availableReplicas:4:i unavailableReplicas:5:i terminatingReplicas:9:i* conditions:6:[apps.v1.DeploymentCondition collisionCount:8:i*
 apps.v1.DeploymentStrategy type:1:s rollingUpdate:2:apps.v1.RollingUpdateDeployment*
 apps.v1.ReplicaSet metadata:1:meta.v1.ObjectMeta spec:2:apps.v1.ReplicaSetSpec status:3:apps.v1.ReplicaSetStatus
 apps.v1.ReplicaSetCondition type:1:s! status:2:s! lastTransitionTime:3:meta.v1.Time reason:4:s message:5:s
 apps.v1.ReplicaSetList metadata:1:meta.v1.ListMeta items:2:[apps.v1.ReplicaSet!
-apps.v1.ReplicaSetSpec replicas:1:i* selector:2:meta.v1.LabelSelector*! template:3:core.v1.PodTemplateSpec minReadySeconds:4:i
-apps.v1.ReplicaSetStatus replicas:1:i! fullyLabeledReplicas:2:i observedGeneration:3:l readyReplicas:4:i availableReplicas:5:i conditions:6:[apps.v1.ReplicaSetCondition terminatingReplicas:7:i*
+apps.v1.ReplicaSetSpec replicas:1:i* minReadySeconds:4:i selector:2:meta.v1.LabelSelector*! template:3:core.v1.PodTemplateSpec
+apps.v1.ReplicaSetStatus replicas:1:i! fullyLabeledReplicas:2:i readyReplicas:4:i availableReplicas:5:i terminatingReplicas:7:i* observedGeneration:3:l conditions:6:[apps.v1.ReplicaSetCondition
 apps.v1.RollingUpdateDaemonSet maxUnavailable:1:pkg.util.intstr.IntOrString* maxSurge:2:pkg.util.intstr.IntOrString*
 apps.v1.RollingUpdateDeployment maxUnavailable:1:pkg.util.intstr.IntOrString* maxSurge:2:pkg.util.intstr.IntOrString*
 apps.v1.RollingUpdateStatefulSetStrategy partition:1:i* maxUnavailable:2:pkg.util.intstr.IntOrString*
@@ -73,11 +73,11 @@ authentication.v1.ExtraValue[] items:1:[s
 authentication.v1.SelfSubjectReview metadata:1:meta.v1.ObjectMeta status:2:authentication.v1.SelfSubjectReviewStatus
 authentication.v1.SelfSubjectReviewStatus userInfo:1:authentication.v1.UserInfo
 authentication.v1.TokenRequest metadata:1:meta.v1.ObjectMeta spec:2:authentication.v1.TokenRequestSpec! status:3:authentication.v1.TokenRequestStatus
-authentication.v1.TokenRequestSpec audiences:1:[s! boundObjectRef:3:authentication.v1.BoundObjectReference*! expirationSeconds:4:l*!
+authentication.v1.TokenRequestSpec audiences:1:[s! expirationSeconds:4:l*! boundObjectRef:3:authentication.v1.BoundObjectReference*!
 authentication.v1.TokenRequestStatus token:1:s! expirationTimestamp:2:meta.v1.Time!
 authentication.v1.TokenReview metadata:1:meta.v1.ObjectMeta spec:2:authentication.v1.TokenReviewSpec! status:3:authentication.v1.TokenReviewStatus
 authentication.v1.TokenReviewSpec token:1:s audiences:2:[s
-authentication.v1.TokenReviewStatus authenticated:1:b user:2:authentication.v1.UserInfo error:3:s audiences:4:[s
+authentication.v1.TokenReviewStatus authenticated:1:b user:2:authentication.v1.UserInfo audiences:4:[s error:3:s
 authentication.v1.UserInfo username:1:s uid:2:s groups:3:[s extra:4:{authentication.v1.ExtraValue
 authorization.v1.ExtraValue[] items:1:[s
 authorization.v1.FieldSelectorAttributes rawSelector:1:s requirements:2:[meta.v1.FieldSelectorRequirement
@@ -93,7 +93,7 @@ authorization.v1.SelfSubjectRulesReview metadata:1:meta.v1.ObjectMeta spec:2:aut
 authorization.v1.SelfSubjectRulesReviewSpec namespace:1:s
 authorization.v1.SubjectAccessReview metadata:1:meta.v1.ObjectMeta spec:2:authorization.v1.SubjectAccessReviewSpec! status:3:authorization.v1.SubjectAccessReviewStatus
 authorization.v1.SubjectAccessReviewSpec resourceAttributes:1:authorization.v1.ResourceAttributes* nonResourceAttributes:2:authorization.v1.NonResourceAttributes* user:3:s groups:4:[s extra:5:{authorization.v1.ExtraValue uid:6:s
-authorization.v1.SubjectAccessReviewStatus allowed:1:b! reason:2:s evaluationError:3:s denied:4:b
+authorization.v1.SubjectAccessReviewStatus allowed:1:b! denied:4:b reason:2:s evaluationError:3:s
 authorization.v1.SubjectRulesReviewStatus resourceRules:1:[authorization.v1.ResourceRule! nonResourceRules:2:[authorization.v1.NonResourceRule! incomplete:3:b! evaluationError:4:s
 autoscaling.v1.CrossVersionObjectReference kind:1:s! name:2:s! apiVersion:3:s
 autoscaling.v1.HorizontalPodAutoscaler metadata:1:meta.v1.ObjectMeta spec:2:autoscaling.v1.HorizontalPodAutoscalerSpec status:3:autoscaling.v1.HorizontalPodAutoscalerStatus
@@ -109,7 +109,7 @@ autoscaling.v2.CrossVersionObjectReference kind:1:s! name:2:s! apiVersion:3:s
 autoscaling.v2.ExternalMetricSource metric:1:autoscaling.v2.MetricIdentifier! target:2:autoscaling.v2.MetricTarget!
 autoscaling.v2.ExternalMetricStatus metric:1:autoscaling.v2.MetricIdentifier! current:2:autoscaling.v2.MetricValueStatus!
 autoscaling.v2.HPAScalingPolicy type:1:s! value:2:i! periodSeconds:3:i!
-autoscaling.v2.HPAScalingRules selectPolicy:1:s* policies:2:[autoscaling.v2.HPAScalingPolicy stabilizationWindowSeconds:3:i* tolerance:4:pkg.api.resource.Quantity*
+autoscaling.v2.HPAScalingRules stabilizationWindowSeconds:3:i* selectPolicy:1:s* policies:2:[autoscaling.v2.HPAScalingPolicy tolerance:4:pkg.api.resource.Quantity*
 autoscaling.v2.HorizontalPodAutoscaler metadata:1:meta.v1.ObjectMeta spec:2:autoscaling.v2.HorizontalPodAutoscalerSpec status:3:autoscaling.v2.HorizontalPodAutoscalerStatus
 autoscaling.v2.HorizontalPodAutoscalerBehavior scaleUp:1:autoscaling.v2.HPAScalingRules* scaleDown:2:autoscaling.v2.HPAScalingRules*
 autoscaling.v2.HorizontalPodAutoscalerCondition type:1:s! status:2:s! lastTransitionTime:3:meta.v1.Time reason:4:s message:5:s
@@ -117,8 +117,8 @@ autoscaling.v2.HorizontalPodAutoscalerList metadata:1:meta.v1.ListMeta items:2:[
 autoscaling.v2.HorizontalPodAutoscalerSpec scaleTargetRef:1:autoscaling.v2.CrossVersionObjectReference! minReplicas:2:i* maxReplicas:3:i! metrics:4:[autoscaling.v2.MetricSpec behavior:5:autoscaling.v2.HorizontalPodAutoscalerBehavior*
 autoscaling.v2.HorizontalPodAutoscalerStatus observedGeneration:1:l* lastScaleTime:2:meta.v1.Time* currentReplicas:3:i desiredReplicas:4:i! currentMetrics:5:[autoscaling.v2.MetricStatus! conditions:6:[autoscaling.v2.HorizontalPodAutoscalerCondition
 autoscaling.v2.MetricIdentifier name:1:s! selector:2:meta.v1.LabelSelector*
-autoscaling.v2.MetricSpec type:1:s! object:2:autoscaling.v2.ObjectMetricSource* pods:3:autoscaling.v2.PodsMetricSource* resource:4:autoscaling.v2.ResourceMetricSource* external:5:autoscaling.v2.ExternalMetricSource* containerResource:7:autoscaling.v2.ContainerResourceMetricSource*
-autoscaling.v2.MetricStatus type:1:s! object:2:autoscaling.v2.ObjectMetricStatus* pods:3:autoscaling.v2.PodsMetricStatus* resource:4:autoscaling.v2.ResourceMetricStatus* external:5:autoscaling.v2.ExternalMetricStatus* containerResource:7:autoscaling.v2.ContainerResourceMetricStatus*
+autoscaling.v2.MetricSpec type:1:s! object:2:autoscaling.v2.ObjectMetricSource* pods:3:autoscaling.v2.PodsMetricSource* resource:4:autoscaling.v2.ResourceMetricSource* containerResource:7:autoscaling.v2.ContainerResourceMetricSource* external:5:autoscaling.v2.ExternalMetricSource*
+autoscaling.v2.MetricStatus type:1:s! object:2:autoscaling.v2.ObjectMetricStatus* pods:3:autoscaling.v2.PodsMetricStatus* resource:4:autoscaling.v2.ResourceMetricStatus* containerResource:7:autoscaling.v2.ContainerResourceMetricStatus* external:5:autoscaling.v2.ExternalMetricStatus*
 autoscaling.v2.MetricTarget type:1:s! value:2:pkg.api.resource.Quantity* averageValue:3:pkg.api.resource.Quantity* averageUtilization:4:i*
 autoscaling.v2.MetricValueStatus value:1:pkg.api.resource.Quantity* averageValue:2:pkg.api.resource.Quantity* averageUtilization:3:i*
 autoscaling.v2.ObjectMetricSource describedObject:1:autoscaling.v2.CrossVersionObjectReference! target:2:autoscaling.v2.MetricTarget! metric:3:autoscaling.v2.MetricIdentifier!
@@ -129,13 +129,13 @@ autoscaling.v2.ResourceMetricSource name:1:s! target:2:autoscaling.v2.MetricTarg
 autoscaling.v2.ResourceMetricStatus name:1:s! current:2:autoscaling.v2.MetricValueStatus!
 batch.v1.CronJob metadata:1:meta.v1.ObjectMeta spec:2:batch.v1.CronJobSpec status:3:batch.v1.CronJobStatus
 batch.v1.CronJobList metadata:1:meta.v1.ListMeta items:2:[batch.v1.CronJob!
-batch.v1.CronJobSpec schedule:1:s! startingDeadlineSeconds:2:l* concurrencyPolicy:3:s suspend:4:b* jobTemplate:5:batch.v1.JobTemplateSpec! successfulJobsHistoryLimit:6:i* failedJobsHistoryLimit:7:i* timeZone:8:s*
+batch.v1.CronJobSpec schedule:1:s! timeZone:8:s* startingDeadlineSeconds:2:l* concurrencyPolicy:3:s suspend:4:b* jobTemplate:5:batch.v1.JobTemplateSpec! successfulJobsHistoryLimit:6:i* failedJobsHistoryLimit:7:i*
 batch.v1.CronJobStatus active:1:[core.v1.ObjectReference lastScheduleTime:4:meta.v1.Time* lastSuccessfulTime:5:meta.v1.Time*
 batch.v1.Job metadata:1:meta.v1.ObjectMeta spec:2:batch.v1.JobSpec status:3:batch.v1.JobStatus
 batch.v1.JobCondition type:1:s! status:2:s! lastProbeTime:3:meta.v1.Time lastTransitionTime:4:meta.v1.Time reason:5:s message:6:s
 batch.v1.JobList metadata:1:meta.v1.ListMeta items:2:[batch.v1.Job!
-batch.v1.JobSpec parallelism:1:i* completions:2:i* activeDeadlineSeconds:3:l* selector:4:meta.v1.LabelSelector* manualSelector:5:b* template:6:core.v1.PodTemplateSpec! backoffLimit:7:i* ttlSecondsAfterFinished:8:i* completionMode:9:s* suspend:10:b* podFailurePolicy:11:batch.v1.PodFailurePolicy* backoffLimitPerIndex:12:i* maxFailedIndexes:13:i* podReplacementPolicy:14:s* managedBy:15:s* successPolicy:16:batch.v1.SuccessPolicy*
-batch.v1.JobStatus conditions:1:[batch.v1.JobCondition startTime:2:meta.v1.Time* completionTime:3:meta.v1.Time* active:4:i succeeded:5:i failed:6:i completedIndexes:7:s uncountedTerminatedPods:8:batch.v1.UncountedTerminatedPods* ready:9:i* failedIndexes:10:s* terminating:11:i*
+batch.v1.JobSpec parallelism:1:i* completions:2:i* activeDeadlineSeconds:3:l* podFailurePolicy:11:batch.v1.PodFailurePolicy* successPolicy:16:batch.v1.SuccessPolicy* backoffLimit:7:i* backoffLimitPerIndex:12:i* maxFailedIndexes:13:i* selector:4:meta.v1.LabelSelector* manualSelector:5:b* template:6:core.v1.PodTemplateSpec! ttlSecondsAfterFinished:8:i* completionMode:9:s* suspend:10:b* podReplacementPolicy:14:s* managedBy:15:s*
+batch.v1.JobStatus conditions:1:[batch.v1.JobCondition startTime:2:meta.v1.Time* completionTime:3:meta.v1.Time* active:4:i succeeded:5:i failed:6:i terminating:11:i* completedIndexes:7:s failedIndexes:10:s* uncountedTerminatedPods:8:batch.v1.UncountedTerminatedPods* ready:9:i*
 batch.v1.JobTemplateSpec metadata:1:meta.v1.ObjectMeta spec:2:batch.v1.JobSpec
 batch.v1.PodFailurePolicy rules:1:[batch.v1.PodFailurePolicyRule!
 batch.v1.PodFailurePolicyOnExitCodesRequirement containerName:1:s* operator:2:s! values:3:[i!
@@ -145,9 +145,9 @@ batch.v1.SuccessPolicy rules:1:[batch.v1.SuccessPolicyRule!
 batch.v1.SuccessPolicyRule succeededIndexes:1:s* succeededCount:2:i*
 batch.v1.UncountedTerminatedPods succeeded:1:[s failed:2:[s
 certificates.v1.CertificateSigningRequest metadata:1:meta.v1.ObjectMeta spec:2:certificates.v1.CertificateSigningRequestSpec! status:3:certificates.v1.CertificateSigningRequestStatus
-certificates.v1.CertificateSigningRequestCondition type:1:s! reason:2:s message:3:s lastUpdateTime:4:meta.v1.Time lastTransitionTime:5:meta.v1.Time status:6:s!
+certificates.v1.CertificateSigningRequestCondition type:1:s! status:6:s! reason:2:s message:3:s lastUpdateTime:4:meta.v1.Time lastTransitionTime:5:meta.v1.Time
 certificates.v1.CertificateSigningRequestList metadata:1:meta.v1.ListMeta items:2:[certificates.v1.CertificateSigningRequest!
-certificates.v1.CertificateSigningRequestSpec request:1:y! username:2:s uid:3:s groups:4:[s usages:5:[s extra:6:{certificates.v1.ExtraValue signerName:7:s! expirationSeconds:8:i*
+certificates.v1.CertificateSigningRequestSpec request:1:y! signerName:7:s! expirationSeconds:8:i* usages:5:[s username:2:s uid:3:s groups:4:[s extra:6:{certificates.v1.ExtraValue
 certificates.v1.CertificateSigningRequestStatus conditions:1:[certificates.v1.CertificateSigningRequestCondition certificate:2:y
 certificates.v1.ExtraValue[] items:1:[s
 coordination.v1.Lease metadata:1:meta.v1.ObjectMeta spec:2:coordination.v1.LeaseSpec
@@ -169,18 +169,18 @@ core.v1.CephFSVolumeSource monitors:1:[s! path:2:s user:3:s secretFile:4:s secre
 core.v1.CinderPersistentVolumeSource volumeID:1:s! fsType:2:s readOnly:3:b secretRef:4:core.v1.SecretReference*
 core.v1.CinderVolumeSource volumeID:1:s! fsType:2:s readOnly:3:b secretRef:4:core.v1.LocalObjectReference*
 core.v1.ClientIPConfig timeoutSeconds:1:i*
-core.v1.ClusterTrustBundleProjection name:1:s* signerName:2:s* labelSelector:3:meta.v1.LabelSelector* path:4:s! optional:5:b*
+core.v1.ClusterTrustBundleProjection name:1:s* signerName:2:s* labelSelector:3:meta.v1.LabelSelector* optional:5:b* path:4:s!
 core.v1.ComponentCondition type:1:s! status:2:s! message:3:s error:4:s
 core.v1.ComponentStatus metadata:1:meta.v1.ObjectMeta conditions:2:[core.v1.ComponentCondition
 core.v1.ComponentStatusList metadata:1:meta.v1.ListMeta items:2:[core.v1.ComponentStatus!
-core.v1.ConfigMap metadata:1:meta.v1.ObjectMeta data:2:{s binaryData:3:{y immutable:4:b*
+core.v1.ConfigMap metadata:1:meta.v1.ObjectMeta immutable:4:b* data:2:{s binaryData:3:{y
 core.v1.ConfigMapEnvSource localObjectReference:1:core.v1.LocalObjectReference^ optional:2:b*
 core.v1.ConfigMapKeySelector localObjectReference:1:core.v1.LocalObjectReference^ key:2:s! optional:3:b*
 core.v1.ConfigMapList metadata:1:meta.v1.ListMeta items:2:[core.v1.ConfigMap!
 core.v1.ConfigMapNodeConfigSource namespace:1:s! name:2:s! uid:3:s resourceVersion:4:s kubeletConfigKey:5:s!
 core.v1.ConfigMapProjection localObjectReference:1:core.v1.LocalObjectReference^ items:2:[core.v1.KeyToPath optional:4:b*
 core.v1.ConfigMapVolumeSource localObjectReference:1:core.v1.LocalObjectReference^ items:2:[core.v1.KeyToPath defaultMode:3:i* optional:4:b*
-core.v1.Container name:1:s! image:2:s command:3:[s args:4:[s workingDir:5:s ports:6:[core.v1.ContainerPort env:7:[core.v1.EnvVar resources:8:core.v1.ResourceRequirements volumeMounts:9:[core.v1.VolumeMount livenessProbe:10:core.v1.Probe* readinessProbe:11:core.v1.Probe* lifecycle:12:core.v1.Lifecycle* terminationMessagePath:13:s imagePullPolicy:14:s securityContext:15:core.v1.SecurityContext* stdin:16:b stdinOnce:17:b tty:18:b envFrom:19:[core.v1.EnvFromSource terminationMessagePolicy:20:s volumeDevices:21:[core.v1.VolumeDevice startupProbe:22:core.v1.Probe* resizePolicy:23:[core.v1.ContainerResizePolicy restartPolicy:24:s* restartPolicyRules:25:[core.v1.ContainerRestartRule
+core.v1.Container name:1:s! image:2:s command:3:[s args:4:[s workingDir:5:s ports:6:[core.v1.ContainerPort envFrom:19:[core.v1.EnvFromSource env:7:[core.v1.EnvVar resources:8:core.v1.ResourceRequirements resizePolicy:23:[core.v1.ContainerResizePolicy restartPolicy:24:s* restartPolicyRules:25:[core.v1.ContainerRestartRule volumeMounts:9:[core.v1.VolumeMount volumeDevices:21:[core.v1.VolumeDevice livenessProbe:10:core.v1.Probe* readinessProbe:11:core.v1.Probe* startupProbe:22:core.v1.Probe* lifecycle:12:core.v1.Lifecycle* terminationMessagePath:13:s terminationMessagePolicy:20:s imagePullPolicy:14:s securityContext:15:core.v1.SecurityContext* stdin:16:b stdinOnce:17:b tty:18:b
 core.v1.ContainerExtendedResourceRequest containerName:1:s! resourceName:2:s! requestName:3:s!
 core.v1.ContainerImage names:1:[s! sizeBytes:2:l
 core.v1.ContainerPort name:1:s hostPort:2:i containerPort:3:i! protocol:4:s hostIP:5:s
@@ -198,7 +198,7 @@ core.v1.DownwardAPIProjection items:1:[core.v1.DownwardAPIVolumeFile
 core.v1.DownwardAPIVolumeFile path:1:s! fieldRef:2:core.v1.ObjectFieldSelector* resourceFieldRef:3:core.v1.ResourceFieldSelector* mode:4:i*
 core.v1.DownwardAPIVolumeSource items:1:[core.v1.DownwardAPIVolumeFile defaultMode:2:i*
 core.v1.EmptyDirVolumeSource medium:1:s sizeLimit:2:pkg.api.resource.Quantity*
-core.v1.EndpointAddress ip:1:s! targetRef:2:core.v1.ObjectReference* hostname:3:s nodeName:4:s*
+core.v1.EndpointAddress ip:1:s! hostname:3:s nodeName:4:s* targetRef:2:core.v1.ObjectReference*
 core.v1.EndpointPort name:1:s port:2:i! protocol:3:s appProtocol:4:s*
 core.v1.EndpointSubset addresses:1:[core.v1.EndpointAddress notReadyAddresses:2:[core.v1.EndpointAddress ports:3:[core.v1.EndpointPort
 core.v1.Endpoints metadata:1:meta.v1.ObjectMeta subsets:2:[core.v1.EndpointSubset
@@ -207,7 +207,7 @@ core.v1.EnvFromSource prefix:1:s configMapRef:2:core.v1.ConfigMapEnvSource* secr
 core.v1.EnvVar name:1:s! value:2:s valueFrom:3:core.v1.EnvVarSource*
 core.v1.EnvVarSource fieldRef:1:core.v1.ObjectFieldSelector* resourceFieldRef:2:core.v1.ResourceFieldSelector* configMapKeyRef:3:core.v1.ConfigMapKeySelector* secretKeyRef:4:core.v1.SecretKeySelector* fileKeyRef:5:core.v1.FileKeySelector*
 core.v1.EphemeralContainer ephemeralContainerCommon:1:core.v1.EphemeralContainerCommon^ targetContainerName:2:s
-core.v1.EphemeralContainerCommon name:1:s! image:2:s command:3:[s args:4:[s workingDir:5:s ports:6:[core.v1.ContainerPort env:7:[core.v1.EnvVar resources:8:core.v1.ResourceRequirements volumeMounts:9:[core.v1.VolumeMount livenessProbe:10:core.v1.Probe* readinessProbe:11:core.v1.Probe* lifecycle:12:core.v1.Lifecycle* terminationMessagePath:13:s imagePullPolicy:14:s securityContext:15:core.v1.SecurityContext* stdin:16:b stdinOnce:17:b tty:18:b envFrom:19:[core.v1.EnvFromSource terminationMessagePolicy:20:s volumeDevices:21:[core.v1.VolumeDevice startupProbe:22:core.v1.Probe* resizePolicy:23:[core.v1.ContainerResizePolicy restartPolicy:24:s* restartPolicyRules:25:[core.v1.ContainerRestartRule
+core.v1.EphemeralContainerCommon name:1:s! image:2:s command:3:[s args:4:[s workingDir:5:s ports:6:[core.v1.ContainerPort envFrom:19:[core.v1.EnvFromSource env:7:[core.v1.EnvVar resources:8:core.v1.ResourceRequirements resizePolicy:23:[core.v1.ContainerResizePolicy restartPolicy:24:s* restartPolicyRules:25:[core.v1.ContainerRestartRule volumeMounts:9:[core.v1.VolumeMount volumeDevices:21:[core.v1.VolumeDevice livenessProbe:10:core.v1.Probe* readinessProbe:11:core.v1.Probe* startupProbe:22:core.v1.Probe* lifecycle:12:core.v1.Lifecycle* terminationMessagePath:13:s terminationMessagePolicy:20:s imagePullPolicy:14:s securityContext:15:core.v1.SecurityContext* stdin:16:b stdinOnce:17:b tty:18:b
 core.v1.EphemeralVolumeSource volumeClaimTemplate:1:core.v1.PersistentVolumeClaimTemplate*
 core.v1.Event metadata:1:meta.v1.ObjectMeta! involvedObject:2:core.v1.ObjectReference! reason:3:s message:4:s source:5:core.v1.EventSource firstTimestamp:6:meta.v1.Time lastTimestamp:7:meta.v1.Time count:8:i type:9:s eventTime:10:meta.v1.MicroTime series:11:core.v1.EventSeries* action:12:s related:13:core.v1.ObjectReference* reportingComponent:14:s! reportingInstance:15:s!
 core.v1.EventList metadata:1:meta.v1.ListMeta items:2:[core.v1.Event!
@@ -229,8 +229,8 @@ core.v1.HTTPHeader name:1:s! value:2:s!
 core.v1.HostAlias ip:1:s! hostnames:2:[s
 core.v1.HostIP ip:1:s!
 core.v1.HostPathVolumeSource path:1:s! type:2:s*
-core.v1.ISCSIPersistentVolumeSource targetPortal:1:s! iqn:2:s! lun:3:i! iscsiInterface:4:s fsType:5:s readOnly:6:b portals:7:[s chapAuthDiscovery:8:b secretRef:10:core.v1.SecretReference* chapAuthSession:11:b initiatorName:12:s*
-core.v1.ISCSIVolumeSource targetPortal:1:s! iqn:2:s! lun:3:i! iscsiInterface:4:s fsType:5:s readOnly:6:b portals:7:[s chapAuthDiscovery:8:b secretRef:10:core.v1.LocalObjectReference* chapAuthSession:11:b initiatorName:12:s*
+core.v1.ISCSIPersistentVolumeSource targetPortal:1:s! iqn:2:s! lun:3:i! iscsiInterface:4:s fsType:5:s readOnly:6:b portals:7:[s chapAuthDiscovery:8:b chapAuthSession:11:b secretRef:10:core.v1.SecretReference* initiatorName:12:s*
+core.v1.ISCSIVolumeSource targetPortal:1:s! iqn:2:s! lun:3:i! iscsiInterface:4:s fsType:5:s readOnly:6:b portals:7:[s chapAuthDiscovery:8:b chapAuthSession:11:b secretRef:10:core.v1.LocalObjectReference* initiatorName:12:s*
 core.v1.ImageVolumeSource reference:1:s pullPolicy:2:s
 core.v1.ImageVolumeStatus imageRef:1:s
 core.v1.KeyToPath key:1:s! path:2:s! mode:3:i*
@@ -267,7 +267,7 @@ core.v1.NodeRuntimeHandlerFeatures recursiveReadOnlyMounts:1:b* userNamespaces:2
 core.v1.NodeSelector nodeSelectorTerms:1:[core.v1.NodeSelectorTerm!
 core.v1.NodeSelectorRequirement key:1:s! operator:2:s! values:3:[s
 core.v1.NodeSelectorTerm matchExpressions:1:[core.v1.NodeSelectorRequirement matchFields:2:[core.v1.NodeSelectorRequirement
-core.v1.NodeSpec podCIDR:1:s externalID:2:s providerID:3:s unschedulable:4:b taints:5:[core.v1.Taint configSource:6:core.v1.NodeConfigSource* podCIDRs:7:[s
+core.v1.NodeSpec podCIDR:1:s podCIDRs:7:[s providerID:3:s unschedulable:4:b taints:5:[core.v1.Taint configSource:6:core.v1.NodeConfigSource* externalID:2:s
 core.v1.NodeStatus capacity:1:{pkg.api.resource.Quantity allocatable:2:{pkg.api.resource.Quantity phase:3:s conditions:4:[core.v1.NodeCondition addresses:5:[core.v1.NodeAddress daemonEndpoints:6:core.v1.NodeDaemonEndpoints nodeInfo:7:core.v1.NodeSystemInfo images:8:[core.v1.ContainerImage volumesInUse:9:[s volumesAttached:10:[core.v1.AttachedVolume config:11:core.v1.NodeConfigStatus* runtimeHandlers:12:[core.v1.NodeRuntimeHandler features:13:core.v1.NodeFeatures* declaredFeatures:14:[s
 core.v1.NodeSwapStatus capacity:1:l*
 core.v1.NodeSystemInfo machineID:1:s! systemUUID:2:s! bootID:3:s! kernelVersion:4:s! osImage:5:s! containerRuntimeVersion:6:s! kubeletVersion:7:s! kubeProxyVersion:8:s! operatingSystem:9:s! architecture:10:s! swap:11:core.v1.NodeSwapStatus*
@@ -277,7 +277,7 @@ core.v1.PersistentVolume metadata:1:meta.v1.ObjectMeta spec:2:core.v1.Persistent
 core.v1.PersistentVolumeClaim metadata:1:meta.v1.ObjectMeta spec:2:core.v1.PersistentVolumeClaimSpec status:3:core.v1.PersistentVolumeClaimStatus
 core.v1.PersistentVolumeClaimCondition type:1:s! status:2:s! lastProbeTime:3:meta.v1.Time lastTransitionTime:4:meta.v1.Time reason:5:s message:6:s
 core.v1.PersistentVolumeClaimList metadata:1:meta.v1.ListMeta items:2:[core.v1.PersistentVolumeClaim!
-core.v1.PersistentVolumeClaimSpec accessModes:1:[s resources:2:core.v1.VolumeResourceRequirements volumeName:3:s selector:4:meta.v1.LabelSelector* storageClassName:5:s* volumeMode:6:s* dataSource:7:core.v1.TypedLocalObjectReference* dataSourceRef:8:core.v1.TypedObjectReference* volumeAttributesClassName:9:s*
+core.v1.PersistentVolumeClaimSpec accessModes:1:[s selector:4:meta.v1.LabelSelector* resources:2:core.v1.VolumeResourceRequirements volumeName:3:s storageClassName:5:s* volumeMode:6:s* dataSource:7:core.v1.TypedLocalObjectReference* dataSourceRef:8:core.v1.TypedObjectReference* volumeAttributesClassName:9:s*
 core.v1.PersistentVolumeClaimStatus phase:1:s accessModes:2:[s capacity:3:{pkg.api.resource.Quantity conditions:4:[core.v1.PersistentVolumeClaimCondition allocatedResources:5:{pkg.api.resource.Quantity allocatedResourceStatuses:7:{s currentVolumeAttributesClassName:8:s* modifyVolumeStatus:9:core.v1.ModifyVolumeStatus*
 core.v1.PersistentVolumeClaimTemplate metadata:1:meta.v1.ObjectMeta spec:2:core.v1.PersistentVolumeClaimSpec!
 core.v1.PersistentVolumeClaimVolumeSource claimName:1:s! readOnly:2:b
@@ -291,7 +291,7 @@ core.v1.PodAffinity requiredDuringSchedulingIgnoredDuringExecution:1:[core.v1.Po
 core.v1.PodAffinityTerm labelSelector:1:meta.v1.LabelSelector* namespaces:2:[s topologyKey:3:s! namespaceSelector:4:meta.v1.LabelSelector* matchLabelKeys:5:[s mismatchLabelKeys:6:[s
 core.v1.PodAntiAffinity requiredDuringSchedulingIgnoredDuringExecution:1:[core.v1.PodAffinityTerm preferredDuringSchedulingIgnoredDuringExecution:2:[core.v1.WeightedPodAffinityTerm
 core.v1.PodCertificateProjection signerName:1:s keyType:2:s maxExpirationSeconds:3:i* credentialBundlePath:4:s keyPath:5:s certificateChainPath:6:s userAnnotations:7:{s
-core.v1.PodCondition type:1:s! status:2:s! lastProbeTime:3:meta.v1.Time lastTransitionTime:4:meta.v1.Time reason:5:s message:6:s observedGeneration:7:l
+core.v1.PodCondition type:1:s! observedGeneration:7:l status:2:s! lastProbeTime:3:meta.v1.Time lastTransitionTime:4:meta.v1.Time reason:5:s message:6:s
 core.v1.PodDNSConfig nameservers:1:[s searches:2:[s options:3:[core.v1.PodDNSConfigOption
 core.v1.PodDNSConfigOption name:1:s value:2:s*
 core.v1.PodExtendedResourceClaimStatus requestMappings:1:[core.v1.ContainerExtendedResourceRequest! resourceClaimName:2:s!
@@ -303,9 +303,9 @@ core.v1.PodResourceClaim name:1:s! resourceClaimName:3:s* resourceClaimTemplateN
 core.v1.PodResourceClaimStatus name:1:s! resourceClaimName:2:s*
 core.v1.PodSchedulingGate name:1:s!
 core.v1.PodSchedulingGroup podGroupName:1:s*
-core.v1.PodSecurityContext seLinuxOptions:1:core.v1.SELinuxOptions* runAsUser:2:l* runAsNonRoot:3:b* supplementalGroups:4:[l fsGroup:5:l* runAsGroup:6:l* sysctls:7:[core.v1.Sysctl windowsOptions:8:core.v1.WindowsSecurityContextOptions* fsGroupChangePolicy:9:s* seccompProfile:10:core.v1.SeccompProfile* appArmorProfile:11:core.v1.AppArmorProfile* supplementalGroupsPolicy:12:s* seLinuxChangePolicy:13:s*
-core.v1.PodSpec volumes:1:[core.v1.Volume containers:2:[core.v1.Container! restartPolicy:3:s terminationGracePeriodSeconds:4:l* activeDeadlineSeconds:5:l* dnsPolicy:6:s nodeSelector:7:{s serviceAccountName:8:s serviceAccount:9:s nodeName:10:s hostNetwork:11:b hostPID:12:b hostIPC:13:b securityContext:14:core.v1.PodSecurityContext* imagePullSecrets:15:[core.v1.LocalObjectReference hostname:16:s subdomain:17:s affinity:18:core.v1.Affinity* schedulerName:19:s initContainers:20:[core.v1.Container automountServiceAccountToken:21:b* tolerations:22:[core.v1.Toleration hostAliases:23:[core.v1.HostAlias priorityClassName:24:s priority:25:i* dnsConfig:26:core.v1.PodDNSConfig* shareProcessNamespace:27:b* readinessGates:28:[core.v1.PodReadinessGate runtimeClassName:29:s* enableServiceLinks:30:b* preemptionPolicy:31:s* overhead:32:{pkg.api.resource.Quantity topologySpreadConstraints:33:[core.v1.TopologySpreadConstraint ephemeralContainers:34:[core.v1.EphemeralContainer setHostnameAsFQDN:35:b* os:36:core.v1.PodOS* hostUsers:37:b* schedulingGates:38:[core.v1.PodSchedulingGate resourceClaims:39:[core.v1.PodResourceClaim resources:40:core.v1.ResourceRequirements* hostnameOverride:41:s* schedulingGroup:43:core.v1.PodSchedulingGroup*
-core.v1.PodStatus phase:1:s conditions:2:[core.v1.PodCondition message:3:s reason:4:s hostIP:5:s podIP:6:s startTime:7:meta.v1.Time* containerStatuses:8:[core.v1.ContainerStatus qosClass:9:s initContainerStatuses:10:[core.v1.ContainerStatus nominatedNodeName:11:s podIPs:12:[core.v1.PodIP ephemeralContainerStatuses:13:[core.v1.ContainerStatus resize:14:s resourceClaimStatuses:15:[core.v1.PodResourceClaimStatus hostIPs:16:[core.v1.HostIP observedGeneration:17:l extendedResourceClaimStatus:18:core.v1.PodExtendedResourceClaimStatus* allocatedResources:19:{pkg.api.resource.Quantity resources:20:core.v1.ResourceRequirements* nodeAllocatableResourceClaimStatuses:21:[core.v1.NodeAllocatableResourceClaimStatus
+core.v1.PodSecurityContext seLinuxOptions:1:core.v1.SELinuxOptions* windowsOptions:8:core.v1.WindowsSecurityContextOptions* runAsUser:2:l* runAsGroup:6:l* runAsNonRoot:3:b* supplementalGroups:4:[l supplementalGroupsPolicy:12:s* fsGroup:5:l* sysctls:7:[core.v1.Sysctl fsGroupChangePolicy:9:s* seccompProfile:10:core.v1.SeccompProfile* appArmorProfile:11:core.v1.AppArmorProfile* seLinuxChangePolicy:13:s*
+core.v1.PodSpec volumes:1:[core.v1.Volume initContainers:20:[core.v1.Container containers:2:[core.v1.Container! ephemeralContainers:34:[core.v1.EphemeralContainer restartPolicy:3:s terminationGracePeriodSeconds:4:l* activeDeadlineSeconds:5:l* dnsPolicy:6:s nodeSelector:7:{s serviceAccountName:8:s serviceAccount:9:s automountServiceAccountToken:21:b* nodeName:10:s hostNetwork:11:b hostPID:12:b hostIPC:13:b shareProcessNamespace:27:b* securityContext:14:core.v1.PodSecurityContext* imagePullSecrets:15:[core.v1.LocalObjectReference hostname:16:s subdomain:17:s affinity:18:core.v1.Affinity* schedulerName:19:s tolerations:22:[core.v1.Toleration hostAliases:23:[core.v1.HostAlias priorityClassName:24:s priority:25:i* dnsConfig:26:core.v1.PodDNSConfig* readinessGates:28:[core.v1.PodReadinessGate runtimeClassName:29:s* enableServiceLinks:30:b* preemptionPolicy:31:s* overhead:32:{pkg.api.resource.Quantity topologySpreadConstraints:33:[core.v1.TopologySpreadConstraint setHostnameAsFQDN:35:b* os:36:core.v1.PodOS* hostUsers:37:b* schedulingGates:38:[core.v1.PodSchedulingGate resourceClaims:39:[core.v1.PodResourceClaim resources:40:core.v1.ResourceRequirements* hostnameOverride:41:s* schedulingGroup:43:core.v1.PodSchedulingGroup*
+core.v1.PodStatus observedGeneration:17:l phase:1:s conditions:2:[core.v1.PodCondition message:3:s reason:4:s nominatedNodeName:11:s hostIP:5:s hostIPs:16:[core.v1.HostIP podIP:6:s podIPs:12:[core.v1.PodIP startTime:7:meta.v1.Time* initContainerStatuses:10:[core.v1.ContainerStatus containerStatuses:8:[core.v1.ContainerStatus qosClass:9:s ephemeralContainerStatuses:13:[core.v1.ContainerStatus resize:14:s resourceClaimStatuses:15:[core.v1.PodResourceClaimStatus extendedResourceClaimStatus:18:core.v1.PodExtendedResourceClaimStatus* allocatedResources:19:{pkg.api.resource.Quantity resources:20:core.v1.ResourceRequirements* nodeAllocatableResourceClaimStatuses:21:[core.v1.NodeAllocatableResourceClaimStatus
 core.v1.PodTemplate metadata:1:meta.v1.ObjectMeta template:2:core.v1.PodTemplateSpec
 core.v1.PodTemplateList metadata:1:meta.v1.ListMeta items:2:[core.v1.PodTemplate!
 core.v1.PodTemplateSpec metadata:1:meta.v1.ObjectMeta spec:2:core.v1.PodSpec
@@ -321,8 +321,8 @@ core.v1.RBDVolumeSource monitors:1:[s! image:2:s! fsType:3:s pool:4:s user:5:s k
 core.v1.ReplicationController metadata:1:meta.v1.ObjectMeta spec:2:core.v1.ReplicationControllerSpec status:3:core.v1.ReplicationControllerStatus
 core.v1.ReplicationControllerCondition type:1:s! status:2:s! lastTransitionTime:3:meta.v1.Time reason:4:s message:5:s
 core.v1.ReplicationControllerList metadata:1:meta.v1.ListMeta items:2:[core.v1.ReplicationController!
-core.v1.ReplicationControllerSpec replicas:1:i* selector:2:{s template:3:core.v1.PodTemplateSpec* minReadySeconds:4:i
-core.v1.ReplicationControllerStatus replicas:1:i! fullyLabeledReplicas:2:i observedGeneration:3:l readyReplicas:4:i availableReplicas:5:i conditions:6:[core.v1.ReplicationControllerCondition
+core.v1.ReplicationControllerSpec replicas:1:i* minReadySeconds:4:i selector:2:{s template:3:core.v1.PodTemplateSpec*
+core.v1.ReplicationControllerStatus replicas:1:i! fullyLabeledReplicas:2:i readyReplicas:4:i availableReplicas:5:i observedGeneration:3:l conditions:6:[core.v1.ReplicationControllerCondition
 core.v1.ResourceClaim name:1:s! request:2:s
 core.v1.ResourceFieldSelector containerName:1:s resource:2:s! divisor:3:pkg.api.resource.Quantity
 core.v1.ResourceHealth resourceID:1:s! health:2:s message:6:s*
@@ -338,21 +338,21 @@ core.v1.ScaleIOVolumeSource gateway:1:s! system:2:s! secretRef:3:core.v1.LocalOb
 core.v1.ScopeSelector matchExpressions:1:[core.v1.ScopedResourceSelectorRequirement
 core.v1.ScopedResourceSelectorRequirement scopeName:1:s! operator:2:s! values:3:[s
 core.v1.SeccompProfile type:1:s! localhostProfile:2:s*
-core.v1.Secret metadata:1:meta.v1.ObjectMeta data:2:{y type:3:s stringData:4:{s immutable:5:b*
+core.v1.Secret metadata:1:meta.v1.ObjectMeta immutable:5:b* data:2:{y stringData:4:{s type:3:s
 core.v1.SecretEnvSource localObjectReference:1:core.v1.LocalObjectReference^ optional:2:b*
 core.v1.SecretKeySelector localObjectReference:1:core.v1.LocalObjectReference^ key:2:s! optional:3:b*
 core.v1.SecretList metadata:1:meta.v1.ListMeta items:2:[core.v1.Secret!
 core.v1.SecretProjection localObjectReference:1:core.v1.LocalObjectReference^ items:2:[core.v1.KeyToPath optional:4:b*
 core.v1.SecretReference name:1:s namespace:2:s
 core.v1.SecretVolumeSource secretName:1:s items:2:[core.v1.KeyToPath defaultMode:3:i* optional:4:b*
-core.v1.SecurityContext capabilities:1:core.v1.Capabilities* privileged:2:b* seLinuxOptions:3:core.v1.SELinuxOptions* runAsUser:4:l* runAsNonRoot:5:b* readOnlyRootFilesystem:6:b* allowPrivilegeEscalation:7:b* runAsGroup:8:l* procMount:9:s* windowsOptions:10:core.v1.WindowsSecurityContextOptions* seccompProfile:11:core.v1.SeccompProfile* appArmorProfile:12:core.v1.AppArmorProfile*
+core.v1.SecurityContext capabilities:1:core.v1.Capabilities* privileged:2:b* seLinuxOptions:3:core.v1.SELinuxOptions* windowsOptions:10:core.v1.WindowsSecurityContextOptions* runAsUser:4:l* runAsGroup:8:l* runAsNonRoot:5:b* readOnlyRootFilesystem:6:b* allowPrivilegeEscalation:7:b* procMount:9:s* seccompProfile:11:core.v1.SeccompProfile* appArmorProfile:12:core.v1.AppArmorProfile*
 core.v1.Service metadata:1:meta.v1.ObjectMeta spec:2:core.v1.ServiceSpec status:3:core.v1.ServiceStatus
 core.v1.ServiceAccount metadata:1:meta.v1.ObjectMeta secrets:2:[core.v1.ObjectReference imagePullSecrets:3:[core.v1.LocalObjectReference automountServiceAccountToken:4:b*
 core.v1.ServiceAccountList metadata:1:meta.v1.ListMeta items:2:[core.v1.ServiceAccount!
 core.v1.ServiceAccountTokenProjection audience:1:s expirationSeconds:2:l* path:3:s!
 core.v1.ServiceList metadata:1:meta.v1.ListMeta items:2:[core.v1.Service!
-core.v1.ServicePort name:1:s protocol:2:s port:3:i! targetPort:4:pkg.util.intstr.IntOrString nodePort:5:i appProtocol:6:s*
-core.v1.ServiceSpec ports:1:[core.v1.ServicePort selector:2:{s clusterIP:3:s type:4:s externalIPs:5:[s sessionAffinity:7:s loadBalancerIP:8:s loadBalancerSourceRanges:9:[s externalName:10:s externalTrafficPolicy:11:s healthCheckNodePort:12:i publishNotReadyAddresses:13:b sessionAffinityConfig:14:core.v1.SessionAffinityConfig* ipFamilyPolicy:17:s* clusterIPs:18:[s ipFamilies:19:[s allocateLoadBalancerNodePorts:20:b* loadBalancerClass:21:s* internalTrafficPolicy:22:s* trafficDistribution:23:s*
+core.v1.ServicePort name:1:s protocol:2:s appProtocol:6:s* port:3:i! targetPort:4:pkg.util.intstr.IntOrString nodePort:5:i
+core.v1.ServiceSpec ports:1:[core.v1.ServicePort selector:2:{s clusterIP:3:s clusterIPs:18:[s type:4:s externalIPs:5:[s sessionAffinity:7:s loadBalancerIP:8:s loadBalancerSourceRanges:9:[s externalName:10:s externalTrafficPolicy:11:s healthCheckNodePort:12:i publishNotReadyAddresses:13:b sessionAffinityConfig:14:core.v1.SessionAffinityConfig* ipFamilies:19:[s ipFamilyPolicy:17:s* allocateLoadBalancerNodePorts:20:b* loadBalancerClass:21:s* internalTrafficPolicy:22:s* trafficDistribution:23:s*
 core.v1.ServiceStatus loadBalancer:1:core.v1.LoadBalancerStatus conditions:2:[meta.v1.Condition
 core.v1.SessionAffinityConfig clientIP:1:core.v1.ClientIPConfig*
 core.v1.SleepAction seconds:1:l!
@@ -369,12 +369,12 @@ core.v1.TypedLocalObjectReference apiGroup:1:s*! kind:2:s! name:3:s!
 core.v1.TypedObjectReference apiGroup:1:s*! kind:2:s! name:3:s! namespace:4:s*
 core.v1.Volume name:1:s! volumeSource:2:core.v1.VolumeSource^
 core.v1.VolumeDevice name:1:s! devicePath:2:s!
-core.v1.VolumeMount name:1:s! readOnly:2:b mountPath:3:s! subPath:4:s mountPropagation:5:s* subPathExpr:6:s recursiveReadOnly:7:s*
+core.v1.VolumeMount name:1:s! readOnly:2:b recursiveReadOnly:7:s* mountPath:3:s! subPath:4:s mountPropagation:5:s* subPathExpr:6:s
 core.v1.VolumeMountStatus name:1:s! mountPath:2:s! readOnly:3:b recursiveReadOnly:4:s* volumeStatus:5:core.v1.VolumeStatus*
 core.v1.VolumeNodeAffinity required:1:core.v1.NodeSelector*
 core.v1.VolumeProjection secret:1:core.v1.SecretProjection* downwardAPI:2:core.v1.DownwardAPIProjection* configMap:3:core.v1.ConfigMapProjection* serviceAccountToken:4:core.v1.ServiceAccountTokenProjection* clusterTrustBundle:5:core.v1.ClusterTrustBundleProjection* podCertificate:6:core.v1.PodCertificateProjection*
 core.v1.VolumeResourceRequirements limits:1:{pkg.api.resource.Quantity requests:2:{pkg.api.resource.Quantity
-core.v1.VolumeSource hostPath:1:core.v1.HostPathVolumeSource* emptyDir:2:core.v1.EmptyDirVolumeSource* gcePersistentDisk:3:core.v1.GCEPersistentDiskVolumeSource* awsElasticBlockStore:4:core.v1.AWSElasticBlockStoreVolumeSource* gitRepo:5:core.v1.GitRepoVolumeSource* secret:6:core.v1.SecretVolumeSource* nfs:7:core.v1.NFSVolumeSource* iscsi:8:core.v1.ISCSIVolumeSource* glusterfs:9:core.v1.GlusterfsVolumeSource* persistentVolumeClaim:10:core.v1.PersistentVolumeClaimVolumeSource* rbd:11:core.v1.RBDVolumeSource* flexVolume:12:core.v1.FlexVolumeSource* cinder:13:core.v1.CinderVolumeSource* cephfs:14:core.v1.CephFSVolumeSource* flocker:15:core.v1.FlockerVolumeSource* downwardAPI:16:core.v1.DownwardAPIVolumeSource* fc:17:core.v1.FCVolumeSource* azureFile:18:core.v1.AzureFileVolumeSource* configMap:19:core.v1.ConfigMapVolumeSource* vsphereVolume:20:core.v1.VsphereVirtualDiskVolumeSource* quobyte:21:core.v1.QuobyteVolumeSource* azureDisk:22:core.v1.AzureDiskVolumeSource* photonPersistentDisk:23:core.v1.PhotonPersistentDiskVolumeSource* portworxVolume:24:core.v1.PortworxVolumeSource* scaleIO:25:core.v1.ScaleIOVolumeSource* projected:26:core.v1.ProjectedVolumeSource* storageos:27:core.v1.StorageOSVolumeSource* csi:28:core.v1.CSIVolumeSource* ephemeral:29:core.v1.EphemeralVolumeSource* image:30:core.v1.ImageVolumeSource*
+core.v1.VolumeSource hostPath:1:core.v1.HostPathVolumeSource* emptyDir:2:core.v1.EmptyDirVolumeSource* gcePersistentDisk:3:core.v1.GCEPersistentDiskVolumeSource* awsElasticBlockStore:4:core.v1.AWSElasticBlockStoreVolumeSource* gitRepo:5:core.v1.GitRepoVolumeSource* secret:6:core.v1.SecretVolumeSource* nfs:7:core.v1.NFSVolumeSource* iscsi:8:core.v1.ISCSIVolumeSource* glusterfs:9:core.v1.GlusterfsVolumeSource* persistentVolumeClaim:10:core.v1.PersistentVolumeClaimVolumeSource* rbd:11:core.v1.RBDVolumeSource* flexVolume:12:core.v1.FlexVolumeSource* cinder:13:core.v1.CinderVolumeSource* cephfs:14:core.v1.CephFSVolumeSource* flocker:15:core.v1.FlockerVolumeSource* downwardAPI:16:core.v1.DownwardAPIVolumeSource* fc:17:core.v1.FCVolumeSource* azureFile:18:core.v1.AzureFileVolumeSource* configMap:19:core.v1.ConfigMapVolumeSource* vsphereVolume:20:core.v1.VsphereVirtualDiskVolumeSource* quobyte:21:core.v1.QuobyteVolumeSource* azureDisk:22:core.v1.AzureDiskVolumeSource* photonPersistentDisk:23:core.v1.PhotonPersistentDiskVolumeSource* projected:26:core.v1.ProjectedVolumeSource* portworxVolume:24:core.v1.PortworxVolumeSource* scaleIO:25:core.v1.ScaleIOVolumeSource* storageos:27:core.v1.StorageOSVolumeSource* csi:28:core.v1.CSIVolumeSource* ephemeral:29:core.v1.EphemeralVolumeSource* image:30:core.v1.ImageVolumeSource*
 core.v1.VolumeStatus image:1:core.v1.ImageVolumeStatus*
 core.v1.VsphereVirtualDiskVolumeSource volumePath:1:s! fsType:2:s storagePolicyName:3:s storagePolicyID:4:s
 core.v1.WeightedPodAffinityTerm weight:1:i! podAffinityTerm:2:core.v1.PodAffinityTerm!
@@ -383,7 +383,7 @@ discovery.v1.Endpoint addresses:1:[s! conditions:2:discovery.v1.EndpointConditio
 discovery.v1.EndpointConditions ready:1:b* serving:2:b* terminating:3:b*
 discovery.v1.EndpointHints forZones:1:[discovery.v1.ForZone forNodes:2:[discovery.v1.ForNode
 discovery.v1.EndpointPort name:1:s* protocol:2:s* port:3:i* appProtocol:4:s*
-discovery.v1.EndpointSlice metadata:1:meta.v1.ObjectMeta endpoints:2:[discovery.v1.Endpoint! ports:3:[discovery.v1.EndpointPort! addressType:4:s!
+discovery.v1.EndpointSlice metadata:1:meta.v1.ObjectMeta addressType:4:s! endpoints:2:[discovery.v1.Endpoint! ports:3:[discovery.v1.EndpointPort!
 discovery.v1.EndpointSliceList metadata:1:meta.v1.ListMeta items:2:[discovery.v1.EndpointSlice!
 discovery.v1.ForNode name:1:s!
 discovery.v1.ForZone name:1:s!
@@ -413,14 +413,14 @@ flowcontrol.v1.ResourcePolicyRule verbs:1:[s! apiGroups:2:[s! resources:3:[s! cl
 flowcontrol.v1.ServiceAccountSubject namespace:1:s! name:2:s!
 flowcontrol.v1.Subject kind:1:s! user:2:flowcontrol.v1.UserSubject* group:3:flowcontrol.v1.GroupSubject* serviceAccount:4:flowcontrol.v1.ServiceAccountSubject*
 flowcontrol.v1.UserSubject name:1:s!
-networking.v1.HTTPIngressPath path:1:s backend:2:networking.v1.IngressBackend! pathType:3:s*!
+networking.v1.HTTPIngressPath path:1:s pathType:3:s*! backend:2:networking.v1.IngressBackend!
 networking.v1.HTTPIngressRuleValue paths:1:[networking.v1.HTTPIngressPath!
 networking.v1.IPAddress metadata:1:meta.v1.ObjectMeta spec:2:networking.v1.IPAddressSpec
 networking.v1.IPAddressList metadata:1:meta.v1.ListMeta items:2:[networking.v1.IPAddress!
 networking.v1.IPAddressSpec parentRef:1:networking.v1.ParentReference*
 networking.v1.IPBlock cidr:1:s! except:2:[s
 networking.v1.Ingress metadata:1:meta.v1.ObjectMeta spec:2:networking.v1.IngressSpec status:3:networking.v1.IngressStatus
-networking.v1.IngressBackend resource:3:core.v1.TypedLocalObjectReference* service:4:networking.v1.IngressServiceBackend*
+networking.v1.IngressBackend service:4:networking.v1.IngressServiceBackend* resource:3:core.v1.TypedLocalObjectReference*
 networking.v1.IngressClass metadata:1:meta.v1.ObjectMeta spec:2:networking.v1.IngressClassSpec
 networking.v1.IngressClassList metadata:1:meta.v1.ListMeta items:2:[networking.v1.IngressClass!
 networking.v1.IngressClassParametersReference apiGroup:1:s* kind:2:s! name:3:s! scope:4:s*! namespace:5:s*
@@ -432,7 +432,7 @@ networking.v1.IngressPortStatus port:1:i! protocol:2:s! error:3:s*
 networking.v1.IngressRule host:1:s ingressRuleValue:2:networking.v1.IngressRuleValue^
 networking.v1.IngressRuleValue http:1:networking.v1.HTTPIngressRuleValue*
 networking.v1.IngressServiceBackend name:1:s! port:2:networking.v1.ServiceBackendPort
-networking.v1.IngressSpec defaultBackend:1:networking.v1.IngressBackend* tls:2:[networking.v1.IngressTLS rules:3:[networking.v1.IngressRule ingressClassName:4:s*
+networking.v1.IngressSpec ingressClassName:4:s* defaultBackend:1:networking.v1.IngressBackend* tls:2:[networking.v1.IngressTLS rules:3:[networking.v1.IngressRule
 networking.v1.IngressStatus loadBalancer:1:networking.v1.IngressLoadBalancerStatus
 networking.v1.IngressTLS hosts:1:[s secretName:2:s
 networking.v1.NetworkPolicy metadata:1:meta.v1.ObjectMeta spec:2:networking.v1.NetworkPolicySpec
@@ -469,7 +469,7 @@ rbac.v1.RoleBindingList metadata:1:meta.v1.ListMeta items:2:[rbac.v1.RoleBinding
 rbac.v1.RoleList metadata:1:meta.v1.ListMeta items:2:[rbac.v1.Role!
 rbac.v1.RoleRef apiGroup:1:s! kind:2:s! name:3:s!
 rbac.v1.Subject kind:1:s! apiGroup:2:s name:3:s! namespace:4:s
-resource.v1.AllocatedDeviceStatus driver:1:s! pool:2:s! device:3:s! conditions:4:[meta.v1.Condition! data:5:pkg.runtime.RawExtension* networkData:6:resource.v1.NetworkDeviceData* shareID:7:s*
+resource.v1.AllocatedDeviceStatus driver:1:s! pool:2:s! device:3:s! shareID:7:s* conditions:4:[meta.v1.Condition! data:5:pkg.runtime.RawExtension* networkData:6:resource.v1.NetworkDeviceData*
 resource.v1.AllocationResult devices:1:resource.v1.DeviceAllocationResult nodeSelector:3:core.v1.NodeSelector* allocationTimestamp:5:meta.v1.Time*
 resource.v1.CELDeviceSelector expression:1:s!
 resource.v1.CapacityRequestPolicy default:1:pkg.api.resource.Quantity*! validValues:3:[pkg.api.resource.Quantity validRange:4:resource.v1.CapacityRequestPolicyRange*
@@ -544,7 +544,7 @@ apiextensions.v1.CustomResourceDefinitionList metadata:1:meta.v1.ListMeta items:
 apiextensions.v1.CustomResourceDefinitionNames plural:1:s! singular:2:s shortNames:3:[s kind:4:s! listKind:5:s categories:6:[s
 apiextensions.v1.CustomResourceDefinitionSpec group:1:s! names:3:apiextensions.v1.CustomResourceDefinitionNames! scope:4:s! versions:7:[apiextensions.v1.CustomResourceDefinitionVersion! conversion:9:apiextensions.v1.CustomResourceConversion* preserveUnknownFields:10:b
 apiextensions.v1.CustomResourceDefinitionStatus conditions:1:[apiextensions.v1.CustomResourceDefinitionCondition! acceptedNames:2:apiextensions.v1.CustomResourceDefinitionNames! storedVersions:3:[s! observedGeneration:4:l
-apiextensions.v1.CustomResourceDefinitionVersion name:1:s! served:2:b! storage:3:b! schema:4:apiextensions.v1.CustomResourceValidation* subresources:5:apiextensions.v1.CustomResourceSubresources* additionalPrinterColumns:6:[apiextensions.v1.CustomResourceColumnDefinition deprecated:7:b deprecationWarning:8:s* selectableFields:9:[apiextensions.v1.SelectableField
+apiextensions.v1.CustomResourceDefinitionVersion name:1:s! served:2:b! storage:3:b! deprecated:7:b deprecationWarning:8:s* schema:4:apiextensions.v1.CustomResourceValidation* subresources:5:apiextensions.v1.CustomResourceSubresources* additionalPrinterColumns:6:[apiextensions.v1.CustomResourceColumnDefinition selectableFields:9:[apiextensions.v1.SelectableField
 apiextensions.v1.CustomResourceSubresourceScale specReplicasPath:1:s! statusReplicasPath:2:s! labelSelectorPath:3:s*
 apiextensions.v1.CustomResourceSubresourceStatus
 apiextensions.v1.CustomResourceSubresources status:1:apiextensions.v1.CustomResourceSubresourceStatus* scale:2:apiextensions.v1.CustomResourceSubresourceScale*
@@ -558,10 +558,10 @@ apiextensions.v1.JSONSchemaPropsOrStringArray schema:1:apiextensions.v1.JSONSche
 apiextensions.v1.SelectableField jsonPath:1:s!
 apiextensions.v1.ServiceReference namespace:1:s! name:2:s! path:3:s* port:4:i*
 apiextensions.v1.ValidationRule rule:1:s! message:2:s messageExpression:3:s reason:4:s* fieldPath:5:s optionalOldSelf:6:b*
-apiextensions.v1.WebhookClientConfig service:1:apiextensions.v1.ServiceReference* caBundle:2:y url:3:s*
+apiextensions.v1.WebhookClientConfig url:3:s* service:1:apiextensions.v1.ServiceReference* caBundle:2:y
 apiextensions.v1.WebhookConversion clientConfig:2:apiextensions.v1.WebhookClientConfig* conversionReviewVersions:3:[s!
 pkg.api.resource.Quantity string:1:s
-meta.v1.APIResource name:1:s! namespaced:2:b! kind:3:s! verbs:4:meta.v1.Verbs! shortNames:5:[s singularName:6:s! categories:7:[s group:8:s version:9:s storageVersionHash:10:s
+meta.v1.APIResource name:1:s! singularName:6:s! namespaced:2:b! group:8:s version:9:s kind:3:s! verbs:4:meta.v1.Verbs! shortNames:5:[s categories:7:[s storageVersionHash:10:s
 meta.v1.APIResourceList groupVersion:1:s! resources:2:[meta.v1.APIResource!
 meta.v1.Condition type:1:s! status:2:s! observedGeneration:3:l lastTransitionTime:4:meta.v1.Time! reason:5:s! message:6:s!
 meta.v1.CreateOptions dryRun:1:[s fieldManager:3:s fieldValidation:4:s
@@ -573,11 +573,11 @@ meta.v1.LabelSelector matchLabels:1:{s matchExpressions:2:[meta.v1.LabelSelector
 meta.v1.LabelSelectorRequirement key:1:s! operator:2:s! values:3:[s
 meta.v1.List metadata:1:meta.v1.ListMeta items:2:[pkg.runtime.RawExtension!
 meta.v1.ListMeta selfLink:1:s resourceVersion:2:s continue:3:s remainingItemCount:4:l* shardInfo:5:meta.v1.ShardInfo*
-meta.v1.ListOptions labelSelector:1:s fieldSelector:2:s watch:3:b resourceVersion:4:s timeoutSeconds:5:l* limit:7:l continue:8:s allowWatchBookmarks:9:b resourceVersionMatch:10:s sendInitialEvents:11:b* shardSelector:15:s
+meta.v1.ListOptions labelSelector:1:s fieldSelector:2:s watch:3:b allowWatchBookmarks:9:b resourceVersion:4:s resourceVersionMatch:10:s timeoutSeconds:5:l* limit:7:l continue:8:s sendInitialEvents:11:b* shardSelector:15:s
 meta.v1.ManagedFieldsEntry manager:1:s operation:2:s apiVersion:3:s time:4:meta.v1.Time* fieldsType:6:s fieldsV1:7:meta.v1.FieldsV1* subresource:8:s
 meta.v1.MicroTime seconds:1:l nanos:2:i
 meta.v1.ObjectMeta name:1:s generateName:2:s namespace:3:s selfLink:4:s uid:5:s resourceVersion:6:s generation:7:l creationTimestamp:8:meta.v1.Time deletionTimestamp:9:meta.v1.Time* deletionGracePeriodSeconds:10:l* labels:11:{s annotations:12:{s ownerReferences:13:[meta.v1.OwnerReference finalizers:14:[s managedFields:17:[meta.v1.ManagedFieldsEntry
-meta.v1.OwnerReference kind:1:s! name:3:s! uid:4:s! apiVersion:5:s! controller:6:b* blockOwnerDeletion:7:b*
+meta.v1.OwnerReference apiVersion:5:s! kind:1:s! name:3:s! uid:4:s! controller:6:b* blockOwnerDeletion:7:b*
 meta.v1.PartialObjectMetadata metadata:1:meta.v1.ObjectMeta
 meta.v1.PartialObjectMetadataList metadata:1:meta.v1.ListMeta items:2:[meta.v1.PartialObjectMetadata!
 meta.v1.PatchOptions dryRun:1:[s force:2:b* fieldManager:3:s fieldValidation:4:s
@@ -585,7 +585,7 @@ meta.v1.Preconditions uid:1:s* resourceVersion:2:s*
 meta.v1.ShardInfo selector:1:s!
 meta.v1.Status metadata:1:meta.v1.ListMeta status:2:s message:3:s reason:4:s details:5:meta.v1.StatusDetails* code:6:i
 meta.v1.StatusCause reason:1:s message:2:s field:3:s
-meta.v1.StatusDetails name:1:s group:2:s kind:3:s causes:4:[meta.v1.StatusCause retryAfterSeconds:5:i uid:6:s
+meta.v1.StatusDetails name:1:s group:2:s kind:3:s uid:6:s causes:4:[meta.v1.StatusCause retryAfterSeconds:5:i
 meta.v1.Time seconds:1:l nanos:2:i
 meta.v1.UpdateOptions dryRun:1:[s fieldManager:2:s fieldValidation:3:s
 meta.v1.Verbs[] items:1:[s
