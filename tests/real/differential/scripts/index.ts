@@ -15,6 +15,7 @@ import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { podRules } from "./pod-rules.ts";
+import { podSecurity } from "./pod-security.ts";
 import { accessControl } from "./rbac.ts";
 import { spoiltNetwork } from "./spoilt-network.ts";
 import { spoiltPolicy } from "./spoilt-policy.ts";
@@ -53,6 +54,7 @@ export const scripts: readonly Script[] = [
   policies,
   limits,
   ...podRules,
+  podSecurity,
   ...workloadRules,
   yaml,
   // Last, because it forgets what the others did.
