@@ -124,6 +124,7 @@ async function tryUpdate(
   if (warning !== undefined) scope.warn(warning);
   await resource.strategy.prepareValidation?.(fresh);
   validate(target, fresh, old);
+  for (const text of resource.strategy.warnings?.(fresh, old, target.subresource) ?? []) scope.warn(text);
   // Who insists on no version writes over the one that is there.
   fresh.metadata.resourceVersion ||= stored.metadata.resourceVersion;
   if (!options.admitted) await admission.validate({ ...attributes, object: fresh });
@@ -271,7 +272,7 @@ function contentChanged(fresh: ApiObject, old: ApiObject): boolean {
 function validate(target: Target, fresh: ApiObject, old: ApiObject): void {
   const { resource, version } = target.endpoint;
   const metaUpdate = validateMetaUpdate(fresh, old);
-  const inMeta = validateMeta(fresh.metadata, resource.strategy.nameRule, resource.namespaced);
+  const inMeta = validateMeta(fresh.metadata, resource.strategy, resource.namespaced);
   const errors = [
     ...inMeta,
     ...metaUpdate,

@@ -22,6 +22,7 @@ import { spoiltPolicy } from "./spoilt-policy.ts";
 import { spoiltStorage } from "./spoilt-storage.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
+import { warnings } from "./warnings.ts";
 import { watches } from "./watches.ts";
 import { workloadRules } from "./workload-rules.ts";
 import { yaml } from "./yaml.ts";
@@ -55,6 +56,7 @@ export const scripts: readonly Script[] = [
   limits,
   ...podRules,
   podSecurity,
+  warnings,
   ...workloadRules,
   yaml,
   // Last, because it forgets what the others did.

@@ -195,7 +195,7 @@ const create = (name: string, spec: Fields, owner?: string): Step =>
           ? {}
           : {
               ownerReferences: [
-                { apiVersion: "apps/v1", kind: "ReplicaSet", name: owner, uid: owner, controller: true },
+                { apiVersion: "v1", kind: "ConfigMap", name: owner, uid: "{{owner}}", controller: true },
               ],
             }),
       },
@@ -207,6 +207,12 @@ const create = (name: string, spec: Fields, owner?: string): Step =>
 const changing: readonly Step[] = [
   post("makes a namespace without a level", "/api/v1/namespaces", namespace("ps-changing", {}), view),
   { name: "waits for its account", path: `${place}/serviceaccounts/default`, until: { status: 200 }, ...view },
+  post(
+    "makes an owner",
+    `${place}/configmaps`,
+    { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "r" } },
+    { ...view, capture: { owner: "metadata.uid" } },
+  ),
   create("b", bad),
   create("a", bad),
   create("d", secure({ privileged: true })),
