@@ -16,6 +16,7 @@ import {
   FlowControlController,
   GarbageCollector,
   NamespaceController,
+  PolicyController,
   QuotaController,
   type ServerFacts,
   ServerRecords,
@@ -30,6 +31,7 @@ import {
   Catalog,
   CelSlot,
   createClusterIpAllocator,
+  Expressions,
   lazyTables,
   Pace,
   Provisions,
@@ -148,7 +150,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
       new ServerRecords(context, () => state.facts as ServerFacts),
-      ...chosenControllers(chosen, context, caPem),
+      ...chosenControllers(chosen, context, caPem, () => Expressions.load({ cel, access: access.decide })),
       ...access.controllers(context, caPem, chosen),
     ],
     programs: new PodPrograms(),
@@ -195,13 +197,19 @@ function pluginSwitch({ admission = {} }: ClusterOptions, { namespaces }: Contro
   };
 }
 
-function chosenControllers(chosen: ControllerOptions, context: ControllerContext, caPem: string): Controller[] {
+function chosenControllers(
+  chosen: ControllerOptions,
+  context: ControllerContext,
+  caPem: string,
+  expressions: () => Promise<Expressions>,
+): Controller[] {
   const workloadsOn = chosen.workloads !== false;
   return [
     ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),
     ...(chosen.namespaces === false ? [] : [new NamespaceController(context, caPem)]),
     new WorkloadControllers(context, (workload) => chosen[workload] ?? workloadsOn),
     ...(chosen.quotas === false ? [] : [new QuotaController(context)]),
+    ...(chosen.policies === false ? [] : [new PolicyController(context, expressions)]),
   ];
 }
 

@@ -16,6 +16,7 @@ import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { podRules } from "./pod-rules.ts";
 import { podSecurity } from "./pod-security.ts";
+import { ratcheting } from "./ratcheting.ts";
 import { accessControl } from "./rbac.ts";
 import { spoiltNetwork } from "./spoilt-network.ts";
 import { spoiltPolicy } from "./spoilt-policy.ts";
@@ -57,6 +58,7 @@ export const scripts: readonly Script[] = [
   ...podRules,
   podSecurity,
   warnings,
+  ratcheting,
   ...workloadRules,
   yaml,
   // Last, because it forgets what the others did.
