@@ -17,6 +17,7 @@ import {
   FlowControlController,
   GarbageCollector,
   NamespaceController,
+  PolicyController,
   QuotaController,
   type ServerFacts,
   ServerRecords,
@@ -31,6 +32,7 @@ import {
   Catalog,
   CelSlot,
   createClusterIpAllocator,
+  Expressions,
   lazyTables,
   Pace,
   Provisions,
@@ -155,7 +157,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       new FlowControlController(context),
       new EventExpiry(context),
       new ServerRecords(context, () => state.facts as ServerFacts),
-      ...chosenControllers(chosen, context, caPem),
+      ...chosenControllers(chosen, context, caPem, () => Expressions.load({ cel, access: access.decide })),
       ...access.controllers(context, caPem, chosen),
     ],
     programs: new PodPrograms(),
@@ -202,13 +204,19 @@ function pluginSwitch({ admission = {} }: ClusterOptions, { namespaces }: Contro
   };
 }
 
-function chosenControllers(chosen: ControllerOptions, context: ControllerContext, caPem: string): Controller[] {
+function chosenControllers(
+  chosen: ControllerOptions,
+  context: ControllerContext,
+  caPem: string,
+  expressions: () => Promise<Expressions>,
+): Controller[] {
   const workloadsOn = chosen.workloads !== false;
   return [
     ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),
     ...(chosen.namespaces === false ? [] : [new NamespaceController(context, caPem)]),
     new WorkloadControllers(context, (workload) => chosen[workload] ?? workloadsOn),
     ...(chosen.quotas === false ? [] : [new QuotaController(context)]),
+    ...(chosen.policies === false ? [] : [new PolicyController(context, expressions)]),
   ];
 }
 

@@ -29,6 +29,8 @@ export interface ControllerOptions extends AccessControllers {
   readonly namespaces?: boolean;
   /** Counts what ResourceQuotas limit. */
   readonly quotas?: boolean;
+  /** Looks for mistakes in the expressions of ValidatingAdmissionPolicies, and tells them in their status. */
+  readonly policies?: boolean;
 }
 
 /** A certificate that the server shows instead of one of its own making; PEM texts. */
@@ -146,6 +148,7 @@ const NO_CONTROLLERS: ControllerOptions = {
   garbageCollection: false,
   namespaces: false,
   quotas: false,
+  policies: false,
 };
 
 /** Which controllers shall run, also where all of them were switched off at once. */

@@ -28,7 +28,8 @@ export function normalise(records: readonly Recorded[], serverUrl: string): Tran
     const whole = view === undefined || (answer.status >= 400 && !verdictOnly);
     const viewed = whole ? answer.body : view(answer.body);
     const body = symbols.value(step.anyOrder ? inOrder(viewed) : viewed);
-    const headers = verdictOnly ? {} : (symbols.value(answer.headers) as Answer["headers"]);
+    const given = step.anyOrder ? withSortedWarnings(answer.headers) : answer.headers;
+    const headers = verdictOnly ? {} : (symbols.value(given) as Answer["headers"]);
     steps.set(step.name, { status: answer.status, headers, body });
   }
   return { steps, history: symbols.history() };
@@ -175,8 +176,13 @@ class Symbols {
   }
 }
 
+function withSortedWarnings({ warning, ...rest }: Answer["headers"]): Answer["headers"] {
+  return warning === undefined ? rest : { ...rest, warning: [...(warning as string[])].sort() };
+}
+
 /** A Status with its causes in the order of the alphabet, in its sentence too. */
 function inOrder(body: Json): Json {
+  if (body === null) return body;
   const { message, details, ...rest } = body as { message?: string; details?: { causes?: Cause[] } };
   const causes = [...(details?.causes ?? [])];
   if (message === undefined || causes.length < 2) return body;

@@ -38,7 +38,7 @@ export interface Step {
   readonly view?: View;
   /** Only the status and what the view leaves are compared: warnings have scripts of their own. */
   readonly verdictOnly?: boolean;
-  /** The real server finds the errors of this step in no certain order. */
+  /** The real server finds the errors and warnings of this step in no certain order. */
   readonly anyOrder?: boolean;
 }
 

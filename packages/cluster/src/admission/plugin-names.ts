@@ -3,6 +3,7 @@ export const ADMISSION_PLUGINS = [
   "NamespaceLifecycle",
   "LimitRanger",
   "ServiceAccount",
+  "PodSecurity",
   "Priority",
   "DefaultStorageClass",
   "RuntimeClass",

@@ -1,6 +1,7 @@
 import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/index.ts";
 import { type AdmissionPlugin, lazily } from "./chain.ts";
 import type { AdmissionPluginName } from "./plugin-names.ts";
+import { concernsPodSecurity } from "./pod-levels.ts";
 import { podPriority } from "./pod-priority.ts";
 import { podResize } from "./pod-resize.ts";
 import type { AdmissionWorld } from "./request.ts";
@@ -46,6 +47,10 @@ export function admissionPlugins({
   );
   const plugins: readonly (readonly [AdmissionPluginName, AdmissionPlugin])[] = [
     ["LimitRanger", lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(world))],
+    [
+      "PodSecurity",
+      lazily(concernsPodSecurity(world), async () => (await import("./pod-security/index.ts")).podSecurity(world)),
+    ],
     ["Priority", podPriority(world)],
     ["DefaultStorageClass", defaultStorageClass(world)],
     ["RuntimeClass", runtimeClass(world)],

@@ -45,6 +45,7 @@ export async function yamlResponse(status: number, value: unknown, headers: Head
 }
 
 const WARNINGS_LIMIT = 4 * 1_024;
+const SHORTENED = 256;
 
 /** Things to tell a client besides the answer: each once, and not more than a header can hold. */
 export class Warnings {
@@ -55,13 +56,17 @@ export class Warnings {
   };
 
   header(): string[] {
+    const texts = [...this.#texts].map((text) => [...text]);
+    const isMuch = texts.reduce((sum, { length }) => sum + length, 0) > WARNINGS_LIMIT;
     const values: string[] = [];
     let size = 0;
-    for (const text of this.#texts) {
-      size += text.length;
-      if (size > WARNINGS_LIMIT) break;
+    for (const letters of texts) {
+      // Where all do not fit, each gets shorter before any is left out.
+      if (isMuch && size >= WARNINGS_LIMIT) break;
+      const text = (isMuch ? letters.slice(0, SHORTENED) : letters).join("");
+      size += Math.min(letters.length, isMuch ? SHORTENED : letters.length);
       // Line breaks would end the header; a real server turns them into blanks, too.
-      const clean = text.replace(/\s+/g, " ").replace(/["\\]/g, "\\$&");
+      const clean = text.replace(/[\s\p{Cc}]*\p{Cc}[\s\p{Cc}]*/gu, " ").replace(/["\\]/g, "\\$&");
       values.push(`299 - "${clean}"`);
     }
     return values;

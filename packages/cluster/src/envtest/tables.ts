@@ -109,6 +109,6 @@ export const OTHER_PLUGINS: ReadonlySet<string> = new Set([
   ...["DenyServiceExternalIPs", "EventRateLimit", "ExtendedResourceToleration", "ImagePolicyWebhook"],
   ...["LimitPodHardAntiAffinityTopology", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator"],
   ...["NodeRestriction", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize"],
-  ...["PodNodeSelector", "PodSecurity", "PodTolerationRestriction", "PodTopologyLabels"],
+  ...["PodNodeSelector", "PodTolerationRestriction", "PodTopologyLabels"],
   ...["StorageObjectInUseProtection", "TaintNodesByCondition"],
 ]);

@@ -16,9 +16,9 @@ import { type FieldError, invalidValue } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
 import { ensureObject, isRecord, listAt, objectAt, timestamp } from "./object.ts";
 import { qosClass } from "./pod-subresources.ts";
-import { type KindRules, rulesOf } from "./rules/index.ts";
+import { adoptAppArmor, type KindRules, rulesOf, warningsOf } from "./rules/index.ts";
 import { prepareService } from "./service-allocation.ts";
-import { defaultStrategy, type Strategy } from "./strategy.ts";
+import { defaultStrategy, type Strategy, type StrategyContext } from "./strategy.ts";
 import { validateCoreEvent, validateNewEvent, validateNewEventUpdate } from "./validate-events.ts";
 import { validateConfigMap, validateImmutableData, validateSecret, validateSecretUpdate } from "./validation.ts";
 
@@ -41,7 +41,7 @@ const GENERATION: Row = { tracksGeneration: true };
 const NEEDS_VERSION: Row = { unconditionalUpdate: false };
 const SHOWS_DELETED: Row = { deleteReturnsObject: true };
 const RBAC: Row = { nameRule: "pathSegment", createOnUpdate: true };
-const ADMISSION: Row = { ...GENERATION, ...NEEDS_VERSION };
+const ADMISSION: Row = { ...GENERATION, ...NEEDS_VERSION, anyFinalizer: true };
 
 function prepareNamespace(object: ApiObject): void {
   const spec = objectAt(object, "spec");
@@ -73,8 +73,10 @@ function podGracePeriod(pod: ApiObject, asked: number | undefined): number {
   return Math.max(0, asked ?? own);
 }
 
-function preparePod(object: ApiObject): void {
-  admitPod(ensureObject(object, "spec"));
+function preparePod(object: ApiObject, { warn }: StrategyContext): void {
+  const spec = ensureObject(object, "spec");
+  admitPod(spec);
+  adoptAppArmor(spec, object.metadata.annotations ?? {}, warn);
   object.status = { phase: "Pending", qosClass: qosClass(object) };
 }
 
@@ -117,21 +119,6 @@ function matchDataSources(object: ApiObject, old?: ApiObject): void {
   }
 }
 
-const GONE_SOURCES: Readonly<Record<string, string>> = {
-  glusterfs: "spec.glusterfs: deprecated in v1.25, non-functional in v1.26+",
-  rbd: "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
-  cephfs: "spec.cephfs: deprecated in v1.28, non-functional in v1.31+",
-  photonPersistentDisk: "spec.photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",
-  scaleIO: "spec.scaleIO: deprecated in v1.16, non-functional in v1.22+",
-  storageos: "spec.storageOS: deprecated in v1.22, non-functional in v1.25+",
-};
-
-/** Sources that no node can reach any more. */
-function volumeWarnings(object: ApiObject): string[] {
-  const spec = objectAt(object, "spec");
-  return Object.entries(GONE_SOURCES).flatMap(([key, text]) => (spec[key] === undefined ? [] : [text]));
-}
-
 /** Elections that the server itself holds are switched off, so that what is said about them is not kept. */
 function dropElection(object: ApiObject, old?: ApiObject): void {
   const spec = ensureObject(object, "spec");
@@ -166,7 +153,7 @@ function validateApiService({ metadata, spec }: ApiObject): FieldError[] {
 }
 
 const ROWS: Record<string, Row> = {
-  "apiregistration.k8s.io/apiservices": { nameRule: "pathSegment", validate: validateApiService },
+  "apiregistration.k8s.io/apiservices": { nameRule: "pathSegment", anyFinalizer: true, validate: validateApiService },
   "/configmaps": { validate: validateConfigMap, validateUpdate: validateImmutableData },
   "/secrets": {
     ...own(labels("type")),
@@ -227,7 +214,6 @@ const ROWS: Record<string, Row> = {
   },
   "/persistentvolumes": {
     ...SHOWS_DELETED,
-    warnings: volumeWarnings,
     prepareForCreate: (object, { now }) => {
       object.metadata.finalizers = [...new Set([...(object.metadata.finalizers ?? []), "kubernetes.io/pv-protection"])];
       object.status = { phase: "Pending", lastPhaseTransitionTime: timestamp(now) };
@@ -247,6 +233,11 @@ const ROWS: Record<string, Row> = {
     ...own({ "spec.unschedulable": (object) => String(objectAt(object, "spec").unschedulable === true) }),
     // A kubelet tells what its node is when it joins.
     createsWithStatus: true,
+    // What configured kubelets once is not kept.
+    prepareForCreate: (object) => delete ensureObject(object, "spec").configSource,
+    prepareForUpdate: (object, old) => {
+      if (objectAt(old, "spec").configSource === undefined) delete ensureObject(object, "spec").configSource;
+    },
   },
   "/replicationcontrollers": {
     ...GENERATION,
@@ -303,6 +294,7 @@ const ROWS: Record<string, Row> = {
   "resource.k8s.io/resourceclaimtemplates": SHOWS_DELETED,
   "coordination.k8s.io/leases": {
     ...NEEDS_VERSION,
+    anyFinalizer: true,
     createOnUpdate: true,
     prepareForCreate: (object) => dropElection(object),
     prepareForUpdate: dropElection,
@@ -342,6 +334,7 @@ const ROWS: Record<string, Row> = {
 const definitions = (cel: CelSlot): Row => ({
   ...GENERATION,
   ...NEEDS_VERSION,
+  anyFinalizer: true,
   prepareForCreate: prepareCrd,
   prepareForUpdate: prepareCrdUpdate,
   marksTimeOnly: true,
@@ -362,7 +355,14 @@ const definitions = (cel: CelSlot): Row => ({
 export function builtinStrategy(group: string, plural: string, hasStatus: boolean, cel: CelSlot): Strategy {
   const key = `${group}/${plural}`;
   const row = key === "apiextensions.k8s.io/customresourcedefinitions" ? definitions(cel) : lookup(ROWS, key);
-  const strategy = { ...defaultStrategy, hasStatus, ...row, ...admissionKind(group, plural, cel) };
+  const warnings = warningsOf(group, plural);
+  const strategy = {
+    ...defaultStrategy,
+    hasStatus,
+    ...(warnings && { warnings }),
+    ...row,
+    ...admissionKind(group, plural, cel),
+  };
   return withRules(strategy, rulesOf(group, plural));
 }
 

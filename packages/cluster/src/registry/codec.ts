@@ -28,8 +28,17 @@ export interface Codec {
   decode(body: Record<string, unknown>): Decoded;
   /** Fills in defaults; changes `object`. */
   applyDefaults(object: ApiObject): void;
-  /** What is wrong with the object's content, apart from metadata; `earlier` is that. `old` is there on updates. */
-  validate(object: ApiObject, old?: ApiObject, subresource?: string, earlier?: readonly FieldError[]): FieldError[];
+  /**
+   * What is wrong with the object's content, apart from metadata; `earlier` is that. `old` is there on updates, and
+   * `warn` is told what is forgiven because it was so before.
+   */
+  validate(
+    object: ApiObject,
+    old?: ApiObject,
+    subresource?: string,
+    earlier?: readonly FieldError[],
+    warn?: (text: string) => void,
+  ): FieldError[];
   /** A stored object as this version shows it. Never changes its argument. */
   fromStorage(stored: ApiObject): ApiObject;
   /** An object of this version as it is stored. */

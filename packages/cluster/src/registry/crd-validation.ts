@@ -74,10 +74,17 @@ export function validateNewCrd(object: ApiObject): FieldError[] {
 }
 
 /** What is worth telling about a definition that is right. */
-export function crdWarnings(object: ApiObject): string[] {
+export function crdWarnings(object: ApiObject, old?: ApiObject, subresource?: string): string[] {
+  if (subresource !== undefined) return [];
+  const known = old ? formatsOf(old) : new Set<string>();
+  const fresh = [...formatsOf(object)].filter((format) => !known.has(format));
+  return fresh.sort().map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function formatsOf(object: ApiObject): Set<string> {
   const formats = new Set<string>();
   for (const { schema } of asCrd(object).spec?.versions ?? []) collectFormats(schema?.openAPIV3Schema ?? {}, formats);
-  return [...formats].sort().map((format) => `unrecognized format ${JSON.stringify(format)}`);
+  return formats;
 }
 
 function collectFormats(schema: Schema, into: Set<string>): void {

@@ -76,7 +76,7 @@ export async function create(
     }
     strategy.prepareForCreate?.(fresh, strategyContext(backend, scope));
     await strategy.prepareValidation?.(fresh);
-    const inMeta = validateMeta(fresh.metadata, strategy.nameRule, resource.namespaced);
+    const inMeta = validateMeta(fresh.metadata, strategy, resource.namespaced);
     const errors = [
       ...inMeta,
       ...version.codec.validate(fresh, undefined, undefined, inMeta),

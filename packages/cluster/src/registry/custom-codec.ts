@@ -108,11 +108,12 @@ export class CustomCodec implements Codec {
     old?: ApiObject,
     subresource?: string,
     earlier: readonly RegistryError[] = [],
+    warn: (text: string) => void = () => {},
   ): FieldError[] {
     const errors = subresource === "status" ? this.#checkStatus(object, old) : this.#checkAll(object, old);
     errors.sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
     const before = earlier.filter((error): error is FieldError => error.type !== "NotFound");
-    if (this.#hasRules) errors.push(...this.#checkRules(object, old, [...before, ...errors]));
+    if (this.#hasRules) errors.push(...this.#checkRules(object, old, [...before, ...errors], warn));
     return errors;
   }
 
@@ -129,7 +130,12 @@ export class CustomCodec implements Codec {
     return validateValue(object.status, schema, { path: "status", ...(old === undefined ? {} : { old: old.status }) });
   }
 
-  #checkRules(object: ApiObject, old: ApiObject | undefined, errors: readonly FieldError[]): FieldError[] {
+  #checkRules(
+    object: ApiObject,
+    old: ApiObject | undefined,
+    errors: readonly FieldError[],
+    warn: (text: string) => void,
+  ): FieldError[] {
     const blocked = rulesBlocked(errors);
     if (blocked) return [blocked];
     if (this.#rules === undefined) {
@@ -138,7 +144,7 @@ export class CustomCodec implements Codec {
         throw new Error(`the rules of ${this.#kind.kind} were never checked when it was defined`);
       this.#rules = compileRules(this.#kind.schema, engine);
     }
-    return evaluateRules(object, old, this.#rules);
+    return evaluateRules(object, old, this.#rules, "", (error) => warn(formatFieldError(error)));
   }
 
   fromStorage(stored: ApiObject): ApiObject {

@@ -6,6 +6,7 @@ import type { Crd, CrdVersion } from "./crd.ts";
 import { CustomCodec } from "./custom-codec.ts";
 import type { ApiObject } from "./object.ts";
 import { apiVersionOf, type Resource, type ResourceVersion, type Subresource } from "./resource.ts";
+import { finalizerWarnings } from "./rules/index.ts";
 import type { Schema } from "./schema/index.ts";
 import { defaultStrategy, type Strategy } from "./strategy.ts";
 import type { BuiltinTables } from "./typed-shape.ts";
@@ -53,6 +54,8 @@ function strategyOf(versions: readonly CrdVersion[]): Strategy {
     tracksGeneration: true,
     hasStatus: versions.some((version) => version.subresources?.status !== undefined),
     ownFieldLabels: true,
+    anyFinalizer: true,
+    warnings: (object, old, subresource) => (subresource === undefined ? finalizerWarnings(object, old) : []),
   };
 }
 

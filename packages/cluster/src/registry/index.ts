@@ -94,7 +94,7 @@ export {
   storeKey,
 } from "./resource.ts";
 export { decodeScale, hasReplicas, type Scale, toScale, withScale } from "./scale.ts";
-export type { CelCompilation, CelEngine } from "./schema/index.ts";
+export { type CelCompilation, type CelEngine, inlineSchema, type Schema } from "./schema/index.ts";
 export { parseSelection, type Selection, selects } from "./select.ts";
 export { subresourceEndpoint } from "./subresource-endpoint.ts";
 export {

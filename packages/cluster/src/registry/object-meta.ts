@@ -9,6 +9,7 @@ import {
 } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, IMMUTABLE, invalidValue, required, tooLongValue } from "./fields.ts";
 import type { ApiMeta, ApiObject } from "./object.ts";
+import type { Strategy } from "./strategy.ts";
 
 /** How the names of a kind look. */
 export type NameRule = "subdomain" | "label" | "label1035" | "pathSegment";
@@ -36,7 +37,11 @@ const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(["foregroundDeletion", 
 const ANNOTATIONS_LIMIT = 256 * 1_024;
 
 /** What is wrong with the metadata of an object that is about to be created or updated. */
-export function validateMeta(meta: ApiMeta, rule: NameRule, namespaced: boolean): FieldError[] {
+export function validateMeta(
+  meta: ApiMeta,
+  { nameRule: rule, anyFinalizer }: Pick<Strategy, "nameRule" | "anyFinalizer">,
+  namespaced: boolean,
+): FieldError[] {
   const errors: FieldError[] = [];
   if (meta.generateName !== undefined && meta.generateName !== "") {
     // The generated part ends the name, so that a dash at the end of the base is fine.
@@ -68,7 +73,7 @@ export function validateMeta(meta: ApiMeta, rule: NameRule, namespaced: boolean)
       errors.push(invalidValue("metadata.finalizers", finalizer, text));
     }
   }
-  for (const [i, finalizer] of finalizers.entries()) {
+  for (const [i, finalizer] of anyFinalizer ? [] : finalizers.entries()) {
     if (finalizer.includes("/") || STANDARD_FINALIZERS.has(finalizer)) continue;
     const text = "name is neither a standard finalizer name nor is it fully qualified";
     errors.push(invalidValue(`metadata.finalizers[${i}]`, finalizer, text));

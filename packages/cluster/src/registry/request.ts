@@ -66,12 +66,13 @@ export interface ParsedBody {
   readonly text: string;
 }
 
-export function strategyContext(backend: Backend, { user }: Pick<Scope, "user">): StrategyContext {
+export function strategyContext(backend: Backend, { user, warn }: Pick<Scope, "user" | "warn">): StrategyContext {
   const { store } = backend;
   return {
     now: backend.clock.now(),
     random: backend.random,
     user,
+    warn,
     allocateClusterIp: backend.allocateClusterIp,
     serviceRanges: () => serviceRanges(store),
     usesNodePort: (port) => store.list("services").some(({ object }) => hasNodePort(objectAt(object, "spec"), port)),

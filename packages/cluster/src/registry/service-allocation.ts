@@ -263,5 +263,7 @@ function dropUnused(object: ApiObject, spec: Fields, before: Fields): void {
     for (const key of ["allocateLoadBalancerNodePorts", "loadBalancerClass"]) if (unchanged(key)) delete spec[key];
   }
   if (isExternal(before) && !isExternal(spec) && unchanged("externalTrafficPolicy")) delete spec.externalTrafficPolicy;
-  if (spec.type !== "LoadBalancer" && isRecord(object.status)) object.status = { ...object.status, loadBalancer: {} };
+  // Only with the type: who writes the status of another one is refused, and should know why.
+  const isOver = before.type === "LoadBalancer" && spec.type !== "LoadBalancer";
+  if (isOver && isRecord(object.status)) object.status = { ...object.status, loadBalancer: {} };
 }

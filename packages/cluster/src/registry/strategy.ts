@@ -9,6 +9,8 @@ export interface StrategyContext {
   readonly random: () => number;
   /** Who writes. */
   readonly user: RequestUser;
+  /** Tells the writer something about what is changed here. */
+  readonly warn: (text: string) => void;
   /** The next free address for a Service, or undefined when `wanted` is taken. */
   readonly allocateClusterIp: (wanted: string | undefined) => string | undefined;
   /** The ranges that Services get their addresses from, where the cluster tells them. */
@@ -20,6 +22,8 @@ export interface StrategyContext {
 /** How the objects of one kind behave, beyond what all kinds have in common. A kind is a row of these. */
 export interface Strategy {
   readonly nameRule: NameRule;
+  /** Names of finalizers need no domain. */
+  readonly anyFinalizer?: boolean;
   /** Kept out of the cache of watches, so that the storage itself says what is too old. */
   readonly uncached?: boolean;
   /** The group that errors name, where it is not that of the kind. */
@@ -53,8 +57,8 @@ export interface Strategy {
   /** Gets ready to validate an object, where that takes something that is loaded on first use. */
   readonly prepareValidation?: (object: ApiObject) => Promise<void>;
   readonly validate?: (object: ApiObject, subresource?: string) => FieldError[];
-  /** What its creator should know although it is no mistake. */
-  readonly warnings?: (object: ApiObject) => string[];
+  /** What its writer should know although it is no mistake; `old` is there on updates. */
+  readonly warnings?: (object: ApiObject, old?: ApiObject, subresource?: string) => string[];
   /** What only a new object must comply with. */
   readonly validateCreate?: (object: ApiObject) => FieldError[];
   readonly validateUpdate?: (object: ApiObject, old: ApiObject, subresource?: string) => FieldError[];

@@ -123,7 +123,8 @@ async function tryUpdate(
   const warning = dropDuplicateOwners(fresh.metadata);
   if (warning !== undefined) scope.warn(warning);
   await resource.strategy.prepareValidation?.(fresh);
-  validate(target, fresh, old);
+  validate(target, fresh, old, scope.warn);
+  for (const text of resource.strategy.warnings?.(fresh, old, target.subresource) ?? []) scope.warn(text);
   // Who insists on no version writes over the one that is there.
   fresh.metadata.resourceVersion ||= stored.metadata.resourceVersion;
   if (!options.admitted) await admission.validate({ ...attributes, object: fresh });
@@ -268,16 +269,16 @@ function contentChanged(fresh: ApiObject, old: ApiObject): boolean {
   return false;
 }
 
-function validate(target: Target, fresh: ApiObject, old: ApiObject): void {
+function validate(target: Target, fresh: ApiObject, old: ApiObject, warn: Scope["warn"]): void {
   const { resource, version } = target.endpoint;
   const metaUpdate = validateMetaUpdate(fresh, old);
-  const inMeta = validateMeta(fresh.metadata, resource.strategy.nameRule, resource.namespaced);
+  const inMeta = validateMeta(fresh.metadata, resource.strategy, resource.namespaced);
   const errors = [
     ...inMeta,
     ...metaUpdate,
     // A real server checks this once for all kinds and once for each, and tells both.
     ...metaUpdate,
-    ...version.codec.validate(fresh, old, target.subresource, [...inMeta, ...metaUpdate]),
+    ...version.codec.validate(fresh, old, target.subresource, [...inMeta, ...metaUpdate], warn),
     ...(resource.strategy.validate?.(fresh, target.subresource) ?? []),
     ...(resource.strategy.validateUpdate?.(fresh, old, target.subresource) ?? []),
   ];

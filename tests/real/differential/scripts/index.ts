@@ -15,12 +15,15 @@ import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
 import { paths } from "./paths.ts";
 import { podRules } from "./pod-rules.ts";
+import { podSecurity } from "./pod-security.ts";
+import { ratcheting } from "./ratcheting.ts";
 import { accessControl } from "./rbac.ts";
 import { spoiltNetwork } from "./spoilt-network.ts";
 import { spoiltPolicy } from "./spoilt-policy.ts";
 import { spoiltStorage } from "./spoilt-storage.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
+import { warnings } from "./warnings.ts";
 import { watches } from "./watches.ts";
 import { workloadRules } from "./workload-rules.ts";
 import { yaml } from "./yaml.ts";
@@ -53,6 +56,9 @@ export const scripts: readonly Script[] = [
   policies,
   limits,
   ...podRules,
+  podSecurity,
+  warnings,
+  ratcheting,
   ...workloadRules,
   yaml,
   // Last, because it forgets what the others did.

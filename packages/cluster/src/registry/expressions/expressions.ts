@@ -1,7 +1,7 @@
 import type { RequestUser } from "../admission-hooks.ts";
 import type { CelSlot } from "../cel.ts";
 import { isRecord } from "../object.ts";
-import type { CelCompilation, CelEngine } from "../schema/index.ts";
+import type { CelCompilation, CelEngine, Schema } from "../schema/index.ts";
 import { addAccessLibrary } from "./access-library.ts";
 import { addPatchTypes, rewriteLiterals } from "./patch-types.ts";
 
@@ -127,6 +127,12 @@ const TYPES: readonly (readonly [name: string, ctor: new () => object, fields: R
   ],
 ];
 
+/** The schemas of what an expression sees, where they are known. */
+export interface SeenSchemas {
+  readonly object: Schema;
+  readonly params?: Schema | undefined;
+}
+
 /** Compiles the expressions of webhooks and policies. */
 export class Expressions {
   readonly #engine: CelEngine;
@@ -138,13 +144,43 @@ export class Expressions {
     this.#engine = engine;
     this.#access = access;
     this.#base = engine.environment();
-    for (const [name, ctor, fields] of TYPES) this.#base.registerType(name, { ctor, fields });
-    addAccessLibrary(this.#base);
-    this.#base
-      .registerVariable("object", "dyn")
-      .registerVariable("oldObject", "dyn")
-      .registerVariable("request", "kubernetes.AdmissionRequest")
-      .registerVariable("namespaceObject", "kubernetes.Namespace");
+    addKnown(this.#base);
+    this.#base.registerVariable("object", "dyn").registerVariable("oldObject", "dyn");
+  }
+
+  /**
+   * Prepares to look for mistakes in expressions about objects of one kind, which would otherwise show when one is
+   * written. The answer is what is wrong with an expression, undefined when nothing is.
+   */
+  checkerOf(
+    { object, params }: SeenSchemas,
+    hasParams: boolean,
+    variables: readonly { readonly name: string; readonly expression: string }[],
+  ): (expression: string) => string | undefined {
+    const environment = this.#engine.environment();
+    addKnown(environment);
+    const type = this.#engine.declare(environment, object, "Object") ?? "dyn";
+    environment.registerVariable("object", type).registerVariable("oldObject", type);
+    environment.registerVariable("authorizer", "kubernetes.authorization.Authorizer");
+    if (hasParams) {
+      const declared = params && this.#engine.declare(environment, params, "Params");
+      environment.registerVariable("params", declared ?? "dyn");
+    }
+    const composed: Record<string, string> = {};
+    const withVariables = (): Environment => {
+      const copy = environment.clone();
+      copy.registerType("kubernetes.variables", { ctor: Variables, fields: { ...composed } });
+      return copy.registerVariable("variables", "kubernetes.variables");
+    };
+    for (const { name, expression } of variables) {
+      const compiled = this.#engine.compileIn(withVariables(), expression);
+      composed[name] = "error" in compiled ? "dyn" : compiled.type;
+    }
+    const all = withVariables();
+    return (expression) => {
+      const compiled = this.#engine.compileIn(all, expression);
+      return "error" in compiled ? compiled.error : undefined;
+    };
   }
 
   static async load({ cel, access }: ExpressionOptions): Promise<Expressions> {
@@ -175,6 +211,15 @@ export class Expressions {
     if (allowed.length > 0 && !allowed.includes(compiled.type)) return { error: wrongType(allowed, compiled.type) };
     return compiled;
   }
+}
+
+/** Types and variables that every expression may name. */
+function addKnown(environment: Environment): void {
+  for (const [name, ctor, fields] of TYPES) environment.registerType(name, { ctor, fields });
+  addAccessLibrary(environment);
+  environment
+    .registerVariable("request", "kubernetes.AdmissionRequest")
+    .registerVariable("namespaceObject", "kubernetes.Namespace");
 }
 
 function wrongType(allowed: readonly string[], found: string): string {

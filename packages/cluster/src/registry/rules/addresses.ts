@@ -131,6 +131,11 @@ function masked(bytes: readonly number[], prefix: number): number[] {
   });
 }
 
+/** The first address of a range. */
+export function networkOf({ address, prefix }: Range): Address {
+  return { ...address, bytes: masked(address.bytes, prefix) };
+}
+
 /** Whether no bit beyond the prefix is set. */
 function isNetwork({ address, prefix }: Range): boolean {
   return masked(address.bytes, prefix).every((byte, i) => byte === address.bytes[i]);

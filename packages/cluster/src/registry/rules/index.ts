@@ -26,6 +26,9 @@ export { textOf, textsOf } from "./common.ts";
 export { roundResources, totals } from "./pod/index.ts";
 export { isExternal, needsHealthCheck } from "./service.ts";
 export { clusterAddressErrors, familyOf } from "./service-addresses.ts";
+export { adoptAppArmor } from "./warnings/app-armor.ts";
+export { finalizerWarnings } from "./warnings/finalizers.ts";
+export { warningsOf } from "./warnings/table.ts";
 
 /** What a kind checks beyond the types of its fields. */
 export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" | "validateUpdate"> {

@@ -26,8 +26,25 @@ function accessModeErrors(spec: Fields, path: string): FieldError[] {
 
 const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];
 
-export const volumeCreate = (object: ApiObject): FieldError[] =>
-  volumeSpecErrors(objectAt(object, "spec"), "spec", object.metadata.name ?? "", false);
+export const volumeCreate = (object: ApiObject): FieldError[] => [
+  ...volumeSpecErrors(objectAt(object, "spec"), "spec", object.metadata.name ?? "", false),
+  ...mountOptionErrors(object),
+];
+
+const MOUNT_OPTIONS = "volume.beta.kubernetes.io/mount-options";
+const MOUNTED = [
+  ...["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs"],
+  ...["azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"],
+];
+
+/** The older way to say how to mount is for the older kinds of volumes. */
+function mountOptionErrors({ metadata, spec }: ApiObject): FieldError[] {
+  const source = recordOf(spec);
+  if (!Object.hasOwn(metadata.annotations ?? {}, MOUNT_OPTIONS) || MOUNTED.some((key) => given(source[key]))) return [];
+  return [
+    forbiddenField(`metadata.annotations.${MOUNT_OPTIONS}`, "may not specify mount options for this volume type"),
+  ];
+}
 
 /** The spec of a volume, which is checked alike wherever it stands. */
 function volumeSpecErrors(spec: Fields, path: string, name: string, lenient: boolean): FieldError[] {
@@ -120,6 +137,7 @@ export function volumeUpdate(object: ApiObject, old: ApiObject, subresource?: st
     const text = "update from non-nil value to nil is forbidden";
     errors.push(forbiddenField("spec.volumeAttributesClassName", text));
   }
+  errors.push(...mountOptionErrors(object));
   return errors;
 }
 

@@ -3,7 +3,7 @@ import type { TypeError as CheckError, Environment, EvaluationError, Optional, P
 import { estimateCost } from "./cel-cost.ts";
 import { addKubernetesLibrary } from "./cel-library.ts";
 import { sizedType } from "./cel-sizes.ts";
-import { type CelType, celType } from "./cel-types.ts";
+import { type CelType, celType, type TypeRegistry } from "./cel-types.ts";
 import type { Schema } from "./types.ts";
 
 /** An expression that can be run, or why it cannot. */
@@ -34,6 +34,8 @@ export interface CelEngine {
   /** A world for expressions about other things than one schema: the caller adds its types and variables. */
   environment(): Environment;
   compileIn(environment: Environment, expression: string): CelCompilation;
+  /** Declares the types of a schema in a world; the name of the outermost, undefined when expressions cannot see it. */
+  declare(environment: Environment, schema: Schema, name: string): string | undefined;
 }
 
 /** Makes the engine. What it stands on is loaded with it. */
@@ -54,7 +56,24 @@ export async function createCelEngine(): Promise<CelEngine> {
     },
     environment: () => base.clone(),
     compileIn: compile,
+    declare: (environment, schema, name) => celType(schema, registryIn(environment, duration, name))?.name,
     scope: (schema, resourceRoot) => createScope(base, duration, schema, resourceRoot),
+  };
+}
+
+/** Declares the types of a schema; `prefix` tells them from those of another. */
+function registryIn(environment: Environment, duration: (text: string) => unknown, prefix: string): TypeRegistry {
+  let count = 0;
+  return {
+    declareObject(fields) {
+      // The engine tells object types apart by their class.
+      const ctor = class {};
+      const name = `${prefix}${++count}`;
+      environment.registerType(name, { ctor, fields: { ...fields } });
+      environment.registerOperator(`${name} == ${name}`, sameMembers);
+      return { name, create: () => new ctor() as Record<string, unknown> };
+    },
+    duration,
   };
 }
 
@@ -65,22 +84,7 @@ function createScope(
   resourceRoot: boolean,
 ): CelScope | undefined {
   const environment = base.clone();
-  let count = 0;
-  const type: CelType | undefined = celType(
-    schema,
-    {
-      declareObject(fields) {
-        // The engine tells object types apart by their class.
-        const ctor = class {};
-        const name = `Object${++count}`;
-        environment.registerType(name, { ctor, fields: { ...fields } });
-        environment.registerOperator(`${name} == ${name}`, sameMembers);
-        return { name, create: () => new ctor() as Record<string, unknown> };
-      },
-      duration,
-    },
-    resourceRoot,
-  );
+  const type: CelType | undefined = celType(schema, registryIn(environment, duration, "Object"), resourceRoot);
   if (!type) return undefined;
   environment.registerVariable("self", type.name);
   const transition = environment.clone().registerVariable("oldSelf", type.name);

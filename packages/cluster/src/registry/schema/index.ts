@@ -21,6 +21,7 @@ export {
 } from "./field-errors.ts";
 export { schemaFieldPath } from "./field-path.ts";
 export { isTextFormat } from "./formats.ts";
+export { inlineSchema } from "./inline.ts";
 export { listKey, validateLists } from "./lists.ts";
 export { type Pruned, type PruneOptions, prune } from "./prune.ts";
 export { type CompiledRules, checkRules, compileRules, evaluateRules, hasRules, rulesBlocked } from "./rules.ts";

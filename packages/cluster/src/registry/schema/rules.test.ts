@@ -206,6 +206,14 @@ describe("transitions", () => {
     ).toEqual(["parts[1]: Invalid value: shrunk"]);
   });
 
+  test("what is forgiven is told", () => {
+    const told: string[] = [];
+    const value = { spec: { size: 1, name: "a" } };
+    const compiled = compileRules(withRules({ rule: "self.size > 3", message: "too small" }), engine);
+    expect(evaluateRules(value, value, compiled, "", (error) => told.push(formatFieldError(error)))).toEqual([]);
+    expect(told).toEqual(["spec: Invalid value: too small"]);
+  });
+
   test("what did not change is forgiven, unless the rule compares", () => {
     const schema = withRules({ rule: "self.size > 3", message: "m" });
     expect(run(schema, { spec: { size: 1 }, other: 1 }, { spec: { size: 1 } })).toEqual([]);

@@ -92,17 +92,18 @@ export function rulesBlocked(errors: readonly FieldError[]): FieldError | undefi
 
 /**
  * Checks a value against compiled rules. `old` is the value that it replaces, undefined on creation; rules that do not
- * look at the old value are forgiven where nothing changed.
+ * look at the old value are forgiven where nothing changed, and `forgive` is told.
  */
 export function evaluateRules(
   value: unknown,
   old: unknown,
   compiled: CompiledRules | undefined,
   path = "",
+  forgive: (error: FieldError) => void = () => {},
 ): FieldError[] {
   const errors: FieldError[] = [];
   const current = old === undefined ? undefined : { value, old, root: true };
-  if (compiled) walk(value, old, compiled, path, { current, parent: undefined }, errors);
+  if (compiled) walk(value, old, compiled, path, { current, parent: undefined, forgive }, errors);
   return errors;
 }
 
@@ -111,10 +112,12 @@ interface Ratchet {
   readonly current: Correlation | undefined;
   /** The nearest value above that has an old one. */
   readonly parent: Correlation | undefined;
+  /** Told what would be a mistake, had it not been there before. */
+  readonly forgive: (error: FieldError) => void;
 }
 
 function below(ratchet: Ratchet, current: Correlation | undefined): Ratchet {
-  return { current, parent: ratchet.current ?? ratchet.parent };
+  return { current, parent: ratchet.current ?? ratchet.parent, forgive: ratchet.forgive };
 }
 
 function walk(
@@ -167,10 +170,12 @@ function run(value: unknown, old: unknown, node: CompiledRules, path: string, ra
       errors.push(invalid(path, type, describeFailure(error, rule)));
       continue;
     }
-    if (passed === true || (forgiven && !usesOldSelf)) continue;
+    if (passed === true) continue;
     const detail = messageOf(compiled, variables);
     const shown = type === "object" || type === "array" ? undefined : value;
-    errors.push(failure(childPath(path, compiled.fieldPath), shown, detail, rule.reason));
+    const error = failure(childPath(path, compiled.fieldPath), shown, detail, rule.reason);
+    if (forgiven && !usesOldSelf) ratchet.forgive(error);
+    else errors.push(error);
   }
   return errors;
 }

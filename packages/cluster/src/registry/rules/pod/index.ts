@@ -12,6 +12,7 @@ import { checkPodUpdate, checkVisitors } from "./update.ts";
 
 export { checkPodAnnotations } from "./annotations.ts";
 export * from "./check.ts";
+export { everyContainer } from "./containers.ts";
 export { roundResources, totals } from "./resources.ts";
 export { checkSelector, isEmptySelector, selectorText, selects } from "./selectors.ts";
 export { checkPodTemplate } from "./spec.ts";

@@ -1,0 +1,1 @@
+export { podSecurity } from "./plugin.ts";
