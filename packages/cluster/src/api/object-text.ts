@@ -1,5 +1,8 @@
 import { type ApiObject, type Endpoint, gvkOf, type Listing } from "../registry/index.ts";
 
+/** Objects that are written before others have their turn: some milliseconds of work. */
+const SLICE = 200;
+
 /**
  * The JSON of objects, written once: what is stored never changes, and is asked for again and again by lists and by
  * everybody who watches. An object that is gone takes its text with it.
@@ -15,6 +18,21 @@ export class ObjectTexts {
       this.#texts.set(object, text);
     }
     return text;
+  }
+
+  /**
+   * Writes many objects, and lets others in after each slice of them; {@link list} then finds them written. Undefined
+   * where they are few.
+   */
+  prepare(items: readonly object[], turn: () => Promise<void>): Promise<void> | undefined {
+    return items.length <= SLICE ? undefined : this.#prepare(items, turn);
+  }
+
+  async #prepare(items: readonly object[], turn: () => Promise<void>): Promise<void> {
+    for (const [at, item] of items.entries()) {
+      this.of(item);
+      if ((at + 1) % SLICE === 0) await turn();
+    }
   }
 
   /** An event of a watch. Most watchers are told the same, so it is kept as the bytes that go out. */

@@ -133,7 +133,11 @@ function selectionOf(call: ResourceCall): Selection {
 async function handleList(call: ResourceCall): Promise<ApiResponse> {
   const { backend, target, request, negotiated } = call;
   const listing = await list(backend, target.endpoint, selectionOf(call), listOptions(request.query));
-  if (isPlain(call)) return textualResponse(200, call.texts.list(target.endpoint, listing));
+  if (isPlain(call)) {
+    const preparing = call.texts.prepare(listing.items, () => backend.pace.turn());
+    if (preparing) await preparing;
+    return textualResponse(200, call.texts.list(target.endpoint, listing));
+  }
   const include = includeObjectOf(request);
   const { transformList } = await loadTransforms();
   return respondRaw(call, 200, transformList(target.endpoint, listing, negotiated, include, backend.clock.now()));

@@ -113,6 +113,11 @@ export class Pace {
     };
   }
 
+  /** For a request that takes long: resolves in the next turn of the event loop, whoever else waits. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.#options.defer(resolve));
+  }
+
   /** Work that is under way ends at its next piece; whoever waits is told so. */
   stop(): void {
     this.#stopped = true;

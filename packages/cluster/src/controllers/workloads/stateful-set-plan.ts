@@ -58,16 +58,22 @@ export function planStatefulSet(
     set.spec.podManagementPolicy === "Parallel"
       ? parallelMoves(set, ordinals, byOrdinal, revisions)
       : orderedMoves(set, ordinals, byOrdinal, revisions, now);
+  if (moves.more) return { ...moves, again: 0 };
   if (moves.create.length > 0 || moves.remove.length > 0 || moves.waits) return { ...moves, again };
   const replicas = ordinals.flatMap((ordinal) => byOrdinal.get(ordinal) ?? []);
   return { create: [], remove: planUpdate(set, replicas, revisions, now), again };
 }
+
+/** Making the pods takes time, and all of them are made before the first is created. */
+const BURST = 64;
 
 interface Moves {
   readonly create: readonly Pod[];
   readonly remove: readonly Pod[];
   /** Something that was begun is not done yet. */
   readonly waits: boolean;
+  /** There are more pods to create than one turn does. */
+  readonly more: boolean;
 }
 
 function orderedMoves(
@@ -77,7 +83,7 @@ function orderedMoves(
   revisions: Revisions,
   now: number,
 ): Moves {
-  const wait: Moves = { create: [], remove: [], waits: true };
+  const wait: Moves = { create: [], remove: [], waits: true, more: false };
   const unwell = (pod: Pod) => isDeleting(pod) || !isAvailable(pod, set.spec.minReadySeconds, now);
   for (const ordinal of ordinals) {
     const pod = pods.get(ordinal);
@@ -102,10 +108,12 @@ function parallelMoves(
 ): Moves {
   const known = ordinals.flatMap((ordinal) => pods.get(ordinal) ?? []);
   const ended = known.filter((pod) => isFinished(pod) && !isDeleting(pod));
+  const missing = ordinals.filter((ordinal) => !pods.has(ordinal));
   return {
-    create: ordinals.filter((ordinal) => !pods.has(ordinal)).map((ordinal) => newPod(set, ordinal, revisions)),
+    create: missing.slice(0, BURST).map((ordinal) => newPod(set, ordinal, revisions)),
     remove: [...ended, ...condemnedOf(set, pods).filter((pod) => !isDeleting(pod))],
     waits: false,
+    more: missing.length > BURST,
   };
 }
 
@@ -167,6 +175,7 @@ function statefulPod(set: StatefulSet, ordinal: number, template: PodTemplate, r
 export function claimsOf(set: StatefulSet, ordinal: number): Map<string, Claim> {
   const claims = (set.spec.volumeClaimTemplates ?? []).map((template) => {
     const { name = "", labels, annotations } = template.metadata ?? {};
+    // Nobody changes it: what is created is a copy.
     const claim = {
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",
@@ -178,7 +187,7 @@ export function claimsOf(set: StatefulSet, ordinal: number): Map<string, Claim> 
       },
       spec: template.spec,
     };
-    return [name, structuredClone(claim) as unknown as Claim] as const;
+    return [name, claim as unknown as Claim] as const;
   });
   return new Map(claims);
 }
