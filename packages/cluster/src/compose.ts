@@ -22,7 +22,7 @@ import {
   WorkloadControllers,
 } from "./controllers/index.ts";
 import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
-import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
+import { type Kubelet, PodKeepers, PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
 import {
   type Backend,
@@ -201,6 +201,7 @@ function chosenControllers(chosen: ControllerOptions, context: ControllerContext
     ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),
     ...(chosen.namespaces === false ? [] : [new NamespaceController(context, caPem)]),
     new WorkloadControllers(context, (workload) => chosen[workload] ?? workloadsOn),
+    new PodKeepers(context, chosen),
     ...(chosen.quotas === false ? [] : [new QuotaController(context)]),
   ];
 }
