@@ -125,7 +125,7 @@ export class Cluster implements AsyncDisposable {
 
   async #addNode(kubelet: KubeletMode | KubeletSettings, rbac: boolean): Promise<void> {
     const { access, context, controllers, programs, services, state } = this.#parts;
-    const { startNode, Scheduler, DisruptionController, PodCollector, TaintEviction } = await loadNode();
+    const { startNode, Scheduler, TaintEviction } = await loadNode();
     const node = startNode(kubelet, {
       context,
       name: this.#name,
@@ -137,13 +137,11 @@ export class Cluster implements AsyncDisposable {
       resolve: (...service) => services.resolve(...service),
     });
     state.kubelet = node;
-    // Budgets are about pods that run, and nodes that are gone about those that were there; where no pods run, all of
-    // them stay as they are written.
     const begin = (controller: Controller) => {
       controllers.push(controller);
       controller.start();
     };
-    for (const Pods of [DisruptionController, PodCollector, TaintEviction]) begin(new Pods(context));
+    begin(new TaintEviction(context));
     begin(node);
     await node.register();
     // Not before: pods that wait would be told that there are no nodes.

@@ -24,7 +24,7 @@ import {
   WorkloadControllers,
 } from "./controllers/index.ts";
 import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
-import { type Kubelet, PodPrograms } from "./kubelet/index.ts";
+import { type Kubelet, PodKeepers, PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
 import {
   type Backend,
@@ -215,6 +215,7 @@ function chosenControllers(
     ...(chosen.garbageCollection === false ? [] : [new GarbageCollector(context)]),
     ...(chosen.namespaces === false ? [] : [new NamespaceController(context, caPem)]),
     new WorkloadControllers(context, (workload) => chosen[workload] ?? workloadsOn),
+    new PodKeepers(context, chosen),
     ...(chosen.quotas === false ? [] : [new QuotaController(context)]),
     ...(chosen.policies === false ? [] : [new PolicyController(context, expressions)]),
   ];

@@ -1,10 +1,10 @@
 import type { Clock } from "@lotse/client/meta";
 import type { AccessControllers } from "./access/index.ts";
 import type { AdmissionPluginName } from "./admission/index.ts";
-import type { KubeletMode, KubeletSettings } from "./kubelet/index.ts";
+import type { KubeletMode, KubeletSettings, PodKeeperOptions } from "./kubelet/index.ts";
 
 /** Which controllers run. All do unless told otherwise. */
-export interface ControllerOptions extends AccessControllers {
+export interface ControllerOptions extends AccessControllers, PodKeeperOptions {
   /** All controllers of workloads, from `deployments` to `volumes`; what is said about a single one counts more. */
   readonly workloads?: boolean;
   /** Rolls Deployments out by means of ReplicaSets. */
@@ -149,6 +149,8 @@ const NO_CONTROLLERS: ControllerOptions = {
   namespaces: false,
   quotas: false,
   policies: false,
+  disruptionBudgets: false,
+  podCollection: false,
 };
 
 /** Which controllers shall run, also where all of them were switched off at once. */

@@ -88,7 +88,14 @@ export interface SessionProtocol {
   readonly name: string;
 }
 
-export type Session = CommandSession | ForwardSession;
+export type Session = CommandSession | ForwardSession | ReadSession;
+
+/** Bytes that only the server sends. */
+export interface ReadSession {
+  readonly type: "read";
+  /** Begins to write; the returned function stops it. */
+  readonly start: StreamResponse["start"];
+}
 
 /** A command whose streams are at the client. */
 export interface CommandSession {

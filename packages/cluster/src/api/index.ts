@@ -17,6 +17,7 @@ export type {
   CommandSession,
   ForwardSession,
   Headers,
+  ReadSession,
   ResetResponse,
   Session,
   SessionProtocol,

@@ -12,7 +12,14 @@ import {
   objectAt,
   StatusError,
 } from "../registry/index.ts";
-import { type ApiRequest, type ApiResponse, type Session, type SessionProtocol, textResponse } from "./exchange.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type ReadSession,
+  type Session,
+  type SessionProtocol,
+  textResponse,
+} from "./exchange.ts";
 import { isTrue } from "./request-info.ts";
 import { findObject, type ResourceCall } from "./resource-call.ts";
 
@@ -30,6 +37,8 @@ const COMMAND_SPDY = ["v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.
 const TUNNEL = "SPDY/3.1+portforward.k8s.io";
 const FORWARD_CHANNELS = [TUNNEL, ...COMMAND_CHANNELS.filter((name) => !name.startsWith("v5."))] as const;
 const FORWARD_SPDY = ["portforward.k8s.io"] as const;
+/** Plain bytes, or their base64 for those who can read texts only. */
+const READ_CHANNELS = ["binary.k8s.io", "base64.binary.k8s.io"] as const;
 
 /** `GET …/pods/NAME/log` */
 export function handleLog(call: ResourceCall): ApiResponse {
@@ -43,6 +52,15 @@ export function handleLog(call: ResourceCall): ApiResponse {
     return { type: "whole", status: 204, headers: { "cache-control": "no-cache, private" }, body: "" };
   }
   const log = nodeOf(call, pod).log(pod, container, flag(query, "previous"));
+  if (asksFor(call.request, "websocket")) {
+    const start: ReadSession["start"] = (sink) => {
+      if (selection.follow) return log.follow(selection, sink);
+      sink.write(log.text(selection));
+      sink.end();
+      return () => {};
+    };
+    return session(negotiateSession(call.request, READ_CHANNELS, []), { type: "read", start });
+  }
   const headers = { "content-type": "text/plain", "cache-control": "no-cache, private" };
   if (!selection.follow) return { type: "whole", status: 200, headers, body: log.text(selection) };
   return { type: "stream", status: 200, headers, start: (sink) => log.follow(selection, sink) };
@@ -145,19 +163,20 @@ export function nodeOf(call: ResourceCall, pod: ApiObject): NodePods {
   });
 }
 
-/** Which way of sharing the connection both sides know. */
-function negotiateSession(
-  { headers, method }: ApiRequest,
-  channels: readonly string[],
-  spdy: readonly string[],
-): SessionProtocol {
-  const upgrade = (headers.upgrade ?? "").toLowerCase();
+/** Whether a request wants the connection to speak another protocol. */
+function asksFor({ headers }: ApiRequest, protocol: string): boolean {
   const asks = /(^|[\s,])upgrade([\s,]|$)/i.test(headers.connection ?? "");
-  if (asks && upgrade === "websocket" && method === "GET") {
+  return asks && (headers.upgrade ?? "").toLowerCase() === protocol;
+}
+
+/** Which way of sharing the connection both sides know. */
+function negotiateSession(request: ApiRequest, channels: readonly string[], spdy: readonly string[]): SessionProtocol {
+  const { headers, method } = request;
+  if (asksFor(request, "websocket") && method === "GET") {
     const offered = list(headers["sec-websocket-protocol"]);
     return { carrier: "websocket", name: pick(offered, channels) };
   }
-  if (asks && upgrade === "spdy/3.1") {
+  if (asksFor(request, "spdy/3.1")) {
     const offered = list(headers["x-stream-protocol-version"]);
     return { carrier: "spdy", name: pick(offered, spdy) };
   }

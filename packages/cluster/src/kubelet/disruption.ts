@@ -5,6 +5,7 @@ import {
   fromStore,
   isRecord,
   listAt,
+  type OwnerReference,
   objectAt,
   StatusError,
   storeKey,
@@ -93,29 +94,48 @@ export class DisruptionController implements Controller {
     const disrupted = stillDisrupted(budget, pods, now);
     const next = Math.min(...Object.values(disrupted).map((time) => Date.parse(String(time)) + DELETION_TIMEOUT - now));
     if (Number.isFinite(next)) this.#queue.addAfter(key, next + 1);
-    return budgetStatus(budget, pods, disrupted, (pod) => this.#scaleOf(pod), now);
+    try {
+      return budgetStatus(budget, pods, disrupted, (pod) => this.#scaleOf(pod), now);
+    } catch (error) {
+      if (error instanceof UnknownScale) return failedStatus(budget, error.message, now);
+      throw error;
+    }
   }
 
   #podsOf(budget: ApiObject): ApiObject[] {
     const selector = selectorOf(budget);
     if (!selector) return [];
-    return this.#index
-      .select(budget.metadata.namespace, selector)
-      .filter((pod) => !["Succeeded", "Failed"].includes(String(objectAt(pod, "status").phase)));
+    return this.#index.select(budget.metadata.namespace, selector);
   }
 
   /** The controller of a pod and how many pods it wants. */
   #scaleOf(pod: ApiObject): Scale | undefined {
-    const owner = pod.metadata.ownerReferences?.find((one) => one.controller === true);
-    if (!owner) return undefined;
+    const ref = ownerOf(pod);
+    if (!ref) return undefined;
+    const owner = this.#find(pod.metadata.namespace, ref);
+    const above = owner && ref.kind === "ReplicaSet" ? ownerOf(owner) : undefined;
+    // Of a Deployment there may be several ReplicaSets at a time, which are not more pods.
+    const scaled = (above?.kind === "Deployment" && this.#find(pod.metadata.namespace, above)) || owner;
+    const replicas = scaled && objectAt(scaled, "spec").replicas;
+    if (scaled && typeof replicas === "number") return { uid: scaled.metadata.uid, replicas };
+    throw new UnknownScale(`found no controllers for pod ${JSON.stringify(pod.metadata.name)}`);
+  }
+
+  #find(namespace: string | undefined, { apiVersion, kind, name, uid }: OwnerReference): ApiObject | undefined {
     const { catalog, store } = this.#context.backend;
-    const group = owner.apiVersion.includes("/") ? (owner.apiVersion.split("/")[0] as string) : "";
-    const resource = catalog.byKind(group, owner.kind);
-    const entry = resource && store.get(resource.table, storeKey(pod.metadata.namespace, owner.name));
-    const replicas = entry && objectAt(fromStore(entry.object), "spec").replicas;
-    return typeof replicas === "number" ? { uid: owner.uid, replicas } : undefined;
+    const group = apiVersion.includes("/") ? (apiVersion.split("/")[0] as string) : "";
+    const resource = catalog.byKind(group, kind);
+    const entry = resource && store.get(resource.table, storeKey(namespace, name));
+    const found = entry && fromStore(entry.object);
+    return found?.metadata.uid === uid ? found : undefined;
   }
 }
+
+/** Somebody owns a pod, and nobody can say how many of it there should be. */
+class UnknownScale extends Error {}
+
+const ownerOf = (object: ApiObject): OwnerReference | undefined =>
+  object.metadata.ownerReferences?.find((one) => one.controller === true);
 
 /** Undefined when it is missing or makes no sense; an empty one matches every pod of the namespace. */
 function selectorOf(budget: ApiObject): LabelSelector | undefined {
@@ -187,17 +207,30 @@ export function budgetStatus(
   };
 }
 
-function conditionsOf(budget: ApiObject, allowed: boolean, now: number): Fields[] {
+/** As nobody knows how many pods there should be, none may go. */
+function failedStatus(budget: ApiObject, message: string, now: number): Fields {
+  const status = objectAt(budget, "status");
+  const observed = typeof status.observedGeneration === "number" ? status.observedGeneration : 0;
+  const failure = { reason: "SyncFailed", message, observed };
+  return { ...status, disruptionsAllowed: 0, conditions: conditionsOf(budget, false, now, failure) };
+}
+
+function conditionsOf(
+  budget: ApiObject,
+  allowed: boolean,
+  now: number,
+  failure?: { readonly reason: string; readonly message: string; readonly observed: number },
+): Fields[] {
   const old = listAt(budget, "status", "conditions");
   const before = old.find(({ type }) => type === "DisruptionAllowed");
   const status = allowed ? "True" : "False";
   const condition = {
     type: "DisruptionAllowed",
     status,
-    observedGeneration: budget.metadata.generation ?? 0,
+    observedGeneration: failure?.observed ?? budget.metadata.generation ?? 0,
     lastTransitionTime: before?.status === status ? before.lastTransitionTime : timestamp(now),
-    reason: allowed ? "SufficientPods" : "InsufficientPods",
-    message: "",
+    reason: failure?.reason ?? (allowed ? "SufficientPods" : "InsufficientPods"),
+    message: failure?.message ?? "",
   };
   if (before && deepEqual(before, condition)) return old;
   return [...old.filter((one) => one !== before), condition];

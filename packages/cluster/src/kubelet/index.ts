@@ -2,6 +2,7 @@ export { BytePipe, type ByteSink, type ByteSource, connectionPair, type PodConne
 export type { Kubelet, KubeletOptions, NodePods } from "./kubelet.ts";
 export type { ContainerLog, LogSelection, LogStream } from "./log.ts";
 export type { NodeFacts } from "./node.ts";
+export { type PodKeeperOptions, PodKeepers } from "./pod-keepers.ts";
 export type { KubeletMode, KubeletSettings } from "./process-node.ts";
 export type { ImageCommands } from "./process-runtime.ts";
 export {
@@ -23,13 +24,10 @@ export type { VolumeFile } from "./volume-files.ts";
 
 /** What makes a node; loaded by clusters that have one. */
 export const loadNode = async () => {
-  const [{ startNode }, { Scheduler }, { DisruptionController }, { PodCollector }, { TaintEviction }] =
-    await Promise.all([
-      import("./process-node.ts"),
-      import("./scheduler.ts"),
-      import("./disruption.ts"),
-      import("./pod-collector.ts"),
-      import("./taint-eviction.ts"),
-    ]);
-  return { startNode, Scheduler, DisruptionController, PodCollector, TaintEviction };
+  const [{ startNode }, { Scheduler }, { TaintEviction }] = await Promise.all([
+    import("./process-node.ts"),
+    import("./scheduler.ts"),
+    import("./taint-eviction.ts"),
+  ]);
+  return { startNode, Scheduler, TaintEviction };
 };

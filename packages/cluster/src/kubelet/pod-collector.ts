@@ -1,33 +1,36 @@
 import { type Controller, type ControllerContext, WorkQueue } from "../controllers/index.ts";
-import {
-  type ApiObject,
-  fromStore,
-  listAt,
-  objectAt,
-  remove,
-  StatusError,
-  storeKey,
-  type Target,
-  timestamp,
-  update,
-} from "../registry/index.ts";
+import { type ApiObject, fromStore, objectAt } from "../registry/index.ts";
+import { NodeDesk } from "./node-desk.ts";
+import { disruptedPod } from "./status.ts";
 
 /** A node that was away this long will not come back to its pods. */
 const QUARANTINE_MS = 40_000;
-const WRITE = { dryRun: false, fieldManager: "kube-controller-manager", fieldValidation: "Ignore" } as const;
-const REASON = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" } as const;
+/** How long others have for what they leave to this one in the end. */
+const PATIENCE_MS = 20_000;
+/** So many pods that have ended are kept. */
+const KEPT = 12_500;
+const TERMINATED = "terminated";
 
-/** Deletes pods whose node is gone: nobody else is left who could say that they have ended. */
+/**
+ * Deletes pods that nobody else will: those whose node is gone, those that were deleted before any node had them and are
+ * still there, and the oldest of those that have ended when they are too many.
+ */
 export class PodCollector implements Controller {
   readonly #context: ControllerContext;
-  /** By the names of nodes. */
+  readonly #desk: NodeDesk;
+  readonly #kept: number;
+  /** By `node/NAME`, `pod/KEY` and `terminated`. */
   readonly #queue: WorkQueue;
-  readonly #watched = new Set<string>();
+  readonly #waiting = new Set<string>();
+  readonly #terminated = new Set<string>();
   #stopWatching: (() => void)[] = [];
 
-  constructor(context: ControllerContext) {
+  /** `kept`: how many pods that have ended may stay. */
+  constructor(context: ControllerContext, kept = KEPT) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (node) => this.#collect(node));
+    this.#kept = kept;
+    this.#desk = new NodeDesk(context, "kube-controller-manager");
+    this.#queue = new WorkQueue(context.backend, (key) => this.#collect(key));
   }
 
   get idle(): boolean {
@@ -37,72 +40,101 @@ export class PodCollector implements Controller {
   start(): void {
     const { store } = this.#context.backend;
     this.#stopWatching = [
-      store.watch("pods", store.revision, ({ type, object }) => {
-        if (type !== "deleted") this.#suspect(nodeOf(fromStore(object)));
+      store.watch("pods", store.revision, ({ type, key, object }) => {
+        if (type === "deleted") this.#terminated.delete(key);
+        else this.#see(key, fromStore(object));
       }),
       store.watch("nodes", store.revision, ({ type, key }) => {
         if (type === "deleted") this.#suspect(key);
       }),
     ];
-    for (const { object } of store.list("pods")) this.#suspect(nodeOf(fromStore(object)));
+    for (const { key, object } of store.list("pods")) this.#see(key, fromStore(object));
   }
 
   stop(): void {
+    this.#desk.close();
     for (const stop of this.#stopWatching) stop();
     this.#queue.stop();
   }
 
+  #see(key: string, pod: ApiObject): void {
+    this.#suspect(nodeOf(pod));
+    if (hasEnded(pod)) {
+      this.#terminated.add(key);
+      if (this.#terminated.size > this.#kept) this.#later(TERMINATED, PATIENCE_MS);
+    } else if (isLeftOver(pod)) this.#later(`pod/${key}`, PATIENCE_MS);
+  }
+
   #suspect(node: string): void {
-    if (node === "" || this.#watched.has(node) || this.#isThere(node)) return;
-    this.#watched.add(node);
-    this.#queue.addAfter(node, QUARANTINE_MS);
+    if (node !== "" && !this.#isThere(node)) this.#later(`node/${node}`, QUARANTINE_MS);
+  }
+
+  #later(what: string, ms: number): void {
+    if (this.#waiting.has(what)) return;
+    this.#waiting.add(what);
+    this.#queue.addAfter(what, ms);
   }
 
   #isThere(node: string): boolean {
     return this.#context.backend.store.get("nodes", node) !== undefined;
   }
 
-  async #collect(node: string): Promise<void> {
-    this.#watched.delete(node);
+  async #collect(what: string): Promise<void> {
+    this.#waiting.delete(what);
+    if (what === TERMINATED) return this.#collectTerminated();
+    const name = what.slice(what.indexOf("/") + 1);
+    if (what.startsWith("node/")) return this.#collectNode(name);
+    const pod = this.#podAt(name);
+    if (pod && isLeftOver(pod)) await this.#delete(pod);
+  }
+
+  async #collectNode(node: string): Promise<void> {
     if (this.#isThere(node)) return;
     for (const { object } of this.#context.backend.store.list("pods")) {
       const pod = fromStore(object);
-      if (nodeOf(pod) !== node) continue;
-      const rest = this.#context.backend.pace.rest();
-      if (rest) await rest;
-      await this.#delete(pod);
+      if (nodeOf(pod) === node) await this.#delete(pod, "PodGC: node no longer exists");
     }
   }
 
-  async #delete({ metadata: { namespace, name, uid } }: ApiObject): Promise<void> {
-    const { backend, scope } = this.#context;
-    const endpoint = backend.catalog.storage("", "pods");
-    if (!endpoint) return;
-    const target: Target = { endpoint, namespace, name, subresource: undefined };
-    const now = backend.clock.now();
-    try {
-      if (!backend.store.get("pods", storeKey(namespace, name))) return;
-      await update(backend, scope, { ...target, subresource: "status" }, WRITE, {
-        by: "patch",
-        tracked: false,
-        next: (pod) => structuredClone({ ...pod, status: failed(pod, now) }),
-      });
-      await remove(backend, scope, target, { gracePeriodSeconds: 0, preconditions: { uid }, dryRun: false });
-    } catch (error) {
-      // Somebody else was quicker, which is what was wanted.
-      if (!(error instanceof StatusError && (error.code === 404 || error.code === 409))) throw error;
-    }
+  async #collectTerminated(): Promise<void> {
+    const pods = [...this.#terminated].flatMap((key) => this.#podAt(key) ?? []);
+    for (const pod of pods.sort(dispensableFirst).slice(0, Math.max(0, pods.length - this.#kept)))
+      await this.#delete(pod);
+  }
+
+  #podAt(key: string): ApiObject | undefined {
+    const entry = this.#context.backend.store.get("pods", key);
+    return entry && fromStore(entry.object);
+  }
+
+  /** One that has not ended yet has failed. */
+  async #delete(pod: ApiObject, because?: string): Promise<void> {
+    const { namespace, name, uid } = pod.metadata;
+    const which = { table: "pods", namespace, name };
+    const now = this.#context.backend.clock.now();
+    await this.#desk.change({ ...which, subresource: "status" }, (current) => {
+      if (current.metadata.uid !== uid || hasEnded(current)) return current;
+      const told = because === undefined ? current : disruptedPod(current, "DeletionByPodGC", because, now);
+      return { ...told, status: { ...objectAt(told, "status"), phase: "Failed" } };
+    });
+    await this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } });
   }
 }
 
 const nodeOf = (pod: ApiObject): string => String(objectAt(pod, "spec").nodeName ?? "");
 
-/** The status of a pod that ends with its node. One that has ended before keeps how it did. */
-function failed(pod: ApiObject, now: number): Record<string, unknown> {
-  const status = objectAt(pod, "status");
-  if (status.phase === "Succeeded" || status.phase === "Failed") return status;
-  const others = listAt(pod, "status", "conditions").filter(({ type }) => type !== "DisruptionTarget");
-  const disrupted = { type: "DisruptionTarget", status: "True", ...REASON };
-  const conditions = [...others, { ...disrupted, lastProbeTime: null, lastTransitionTime: timestamp(now) }];
-  return { ...status, phase: "Failed", conditions };
+function hasEnded(pod: ApiObject): boolean {
+  const { phase } = objectAt(pod, "status");
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+/** Whether it was deleted before a node had it, and something holds it still. */
+const isLeftOver = (pod: ApiObject): boolean =>
+  pod.metadata.deletionTimestamp !== undefined && nodeOf(pod) === "" && !hasEnded(pod);
+
+/** Evicted ones first, then the oldest. */
+function dispensableFirst(a: ApiObject, b: ApiObject): number {
+  const evicted = (pod: ApiObject) => (objectAt(pod, "status").reason === "Evicted" ? 0 : 1);
+  const made = ({ metadata }: ApiObject) => `${metadata.creationTimestamp} ${metadata.name}`;
+  return evicted(a) - evicted(b) || (made(a) < made(b) ? -1 : 1);
 }

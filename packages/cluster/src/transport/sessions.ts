@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { SessionResponse } from "../api/index.ts";
 import { serveCommandChannels, serveForwardChannels } from "./channels.ts";
+import { serveReader } from "./reader.ts";
 import { SpdyConnection } from "./spdy.ts";
 import { serveCommandStreams, serveForwardStreams } from "./spdy-sessions.ts";
 import { acceptKey, WebSocketPeer, writeTo } from "./websocket.ts";
@@ -31,6 +32,7 @@ async function overWebSocket(answer: SessionResponse, request: IncomingMessage, 
     ...(protocol.name === "" ? {} : { "Sec-WebSocket-Protocol": protocol.name }),
   });
   const peer = new WebSocketPeer(socket);
+  if (session.type === "read") return serveReader(peer, session, protocol.name);
   if (session.type === "command") return serveCommandChannels(peer, session, protocol.name);
   if (protocol.name !== TUNNEL) return serveForwardChannels(peer, session, protocol.name);
   const connection = new SpdyConnection(peer.messages(), {
@@ -46,6 +48,7 @@ async function overSpdy(answer: SessionResponse, socket: Duplex): Promise<void> 
     Upgrade: "SPDY/3.1",
     ...(protocol.name === "" ? {} : { "X-Stream-Protocol-Version": protocol.name }),
   });
+  if (session.type === "read") throw new Error("what is only read is not sent in several streams");
   const connection = new SpdyConnection(socket as AsyncIterable<Uint8Array>, {
     write: (bytes) => writeTo(socket, [bytes]),
     end: () => void socket.end(),
