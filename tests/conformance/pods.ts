@@ -1,5 +1,6 @@
 // What the suite's containers do, as far as their command lines say it: simulated pods are told so as in any test.
 import type { Cluster, SimulatedPod, SimulatedRun } from "@lotse/cluster";
+import { serveWebhook } from "./webhooks.ts";
 
 interface Container {
   readonly name: string;
@@ -13,6 +14,11 @@ export type Script = (run: SimulatedRun) => number | Promise<number>;
 
 /** Lets containers run on and end as their commands say, where this file knows them; others only run. */
 export function programPods(cluster: Cluster): void {
+  // Nothing that is asked to end is gone at once, and some specs look in between.
+  cluster.pods.program(() => true, { stopDelay: "1s" });
+  cluster.pods.program((pod) => containersOf(pod).some((one) => WEBHOOKS.has(wordsOf(one)[0] ?? "")), {
+    run: (run) => (WEBHOOKS.has(run.command[0] ?? "") ? serveWebhook(cluster, run) : undefined),
+  });
   const markers = new Set<string>();
   const known = (container: Container) => scriptOf(container, wordsOf(container), markers) !== undefined;
   cluster.pods.program((pod) => containersOf(pod).some(known), {
@@ -23,6 +29,8 @@ export function programPods(cluster: Cluster): void {
     },
   });
 }
+
+const WEBHOOKS: ReadonlySet<string> = new Set(["webhook", "crd-conversion-webhook"]);
 
 const isInit = ({ pod, container }: SimulatedRun): boolean =>
   ((pod.body.spec as { initContainers?: readonly Container[] }).initContainers ?? []).some(
