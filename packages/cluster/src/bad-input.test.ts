@@ -140,7 +140,7 @@ describe("bodies", () => {
       expect(stored.text).toContain(`"${key}":`);
     const patch = '{"spec":{"__proto__":{"more":1}}}';
     const merged = await call(cluster, "PATCH", `${WIDGETS}/proto`, { type: MERGE, body: patch });
-    expect(merged.text).toContain('"__proto__":{"polluted":"yes","more":1}');
+    expect(merged.text).toContain('"__proto__":{"more":1,"polluted":"yes"}');
     const applied = await call(cluster, "PATCH", `${WIDGETS}/applied?fieldManager=me`, {
       type: APPLY,
       body: plain.replace('"name":"proto"', '"name":"applied"'),

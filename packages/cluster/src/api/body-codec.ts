@@ -8,9 +8,8 @@ import {
   unsupportedMediaType,
 } from "../registry/index.ts";
 import { JsonTextError, parseJson } from "./json-text.ts";
-import { parseMediaType } from "./negotiate.ts";
+import { PROTOBUF, parseMediaType } from "./negotiate.ts";
 
-export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const READ_TYPES = ["application/json", "application/yaml", PROTOBUF];
 
 /** Turns a protobuf body into what its JSON would be. Throws when it cannot. */

@@ -1,4 +1,5 @@
-import type { ApiRequest, Headers, WholeResponse } from "./exchange.ts";
+import type { ApiRequest, BytesResponse, Headers, WholeResponse } from "./exchange.ts";
+import { PROTOBUF } from "./negotiate.ts";
 import { isTrue } from "./request-info.ts";
 
 /** How answers to one request are written. */
@@ -41,6 +42,12 @@ export async function yamlResponse(status: number, value: unknown, headers: Head
   const { dump } = await import("js-yaml");
   const body = dump(value, { sortKeys: true, seqNoIndent: true, quoteStyle: "double", lineWidth: -1, noRefs: true });
   const type = { "content-type": "application/yaml", "cache-control": "no-cache, private" };
+  return { type: "whole", status, headers: { ...type, ...headers }, body };
+}
+
+/** An answer whose bytes are there already. */
+export function protobufResponse(status: number, body: Uint8Array, headers: Headers = {}): BytesResponse {
+  const type = { "content-type": PROTOBUF, "cache-control": "no-cache, private" };
   return { type: "whole", status, headers: { ...type, ...headers }, body };
 }
 

@@ -1,5 +1,8 @@
 import { StatusError } from "../registry/index.ts";
 
+/** The media type of protobuf in requests and answers. */
+export const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
 /** One entry of an Accept header. */
 export interface Accepted {
   readonly type: string;
@@ -27,7 +30,7 @@ export function parseMediaType(text: string): Accepted {
 
 /** How an answer is written, and into what its objects are turned before. */
 export interface Negotiated {
-  readonly format: "json" | "yaml";
+  readonly format: "json" | "yaml" | "protobuf";
   readonly as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
   /** The version of `meta.k8s.io` for transforms. */
   readonly metaVersion: string;
@@ -58,10 +61,14 @@ export function notAcceptable(header: string, document?: readonly string[]): Sta
 
 const TRANSFORMS: ReadonlySet<string> = new Set(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]);
 
+/** Protobuf knows built-in kinds, and of all others their metadata. */
+export type InProtobuf = "objects" | "metadata";
+
 /** The first acceptable way to answer, or undefined: then nothing that the client takes can be made. */
-export function negotiate(header: string | undefined): Negotiated | undefined {
+export function negotiate(header: string | undefined, inProtobuf: InProtobuf = "metadata"): Negotiated | undefined {
   for (const { type, params } of parseAccept(header)) {
-    const format = formatOf(type);
+    const protobuf = type === PROTOBUF && hasProtobuf(params.as, inProtobuf);
+    const format = protobuf ? "protobuf" : formatOf(type);
     if (format === undefined) continue;
     const transform = params.as;
     if (transform === undefined) return { format, as: "object", metaVersion: "v1" };
@@ -73,7 +80,12 @@ export function negotiate(header: string | undefined): Negotiated | undefined {
   return undefined;
 }
 
-function formatOf(type: string): Negotiated["format"] | undefined {
+/** Tables have no form in protobuf. */
+function hasProtobuf(transform: string | undefined, inProtobuf: InProtobuf): boolean {
+  return transform === undefined ? inProtobuf === "objects" : transform !== "Table";
+}
+
+function formatOf(type: string): "json" | "yaml" | undefined {
   switch (type) {
     case "application/json":
     case "*/*":

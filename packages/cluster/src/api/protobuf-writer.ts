@@ -5,7 +5,7 @@ export class ProtobufWriter {
   #buffer = new Uint8Array(256);
   #length = 0;
 
-  /** A number that is not negative; also a truth value. */
+  /** A whole number; also a truth value. */
   varint(field: number, value: number): void {
     this.#tag(field, 0);
     this.#number(value);
@@ -19,27 +19,28 @@ export class ProtobufWriter {
   }
 
   text(field: number, value: string): void {
-    this.#chunk(field, encoder.encode(value));
+    this.chunk(field, encoder.encode(value));
+  }
+
+  /** Bytes, or a message that is written already. */
+  chunk(field: number, bytes: Uint8Array): void {
+    this.#tag(field, 2);
+    this.#number(bytes.length);
+    this.#room(bytes.length);
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
   }
 
   /** A message in a field of this one. */
   message(field: number, write: (inner: ProtobufWriter) => void): void {
     const inner = new ProtobufWriter();
     write(inner);
-    this.#chunk(field, inner.bytes());
+    this.chunk(field, inner.bytes());
   }
 
   /** What was written so far. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
-  }
-
-  #chunk(field: number, bytes: Uint8Array): void {
-    this.#tag(field, 2);
-    this.#number(bytes.length);
-    this.#room(bytes.length);
-    this.#buffer.set(bytes, this.#length);
-    this.#length += bytes.length;
   }
 
   #tag(field: number, wire: number): void {
@@ -48,10 +49,21 @@ export class ProtobufWriter {
 
   #number(value: number): void {
     this.#room(10);
+    if (value < 0) {
+      this.#negative(value);
+      return;
+    }
     // Not by shifting: that would cut numbers to 32 bits.
     let rest = value;
     for (; rest >= 128; rest = Math.floor(rest / 128)) this.#buffer[this.#length++] = (rest % 128) | 128;
     this.#buffer[this.#length++] = rest;
+  }
+
+  /** In the two's complement of 64 bits, of which all are written. */
+  #negative(value: number): void {
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest >= 128n; rest >>= 7n) this.#buffer[this.#length++] = Number(rest & 127n) | 128;
+    this.#buffer[this.#length++] = Number(rest);
   }
 
   #room(bytes: number): void {

@@ -6,6 +6,8 @@ import {
   badRequest,
   customPatchTypes,
   fromStore,
+  gvkOf,
+  isRecord,
   notFound,
   PATCH_TYPES,
   type ParsedBody,
@@ -19,11 +21,19 @@ import {
   updateFromBody,
 } from "../registry/index.ts";
 import { type ProtobufDecoder, parseBody, parsePatchBody } from "./body-codec.ts";
-import { objectResponse, textualResponse, type Warnings, wantsPretty, yamlResponse } from "./encode.ts";
+import {
+  objectResponse,
+  protobufResponse,
+  textualResponse,
+  type Warnings,
+  wantsPretty,
+  yamlResponse,
+} from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { type Negotiated, parseMediaType } from "./negotiate.ts";
 import type { ObjectTexts } from "./object-text.ts";
 import { patchOptions, writeOptions } from "./options.ts";
+import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { IncludeObject } from "./table.ts";
 
@@ -38,6 +48,8 @@ export interface ResourceCall {
   readonly negotiated: Negotiated;
   readonly protobuf: ProtobufDecoder;
   readonly texts: ObjectTexts;
+  /** Answers for those who take protobuf. */
+  readonly answers: () => Promise<ProtobufAnswers>;
   /** The node that runs pods; undefined in a cluster without one. */
   readonly pods: NodePods | undefined;
   /** Remembers what a write carried. */
@@ -71,7 +83,22 @@ export function isPlain({ negotiated, request }: ResourceCall): boolean {
 /** Anything as the answer, as it is. */
 export async function respondRaw(call: ResourceCall, status: number, body: unknown): Promise<ApiResponse> {
   if (call.negotiated.format === "yaml") return yamlResponse(status, body);
+  if (call.negotiated.format === "protobuf") {
+    const bytes = inProtobuf(await call.answers(), call, body);
+    if (bytes) return protobufResponse(status, bytes);
+  }
   return objectResponse(status, body, { pretty: wantsPretty(call.request) });
+}
+
+/** Undefined for what has no form in protobuf: the client is told that it gets something else. */
+function inProtobuf(answers: ProtobufAnswers, { target, negotiated }: ResourceCall, body: unknown) {
+  if (!isRecord(body) || !answers.knows(String(body.apiVersion), String(body.kind))) return undefined;
+  const { items, metadata } = body;
+  if (!Array.isArray(items)) return answers.object(body);
+  const { apiVersion, kind } = body;
+  // Items of a list do not say what they are.
+  const item = negotiated.as === "object" ? gvkOf(target.endpoint) : { apiVersion, kind: "PartialObjectMetadata" };
+  return answers.list({ apiVersion, kind, metadata, items }, item);
 }
 
 export async function readBody(call: ResourceCall): Promise<ParsedBody> {

@@ -21,10 +21,11 @@ import {
 } from "../registry/index.ts";
 import { type ProtobufDecoder, parseDeleteOptions } from "./body-codec.ts";
 import { textualResponse, type Warnings } from "./encode.ts";
-import type { ApiRequest, ApiResponse } from "./exchange.ts";
-import { negotiate, notAcceptable } from "./negotiate.ts";
+import type { ApiRequest, ApiResponse, Headers } from "./exchange.ts";
+import { negotiate, notAcceptable, PROTOBUF } from "./negotiate.ts";
 import type { ObjectTexts } from "./object-text.ts";
 import { deleteOptions, listOptions, watchOptions, writeOptions } from "./options.ts";
+import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import type { RequestInfo, ResourceTarget } from "./request-info.ts";
 import {
   findObject,
@@ -46,6 +47,8 @@ export interface CallContext {
   readonly warnings: Warnings;
   readonly protobuf: ProtobufDecoder;
   readonly texts: ObjectTexts;
+  /** Answers for those who take protobuf. */
+  readonly answers: () => Promise<ProtobufAnswers>;
   readonly pods: NodePods | undefined;
   readonly noteBody: (value: unknown) => void;
 }
@@ -69,7 +72,8 @@ export async function handleResource(
   if (version.deprecation !== undefined) context.scope.warn(version.deprecation);
   // Streams are bytes, whatever form of objects the client would like.
   const streamed = named.subresource !== undefined && STREAMED.has(named.subresource);
-  const negotiated = negotiate(streamed ? undefined : request.headers.accept);
+  const inProtobuf = resource.custom ? "metadata" : "objects";
+  const negotiated = negotiate(streamed ? undefined : request.headers.accept, inProtobuf);
   if (!negotiated) throw notAcceptable(request.headers.accept ?? "");
   const target: Target = {
     endpoint,
@@ -149,14 +153,32 @@ async function handleWatch(call: ResourceCall): Promise<ApiResponse> {
   const write = isPlain(call)
     ? (event: WatchEvent) => call.texts.event(event.type, event.object)
     : await transformedEvents(call);
-  return watchResponse(backend, target.endpoint, selectionOf(call), options, write, {});
+  const { headers } = await streamForm(call);
+  return watchResponse(backend, target.endpoint, selectionOf(call), options, write, headers);
 }
 
-async function transformedEvents({ backend, target, request, negotiated }: ResourceCall): Promise<EventWriter> {
+/** How events are written one after the other, and how that is called. */
+async function streamForm(call: ResourceCall): Promise<{
+  readonly headers: Headers;
+  readonly write: (type: string, object: unknown) => string | Uint8Array;
+}> {
+  if (call.negotiated.format !== "protobuf") {
+    return { headers: {}, write: (type, object) => `${JSON.stringify({ type, object })}\n` };
+  }
+  const answers = await call.answers();
+  return {
+    headers: { "content-type": `${PROTOBUF};stream=watch` },
+    write: (type, object) => answers.event(type, object as object),
+  };
+}
+
+async function transformedEvents(call: ResourceCall): Promise<EventWriter> {
+  const { backend, target, request, negotiated } = call;
   const include = includeObjectOf(request);
   const { eventTransform } = await loadTransforms();
   const transform = eventTransform(target.endpoint, negotiated, include, () => backend.clock.now());
-  return (event) => `${JSON.stringify({ type: event.type, object: transform(event) })}\n`;
+  const { write } = await streamForm(call);
+  return (event) => write(event.type, transform(event));
 }
 
 async function handleGet(call: ResourceCall): Promise<ApiResponse> {

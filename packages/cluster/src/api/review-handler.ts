@@ -12,10 +12,11 @@ import {
 } from "../registry/index.ts";
 import type { ReviewHandler, Reviews } from "./access-hooks.ts";
 import { type ProtobufDecoder, parseBody } from "./body-codec.ts";
-import { objectResponse, wantsPretty } from "./encode.ts";
+import { objectResponse, protobufResponse, wantsPretty } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { negotiate, notAcceptable } from "./negotiate.ts";
 import { writeOptions } from "./options.ts";
+import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import type { ResourceTarget } from "./request-info.ts";
 
 /** A kind that is answered on the spot, with the one who answers it. */
@@ -29,6 +30,7 @@ export interface ReviewScope {
   readonly scope: Scope;
   readonly now: number;
   readonly protobuf: ProtobufDecoder;
+  readonly answers: () => Promise<ProtobufAnswers>;
   readonly noteBody: (value: unknown) => void;
 }
 
@@ -51,15 +53,15 @@ export function findReview(
 export async function handleReview(
   request: ApiRequest,
   { endpoint, handler, target }: Review,
-  { scope, now, protobuf, noteBody }: ReviewScope,
+  { scope, now, protobuf, answers, noteBody }: ReviewScope,
 ): Promise<ApiResponse> {
   const { resource, version } = endpoint;
   const { namespace, name, subresource } = target;
   if (subresource === undefined && name !== undefined) throw unknownResource();
   if (request.method !== "POST") throw methodNotAllowed();
   // There is no other form in which an answer could be shown.
-  if ((negotiate(request.headers.accept)?.as ?? "object") !== "object")
-    throw notAcceptable(request.headers.accept ?? "");
+  const negotiated = negotiate(request.headers.accept, "objects");
+  if ((negotiated?.as ?? "object") !== "object") throw notAcceptable(request.headers.accept ?? "");
   const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
   const body = await parseBody(await request.body(), request.headers["content-type"], resource.kind, protobuf);
   noteBody(body.value);
@@ -70,5 +72,6 @@ export async function handleReview(
   const answer = handler(object, { user: scope.user, namespace, name, now });
   const { kind, apiVersion } = object;
   const whole = version.codec.inOrder({ ...answer, kind, apiVersion } as unknown as ApiObject);
+  if (negotiated?.format === "protobuf") return protobufResponse(201, (await answers()).object(whole));
   return objectResponse(201, whole, { pretty: wantsPretty(request) });
 }

@@ -12,7 +12,7 @@ import {
 import type { Authenticator, Authorizer, Documents, Impersonator, Reviews } from "./access-hooks.ts";
 import type { ProtobufDecoder } from "./body-codec.ts";
 import { Discovery } from "./discovery.ts";
-import { objectResponse, Warnings, wantsPretty, yamlResponse } from "./encode.ts";
+import { objectResponse, protobufResponse, Warnings, wantsPretty, yamlResponse } from "./encode.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import type { FaultRequest } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
@@ -20,6 +20,7 @@ import { healthResponse, versionDocument } from "./health.ts";
 import { acceptsDocuments, negotiate, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
 import { ObjectTexts } from "./object-text.ts";
 import type { OpenApi } from "./openapi.ts";
+import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { handleResource } from "./resource-handler.ts";
@@ -53,6 +54,14 @@ export class ApiServer {
   readonly #discovery: Discovery;
   readonly #texts = new ObjectTexts();
   #openApi: Promise<OpenApi> | undefined;
+  #protobuf: Promise<ProtobufAnswers> | undefined;
+  /** Loaded by the first client that takes protobuf. */
+  readonly #answers = (): Promise<ProtobufAnswers> => {
+    this.#protobuf ??= import("./protobuf-answers.ts").then(
+      ({ ProtobufAnswers }) => new ProtobufAnswers(this.#options.tables().messages),
+    );
+    return this.#protobuf;
+  };
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
@@ -116,13 +125,15 @@ export class ApiServer {
       call.body = value;
     };
     const review = findReview(this.#options.reviews, target, endpoint, this.#options.tables);
-    if (review) return handleReview(request, review, { scope, now: backend.clock.now(), protobuf, noteBody });
+    const answers = this.#answers;
+    if (review) return handleReview(request, review, { scope, now: backend.clock.now(), protobuf, answers, noteBody });
     return handleResource(request, call.info, endpoint, {
       backend,
       scope,
       warnings: call.warnings,
       protobuf,
       texts: this.#texts,
+      answers,
       pods: this.#options.pods(),
       noteBody,
     });
@@ -213,8 +224,10 @@ export class ApiServer {
           });
     const retry = status.details?.retryAfterSeconds;
     const headers = retry === undefined ? {} : { "retry-after": String(retry) };
-    if (negotiate(request.headers.accept)?.format === "yaml") {
-      return yamlResponse(status.code, status.toStatus(), headers);
+    const format = negotiate(request.headers.accept, "objects")?.format;
+    if (format === "yaml") return yamlResponse(status.code, status.toStatus(), headers);
+    if (format === "protobuf") {
+      return protobufResponse(status.code, (await this.#answers()).object(status.toStatus()), headers);
     }
     return objectResponse(status.code, status.toStatus(), { pretty: wantsPretty(request) }, headers);
   }
