@@ -29,6 +29,8 @@ export interface ControllerOptions extends AccessControllers {
   readonly namespaces?: boolean;
   /** Counts what ResourceQuotas limit. */
   readonly quotas?: boolean;
+  /** Signs CertificateSigningRequests that were approved, with the cluster's own authority. */
+  readonly certificates?: boolean;
   /** Looks for mistakes in the expressions of ValidatingAdmissionPolicies, and tells them in their status. */
   readonly policies?: boolean;
 }
@@ -149,6 +151,7 @@ const NO_CONTROLLERS: ControllerOptions = {
   namespaces: false,
   quotas: false,
   policies: false,
+  certificates: false,
 };
 
 /** Which controllers shall run, also where all of them were switched off at once. */
