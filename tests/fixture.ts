@@ -155,7 +155,7 @@ async function startEmbedded({ bare = false }: StartOptions): Promise<Backend> {
   // Roles decide here as they do there; the administrator may do everything on both.
   const cluster = await Cluster.start({
     rbac: true,
-    ...(bare ? { controllers: { workloads: false, quotas: false, policies: false } } : {}),
+    ...(bare ? { controllers: { workloads: false, quotas: false, policies: false, certificates: false } } : {}),
   });
   const fetched = kubectlPath();
   return {

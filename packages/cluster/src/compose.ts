@@ -10,6 +10,7 @@ import {
 } from "./admission/index.ts";
 import { ApiServer, createWebGuard, Faults, RequestLog, serverPages, stealLease } from "./api/index.ts";
 import {
+  CertificateController,
   type Controller,
   type ControllerContext,
   DefinitionController,
@@ -40,7 +41,12 @@ import {
   serviceRange,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
-import { type CertificateAuthority, decodeKubernetesProtobuf, HttpHookClient } from "./transport/index.ts";
+import {
+  type CertificateAuthority,
+  createRequestSigner,
+  decodeKubernetesProtobuf,
+  HttpHookClient,
+} from "./transport/index.ts";
 
 /** The parts of one cluster. */
 export interface ClusterParts {
@@ -157,6 +163,9 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       new FlowControlController(context),
       new EventExpiry(context),
       new ServerRecords(context, () => state.facts as ServerFacts),
+      ...(authority && chosen.certificates !== false
+        ? [new CertificateController(context, createRequestSigner(authority, Date.now), access.decide)]
+        : []),
       ...chosenControllers(chosen, context, caPem, () => Expressions.load({ cel, access: access.decide })),
       ...access.controllers(context, caPem, chosen),
     ],
@@ -177,6 +186,12 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       log: requests,
       faults,
       ready: () => state.ready,
+      machine: () => ({
+        started: Date.now() / 1_000 - process.uptime(),
+        cpuSeconds: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+        residentBytes: process.memoryUsage().rss,
+        heapBytes: process.memoryUsage().heapUsed,
+      }),
     }),
     state,
     range,

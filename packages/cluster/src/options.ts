@@ -29,6 +29,8 @@ export interface ControllerOptions extends AccessControllers, PodKeeperOptions {
   readonly namespaces?: boolean;
   /** Counts what ResourceQuotas limit. */
   readonly quotas?: boolean;
+  /** Signs CertificateSigningRequests that were approved, with the cluster's own authority. */
+  readonly certificates?: boolean;
   /** Looks for mistakes in the expressions of ValidatingAdmissionPolicies, and tells them in their status. */
   readonly policies?: boolean;
 }
@@ -151,6 +153,7 @@ const NO_CONTROLLERS: ControllerOptions = {
   policies: false,
   disruptionBudgets: false,
   podCollection: false,
+  certificates: false,
 };
 
 /** Which controllers shall run, also where all of them were switched off at once. */

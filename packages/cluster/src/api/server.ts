@@ -17,6 +17,7 @@ import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import type { FaultRequest } from "./fault-rules.ts";
 import type { Faults } from "./faults.ts";
 import { healthResponse, versionDocument } from "./health.ts";
+import { type MachineFacts, Metrics, metricsResponse } from "./metrics.ts";
 import { acceptsDocuments, negotiate, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
 import { ObjectTexts } from "./object-text.ts";
 import type { OpenApi } from "./openapi.ts";
@@ -28,6 +29,8 @@ import { findReview, handleReview } from "./review-handler.ts";
 import type { Guard } from "./web-guard.ts";
 
 export interface ApiServerOptions {
+  /** What the process uses, for `/metrics`. */
+  readonly machine?: () => MachineFacts;
   readonly backend: Backend;
   readonly tables: () => BuiltinTables;
   /** Asked before anything else: the refusal of a request that shall not even be looked at. */
@@ -53,6 +56,7 @@ export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #discovery: Discovery;
   readonly #texts = new ObjectTexts();
+  readonly #metrics: Metrics;
   #openApi: Promise<OpenApi> | undefined;
   #protobuf: Promise<ProtobufAnswers> | undefined;
   /** Loaded by the first client that takes protobuf. */
@@ -65,12 +69,14 @@ export class ApiServer {
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
+    this.#metrics = new Metrics(() => options.backend.clock.monotonic());
     this.#discovery = new Discovery(options.backend.catalog);
   }
 
   /** Answers one request; never rejects. */
   async handle(request: ApiRequest): Promise<ApiResponse> {
     const info = parseRequestInfo(request.method, request.path, request.query);
+    const measured = this.#metrics.begin(request, info, this.#isServed(info));
     const warnings = new Warnings();
     const call: Call = { info, warnings, user: undefined, body: undefined };
     let response: ApiResponse;
@@ -86,6 +92,7 @@ export class ApiServer {
       headers: { ...response.headers, "audit-id": audit, ...(warning.length > 0 ? { warning } : {}) },
     };
     this.#record(request, call, response.status);
+    measured(response.status);
     return response;
   }
 
@@ -163,6 +170,9 @@ export class ApiServer {
       case "livez":
       case "readyz":
         return healthResponse(segments[0], segments.slice(1), request.query, this.#options.ready());
+      case "metrics":
+        if (segments.length === 1) return this.#metricsPage();
+        break;
       case "api":
       case "apis": {
         const found = this.#discovery.respond(request, segments, writing);
@@ -179,6 +189,21 @@ export class ApiServer {
       }
     }
     return notFoundPage();
+  }
+
+  /** Whether a request is about something that the server has. */
+  #isServed({ target }: RequestInfo): boolean {
+    if (!target) return false;
+    const found = this.#options.backend.catalog.find(target.group, target.version, target.resource);
+    const { subresource } = target;
+    return found !== undefined && (!subresource || found.version.subresources.some(({ name }) => name === subresource));
+  }
+
+  #metricsPage(): ApiResponse {
+    const { backend, machine } = this.#options;
+    const kinds = [...backend.catalog.all()].filter(({ table }) => table !== "");
+    const objects = kinds.map(({ group, plural, table }) => ({ group, plural, count: backend.store.count(table) }));
+    return metricsResponse(this.#metrics, objects, machine?.());
   }
 
   /** Documents that most clients never ask for. */
@@ -201,7 +226,18 @@ export class ApiServer {
 
   #paths(): string[] {
     const paths = [
-      ...["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"],
+      ...[
+        "/api",
+        "/api/v1",
+        "/apis",
+        "/healthz",
+        "/livez",
+        "/metrics",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        "/version",
+      ],
     ];
     for (const { group, versions } of this.#options.backend.catalog.groups()) {
       if (group === "") continue;

@@ -1,4 +1,6 @@
 export { bootstrap, type ServerPlace } from "./bootstrap.ts";
+export type { SigningFacts, SigningTerms } from "./certificate-rules.ts";
+export { CertificateController, type RequestSigner } from "./certificates.ts";
 export { type Controller, type ControllerContext, type QueueOptions, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
 export { EventExpiry } from "./event-expiry.ts";

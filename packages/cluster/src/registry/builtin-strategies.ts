@@ -127,6 +127,16 @@ function dropElection(object: ApiObject, old?: ApiObject): void {
   }
 }
 
+/** Conditions of a request for a certificate say when they came, also where their writer does not. */
+function dateConditions(object: ApiObject, old: ApiObject, now: string): void {
+  const before = listAt(old, "status", "conditions");
+  for (const condition of listAt(object, "status", "conditions")) {
+    condition.lastUpdateTime ??= now;
+    const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+    condition.lastTransitionTime ??= same?.lastTransitionTime ?? now;
+  }
+}
+
 const EVENT_LABELS = labels(
   ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
     (f) => `involvedObject.${f}`,
@@ -314,8 +324,9 @@ const ROWS: Record<string, Row> = {
       const asker = { username, uid, groups: [...groups], extra };
       object.spec = { ...objectAt(object, "spec"), ...JSON.parse(JSON.stringify(asker)) };
     },
-    prepareForUpdate: (object, old) => {
+    prepareForUpdate: (object, old, { now }) => {
       object.spec = old.spec;
+      dateConditions(object, old, timestamp(now));
     },
   },
   "rbac.authorization.k8s.io/roles": RBAC,

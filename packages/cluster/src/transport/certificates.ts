@@ -8,6 +8,7 @@ import {
   sign,
   X509Certificate,
 } from "node:crypto";
+import type { SigningTerms } from "../controllers/index.ts";
 import {
   bits,
   boolean,
@@ -22,6 +23,8 @@ import {
   unsigned,
   utf8,
 } from "./der.ts";
+import { keyUsageBits, purposesOf } from "./key-usages.ts";
+import type { SigningRequest } from "./signing-requests.ts";
 
 /** A certificate with its private key, both as PEM text. */
 export interface KeyAndCertificate {
@@ -122,7 +125,27 @@ export class CertificateAuthority {
     };
   }
 
-  #sign(subject: Der, spki: Buffer, extensions: readonly Der[]): Der {
+  /** A certificate for a key that somebody else has, about the names that they asked for. */
+  certify({ subject, publicKey, altNames }: SigningRequest, terms: SigningTerms): string {
+    const { bytes, unused } = keyUsageBits(terms.usages);
+    const purposes = purposesOf(terms.usages);
+    const extensions = [
+      ...(bytes.length === 0 ? [] : [extension(OID.keyUsage, bits(bytes, unused), true)]),
+      ...(purposes.length === 0 ? [] : [extension(OID.extendedKeyUsage, sequence(...purposes.map(oid)))]),
+      extension(OID.basicConstraints, sequence(), true),
+      extension(OID.authorityKeyId, sequence(implicit(0, this.#keyId))),
+      ...(altNames === undefined ? [] : [extension(OID.subjectAltName, altNames)]),
+    ];
+    const end = Math.min(terms.notAfter, this.#now + LIFETIME_MS);
+    return pem("CERTIFICATE", this.#sign(subject, publicKey, extensions, [terms.notBefore, end]));
+  }
+
+  #sign(
+    subject: Der,
+    spki: Buffer,
+    extensions: readonly Der[],
+    [from, until]: readonly [number, number] = [this.#now - BACKDATED_MS, this.#now + LIFETIME_MS],
+  ): Der {
     const algorithm = sequence(oid(OID.ecPublicKeySha256));
     const serial = randomBytes(16);
     // A serial number must be positive and not zero.
@@ -132,7 +155,7 @@ export class CertificateAuthority {
       unsigned(serial),
       algorithm,
       this.#name,
-      sequence(time(this.#now - BACKDATED_MS), time(this.#now + LIFETIME_MS)),
+      sequence(time(from), time(until)),
       subject,
       spki,
       explicit(3, sequence(...extensions)),
