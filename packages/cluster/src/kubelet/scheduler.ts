@@ -1,6 +1,6 @@
 import type { Controller, ControllerContext } from "../controllers/index.ts";
 import { type ApiObject, fromStore, listAt, objectAt } from "../registry/index.ts";
-import { claimRefusal } from "./claims.ts";
+import { claimKeys, claimRefusal } from "./claims.ts";
 import { NodeDesk } from "./node-desk.ts";
 import { type Demand, demandOf, priorityOf, sameDemand, signatureOf } from "./scheduling-demand.ts";
 import { type Placement, schedulingEvent } from "./scheduling-events.ts";
@@ -83,7 +83,7 @@ export class Scheduler implements Controller {
         if (type === "deleted") this.#gone(key);
         else this.#seen(key, fromStore(object));
       }),
-      store.watch("persistentvolumeclaims", store.revision, () => this.#change(true)),
+      store.watch("persistentvolumeclaims", store.revision, ({ key }) => this.#claimChanged(key)),
     ];
     for (const { key, object } of store.list("nodes")) this.#nodeSeen(key, fromStore(object));
     for (const { key, object } of store.list("pods")) this.#seen(key, fromStore(object));
@@ -132,7 +132,7 @@ export class Scheduler implements Controller {
     }
     // It has its place already, and will be told.
     if (this.#writing.get(key) === "placed") return;
-    this.#queue.offer(key, { uid, signature: signatureOf(pod), priority: priorityOf(pod) });
+    this.#queue.offer(key, { uid, signature: signatureOf(pod), priority: priorityOf(pod), claims: claimKeys(pod) });
     const { nominatedNodeName } = objectAt(pod, "status");
     if (typeof nominatedNodeName === "string" && nominatedNodeName !== "") {
       this.#nominate(nominatedNodeName, demandOf(key, pod));
@@ -181,6 +181,13 @@ export class Scheduler implements Controller {
     if (!forBetter) return;
     this.#changed = true;
     this.#wake();
+  }
+
+  /** Only those that name the claim may have a chance now. */
+  #claimChanged(claim: string): void {
+    this.#change(false);
+    this.#queue.wakeFor(claim);
+    if (!this.#queue.isEmpty) this.#wake();
   }
 
   #wake(): void {

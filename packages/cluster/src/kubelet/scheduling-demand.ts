@@ -1,5 +1,6 @@
 /** What a pod asks of a node, in the numbers that a scheduler reckons with. Pure. */
 import { type Amounts, type ApiObject, listAt, objectAt, podAmounts } from "../registry/index.ts";
+import { claimKeys } from "./claims.ts";
 
 /** A port of the node that a container wants for itself. */
 export interface HostPort {
@@ -62,14 +63,10 @@ export function signatureOf(pod: ApiObject): string {
     objectAt(pod, "spec");
   const containers = (list: string) =>
     listAt(pod, "spec", list).map((one) => [one.resources, one.restartPolicy, one.ports]);
-  const claims = listAt(pod, "spec", "volumes").flatMap((volume) => {
-    const { claimName } = objectAt(volume, "persistentVolumeClaim");
-    return claimName === undefined ? [] : [`${pod.metadata.namespace}/${claimName}`];
-  });
   return JSON.stringify([
     [nodeSelector, affinity, tolerations, priority, preemptionPolicy, schedulingGates, overhead, resources],
     containers("containers"),
     containers("initContainers"),
-    claims,
+    claimKeys(pod),
   ]);
 }

@@ -3,6 +3,8 @@ interface Waiting {
   readonly uid: string;
   readonly signature: string;
   readonly priority: number;
+  /** The claims that it names. */
+  readonly claims: readonly string[];
 }
 
 /**
@@ -14,6 +16,8 @@ export class SchedulingQueue {
   readonly #known = new Map<string, Waiting>();
   readonly #active = new Map<number, Set<string>>();
   readonly #lines = new Map<string, Set<string>>();
+  /** Lines of pods that name a claim: each has few, and many others may wait for theirs. */
+  readonly #naming = new Map<string, Set<string>>();
 
   get isEmpty(): boolean {
     return this.#active.size === 0;
@@ -35,7 +39,7 @@ export class SchedulingQueue {
     this.#deactivate(key, known.priority);
     const line = this.#lines.get(known.signature);
     line?.delete(key);
-    if (line?.size === 0) this.#lines.delete(known.signature);
+    if (line?.size === 0) this.#close(known);
   }
 
   /** The pod whose turn it is. */
@@ -54,6 +58,11 @@ export class SchedulingQueue {
     const line = this.#lines.get(known.signature) ?? new Set();
     this.#lines.set(known.signature, line);
     line.add(key);
+    for (const claim of known.claims) {
+      const naming = this.#naming.get(claim) ?? new Set();
+      this.#naming.set(claim, naming);
+      naming.add(known.signature);
+    }
   }
 
   /** It is tried again. */
@@ -67,10 +76,12 @@ export class SchedulingQueue {
 
   /** Something has changed: the first of each line is tried. */
   wake(): void {
-    for (const line of this.#lines.values()) {
-      const [first] = line;
-      if (first !== undefined) this.activate(first);
-    }
+    for (const signature of this.#lines.keys()) this.#tryLine(signature);
+  }
+
+  /** A claim has changed: the first of each line of those that name it is tried. */
+  wakeFor(claim: string): void {
+    for (const signature of this.#naming.get(claim) ?? []) this.#tryLine(signature);
   }
 
   /** Pods that wait in the same line. */
@@ -80,6 +91,20 @@ export class SchedulingQueue {
 
   signature(key: string): string | undefined {
     return this.#known.get(key)?.signature;
+  }
+
+  #tryLine(signature: string): void {
+    const [first] = this.#lines.get(signature) ?? [];
+    if (first !== undefined) this.activate(first);
+  }
+
+  #close({ signature, claims }: Waiting): void {
+    this.#lines.delete(signature);
+    for (const claim of claims) {
+      const naming = this.#naming.get(claim);
+      naming?.delete(signature);
+      if (naming?.size === 0) this.#naming.delete(claim);
+    }
   }
 
   #deactivate(key: string, priority: number): void {
