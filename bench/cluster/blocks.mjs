@@ -5,41 +5,16 @@
 //     --pods N      for each (500)                     --only TEXT   those whose name has it
 //     --rounds N    the best of so many (1)            --json        for programs
 //     --profile     where long turns went by           --strict      exit code 1 above the bar
-import { fork } from "node:child_process";
 import { parseArgs } from "node:util";
 import { build } from "../../scripts/build.mjs";
 import { ensureInstalled } from "../../scripts/install.mjs";
 import { Failure, leaveResults, main, say } from "../../scripts/process.mjs";
 import { Api } from "../engine/api.mjs";
 import { drawTable } from "../measure.mjs";
+import { startServer } from "./loop-process.mjs";
 import { scenarios, warmUp } from "./scenarios.mjs";
 
 const BAR_MS = 20;
-
-/** A process with a cluster, and questions to it. */
-async function startServer() {
-  const child = fork(new URL("loop-server.mjs", import.meta.url));
-  const next = () =>
-    new Promise((resolve, reject) => {
-      const ended = (code) => reject(new Failure(`the process of the cluster ended with ${code}`, 1));
-      child.once("exit", ended);
-      child.once("message", (message) => {
-        child.off("exit", ended);
-        resolve(message);
-      });
-    });
-  const { kubeconfig } = await next();
-  const tell = (order, more = {}) => {
-    child.send({ order, ...more });
-    return next();
-  };
-  const end = () =>
-    new Promise((resolve) => {
-      child.once("exit", resolve);
-      child.send({ order: "end" });
-    });
-  return { kubeconfig, tell, end };
-}
 
 async function measure({ name, prepare, run }, pods, profile) {
   const server = await startServer();

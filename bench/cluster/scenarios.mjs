@@ -24,7 +24,7 @@ export async function until(check) {
   while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-const gone = async (api, path) => {
+export const gone = async (api, path) => {
   try {
     await api.get(path);
     return false;
@@ -213,7 +213,8 @@ export const scenarios = [
   },
   {
     name: "garbage collection: orphans",
-    prepare: deployment(),
+    // Without its Deployment, which would make the ReplicaSet anew.
+    prepare: all(deployment(), remove(apps("deployments/web"), "Orphan")),
     run: async (api) => {
       const { items } = await api.get(apps("replicasets"));
       await remove(apps(`replicasets/${items[0].metadata.name}`), "Orphan")(api);

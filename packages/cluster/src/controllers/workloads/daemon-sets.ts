@@ -21,7 +21,7 @@ export function daemonSets(desk: Desk): Workload {
   return {
     table: DAEMON_SETS.name,
     watches: [watchChildren(DAEMON_SETS, PODS, ({ spec }) => spec.selector), everyNode],
-    weigh: (key) => desk.countOf(PODS, desk.read(DAEMON_SETS, key)?.metadata.uid),
+    weigh: (key) => Math.max(desk.total(NODES), desk.countOf(PODS, desk.read(DAEMON_SETS, key)?.metadata.uid)),
     async reconcile(key) {
       const set = desk.read(DAEMON_SETS, key);
       if (!set || isDeleting(set)) {
@@ -41,7 +41,7 @@ export function daemonSets(desk: Desk): Workload {
         createPod(desk, set, daemonPod(set, plan.create[at] as string, hash)),
       );
       for (const pod of plan.remove) await deletePod(desk, set, pod);
-
+      await desk.pause();
       const left = desk.ofOwner(PODS, set.metadata.uid).filter(({ metadata }) => matches(metadata.labels));
       const { status, again } = daemonStatus({ ...facts, pods: left, now: desk.now }, history.collisionCount);
       await desk.report(DAEMON_SETS, set, status);

@@ -51,6 +51,17 @@ export class Desk {
     return this.#context.backend.store.list(table.name, prefix).map((entry) => fromStore(entry.object) as T);
   }
 
+  /** How many objects of a kind there are. */
+  total<T extends ApiObject>(table: Table<T>): number {
+    return this.#context.backend.store.count(table.name);
+  }
+
+  /** Between two parts of a turn that look at many objects each: lets others in when it is their turn. */
+  async pause(): Promise<void> {
+    const rest = this.#context.backend.pace.rest();
+    if (rest) await rest;
+  }
+
   ofOwner<T extends ApiObject>(table: Table<T>, uid: string): T[] {
     return this.#children.of(table).ofOwner(uid) as T[];
   }

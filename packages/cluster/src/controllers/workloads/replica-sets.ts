@@ -83,6 +83,7 @@ export function replicaSets(desk: Desk, table: Table<ReplicaSet>): Workload {
       const claimed = await desk.claim(table, set, PODS, matches, isActive);
       const plan = planReplicas(set, claimed.filter(isActive), desk.now);
       const failed = await carryOut(desk, table, set, set.spec.template, plan);
+      await desk.pause();
       const failure = failed && { reason: failed.reason, message: failed.message };
       const pods = desk.ofOwner(PODS, set.metadata.uid).filter(({ metadata }) => matches(metadata.labels));
       const status = replicaStatus(set, pods, failure, desk.now, table.kind === "ReplicaSet");

@@ -44,6 +44,7 @@ export function statefulSets(desk: Desk): Workload {
       for (const pod of plan.create) await createPod(desk, set, pod);
       if (set.spec.volumeClaimTemplates?.length) for (const pod of pods) await keepClaims(desk, set, pod);
       for (const pod of plan.remove) await removePod(desk, set, pod);
+      await desk.pause();
       const left = desk.ofOwner(PODS, set.metadata.uid).filter((pod) => matches(pod.metadata.labels) && isMember(pod));
       await desk.report(STATEFUL_SETS, set, statefulStatus(set, left, revisions, history.collisionCount, desk.now));
       await forget(desk, set, history, revisions, left);
