@@ -43,6 +43,10 @@ const accepted: readonly { readonly reason: string; readonly places: Places }[] 
     },
   },
   {
+    reason: "The real server loses its record of who owns what when a version has fields that the stored one lacks.",
+    places: { forms: { "changes in the other version": ["body.metadata"] } },
+  },
+  {
     reason: "Each server has its own administrator.",
     places: {
       reviews: { "asks who one is": ["body.status"] },

@@ -10,6 +10,7 @@ import { expiry } from "./expiry.ts";
 import { expressions } from "./expressions.ts";
 import { fieldValidation } from "./field-validation.ts";
 import { flowControl } from "./flow-control.ts";
+import { forms } from "./forms.ts";
 import { kinds } from "./kinds.ts";
 import { lists } from "./lists.ts";
 import { patches } from "./patches.ts";
@@ -50,6 +51,7 @@ export const scripts: readonly Script[] = [
   spoiltPolicy,
   subresources,
   versions,
+  forms,
   expressions,
   flowControl,
   accessControl,
