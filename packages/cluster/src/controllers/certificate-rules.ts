@@ -90,7 +90,6 @@ export const SIGNERS: ReadonlyMap<string, Complaint> = new Map([
   ["kubernetes.io/kube-apiserver-client", ofClient],
   [KUBELET_CLIENT, ofKubeletClient],
   ["kubernetes.io/kubelet-serving", ofKubeletServer],
-  ["kubernetes.io/legacy-unknown", () => undefined],
 ]);
 
 const HOUR_MS = 60 * MINUTE_MS;

@@ -21,6 +21,7 @@ import { ratcheting } from "./ratcheting.ts";
 import { accessControl } from "./rbac.ts";
 import { spoiltNetwork } from "./spoilt-network.ts";
 import { spoiltPolicy } from "./spoilt-policy.ts";
+import { spoiltServer } from "./spoilt-server.ts";
 import { spoiltStorage } from "./spoilt-storage.ts";
 import { subresources } from "./subresources.ts";
 import { versions } from "./versions.ts";
@@ -49,6 +50,7 @@ export const scripts: readonly Script[] = [
   spoiltNetwork,
   spoiltStorage,
   spoiltPolicy,
+  spoiltServer,
   subresources,
   versions,
   forms,

@@ -166,7 +166,8 @@ const RULES: Readonly<Record<string, KindRules>> = {
   },
   "certificates.k8s.io/certificatesigningrequests": {
     own: ["spec.request", "spec.usages", "spec.signerName"],
-    validate: certificates.signingRequest,
+    validateCreate: certificates.signingRequestCreate,
+    validateUpdate: certificates.signingRequestUpdate,
   },
   "flowcontrol.apiserver.k8s.io/flowschemas": {
     own: ["spec.priorityLevelConfiguration.name", "spec.rules[].subjects[].kind"],
