@@ -151,11 +151,21 @@ async function startReal(options: RealClusterOptions): Promise<Backend> {
   };
 }
 
+/** Those whose counterparts do not run beside a bare kube-apiserver. */
+const NONE_OF_THEIRS = {
+  workloads: false,
+  quotas: false,
+  policies: false,
+  certificates: false,
+  disruptionBudgets: false,
+  podCollection: false,
+} as const;
+
 async function startEmbedded({ bare = false }: StartOptions): Promise<Backend> {
   // Roles decide here as they do there; the administrator may do everything on both.
   const cluster = await Cluster.start({
     rbac: true,
-    ...(bare ? { controllers: { workloads: false, quotas: false, policies: false, certificates: false } } : {}),
+    ...(bare ? { controllers: NONE_OF_THEIRS } : {}),
   });
   const fetched = kubectlPath();
   return {
