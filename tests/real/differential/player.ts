@@ -81,7 +81,20 @@ class Player {
       await this.#target.compact?.();
       return { status: 0, headers: {}, body: null };
     }
+    if (step.steady) return this.#steady(step);
     return step.watch === undefined ? this.#send(step) : this.#watch(step, step.watch);
+  }
+
+  async #steady(step: Step): Promise<Answer> {
+    const deadline = performance.now() + patienceMs;
+    for (let last = "", times = 0; ; ) {
+      const answer = await this.#send(step);
+      const warnings = JSON.stringify(answer.headers.warning ?? null);
+      times = warnings === last ? times + 1 : 1;
+      last = warnings;
+      if (times === 3 || performance.now() > deadline) return answer;
+      await delay(300);
+    }
   }
 
   async #send(step: Step): Promise<Answer> {

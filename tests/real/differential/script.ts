@@ -29,6 +29,11 @@ export interface Step {
    */
   readonly until?: { readonly status: number; readonly path?: string; readonly is?: Json };
   /**
+   * Asks again until the warnings are the same three times in a row: for what admission knows of other objects, of which
+   * a real server hears a little later.
+   */
+  readonly steady?: true;
+  /**
    * Keeps the stream open, plays `during` once it is open, and records the events until `events` have come and a moment
    * of silence has passed.
    */

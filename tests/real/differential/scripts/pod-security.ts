@@ -219,7 +219,11 @@ const changing: readonly Step[] = [
   create("e", secure(modest)),
   create("f", several({ privileged: true }), "r"),
   create("g", several({ privileged: true }), "r"),
-  { ...relabel("tries a level on pods that are there", { enforce: "baseline" }), query: { dryRun: "All" } },
+  {
+    ...relabel("tries a level on pods that are there", { enforce: "baseline" }),
+    query: { dryRun: "All" },
+    steady: true,
+  },
   relabel("sets a level on pods that are there", { enforce: "restricted" }),
   relabel("relaxes it", { enforce: "baseline" }),
   relabel("names another version", { "enforce-version": "v1.20" }),
