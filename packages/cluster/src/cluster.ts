@@ -93,9 +93,9 @@ export class Cluster implements AsyncDisposable {
   static async #boot(options: ClusterOptions, data: DataFolder | undefined): Promise<Cluster> {
     const { host = HOST, port = 0 } = options;
     const parts = await compose(options, data);
-    const { api, authority, context, controllers, state } = parts;
+    const { gate, authority, context, controllers, state } = parts;
     const hosts = HOSTS.includes(host) ? HOSTS : [...HOSTS, host];
-    const handle: typeof api.handle = (request) => api.handle(request);
+    const handle: typeof gate.handle = (request) => gate.handle(request);
     const listener = await Listener.open({
       host,
       port,

@@ -1,6 +1,14 @@
 /** Who is wired to whom: makes the parts of a cluster. Nothing listens yet, and no controller runs. */
 import { systemClock } from "@lotse/client/meta";
-import { type Access, createAccess, newSigningKey, peopleOf, SYSTEM } from "./access/index.ts";
+import {
+  type Access,
+  createAccess,
+  createWebGuard,
+  type Gate,
+  newSigningKey,
+  peopleOf,
+  SYSTEM,
+} from "./access/index.ts";
 import {
   type AdmissionPluginName,
   admissionPlugins,
@@ -8,7 +16,7 @@ import {
   namespaceLifecycle,
   ServiceRoutes,
 } from "./admission/index.ts";
-import { ApiServer, createWebGuard, Faults, RequestLog, serverPages, stealLease } from "./api/index.ts";
+import { ApiServer, Faults, RequestLog, serverPages, stealLease } from "./api/index.ts";
 import {
   CertificateController,
   type Controller,
@@ -66,7 +74,8 @@ export interface ClusterParts {
   readonly programs: PodPrograms;
   readonly requests: RequestLog;
   readonly faults: Faults;
-  readonly api: ApiServer;
+  /** Where requests come in. */
+  readonly gate: Gate;
   readonly state: ClusterState;
   /** Where Services get their addresses from. */
   readonly range: ServiceRange;
@@ -148,6 +157,26 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     stealLease: (namespace, lease, thief) => stealLease(backend, context.scope, namespace, lease, thief),
   });
   const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined };
+  const api = new ApiServer({
+    backend,
+    tables,
+    reviews: access.answers.reviews,
+    documents: new Map([
+      ...access.answers.documents,
+      ...serverPages({ started: clock.now(), now: () => clock.now(), flags: options.flags ?? {} }),
+    ]),
+    protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
+    pods: () => state.kubelet,
+    log: requests,
+    faults,
+    ready: () => state.ready,
+    machine: () => ({
+      started: Date.now() / 1_000 - process.uptime(),
+      cpuSeconds: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
+      residentBytes: process.memoryUsage().rss,
+      heapBytes: process.memoryUsage().heapUsed,
+    }),
+  });
   return {
     token,
     authority,
@@ -172,27 +201,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     programs: new PodPrograms(),
     requests,
     faults,
-    api: new ApiServer({
-      backend,
-      tables,
-      ...access.hooks,
-      refuse: createWebGuard(authority ? undefined : plainNames(options.host)),
-      documents: new Map([
-        ...(access.hooks.documents ?? []),
-        ...serverPages({ started: clock.now(), now: () => clock.now(), flags: options.flags ?? {} }),
-      ]),
-      protobuf: (bytes) => decodeKubernetesProtobuf(bytes, tables().messages).object,
-      pods: () => state.kubelet,
-      log: requests,
-      faults,
-      ready: () => state.ready,
-      machine: () => ({
-        started: Date.now() / 1_000 - process.uptime(),
-        cpuSeconds: (process.cpuUsage().user + process.cpuUsage().system) / 1e6,
-        residentBytes: process.memoryUsage().rss,
-        heapBytes: process.memoryUsage().heapUsed,
-      }),
-    }),
+    gate: access.gate(api, createWebGuard(authority ? undefined : plainNames(options.host))),
     state,
     range,
   };

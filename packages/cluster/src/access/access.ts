@@ -1,14 +1,15 @@
 import type { AdmissionPlugin } from "../admission/index.ts";
-import type { ApiServerOptions } from "../api/index.ts";
+import type { ApiServer, Documents, Reviews } from "../api/index.ts";
 import type { Controller, ControllerContext } from "../controllers/index.ts";
 import type { ApiObject, Backend, RequestUser } from "../registry/index.ts";
 import type { CertificateAuthority } from "../transport/index.ts";
 import { AccountSecrets } from "./account-secrets.ts";
 import { ClusterRoleAggregation } from "./aggregation.ts";
 import { createAuthenticator } from "./authenticate.ts";
-import { type Authority, createAuthorizer, PERMISSIVE } from "./authority.ts";
+import { type Authority, createPermission, PERMISSIVE } from "./authority.ts";
 import { creationChecks } from "./creation.ts";
 import { escalationChecks } from "./escalation.ts";
+import { Gate } from "./gate.ts";
 import { type Credentials, createCredentials, type Identity } from "./identities.ts";
 import { createImpersonator } from "./impersonate.ts";
 import { openIdDocuments } from "./openid.ts";
@@ -18,6 +19,7 @@ import { createReviews } from "./reviews.ts";
 import { createPodTokens, createTokenRequests } from "./token-request.ts";
 import { ServiceAccountTokens } from "./tokens.ts";
 import { ADMIN, ANONYMOUS } from "./users.ts";
+import type { Guard } from "./web-guard.ts";
 
 export interface AccessOptions {
   readonly backend: Pick<Backend, "store" | "clock" | "random" | "uuid">;
@@ -48,7 +50,10 @@ export interface AccessControllers {
 
 /** Who somebody is and what they may do: everything that the API server asks about that. */
 export interface Access {
-  readonly hooks: Pick<ApiServerOptions, "authenticate" | "impersonate" | "authorize" | "reviews" | "documents">;
+  /** What the API answers out of this room. */
+  readonly answers: { readonly reviews: Reviews; readonly documents: Documents };
+  /** Puts the questions of this room before an API; `refuse` comes before all others. */
+  readonly gate: (api: ApiServer, refuse: Guard) => Gate;
   /** Gives pods their service account. Needs somebody who makes the accounts of new namespaces. */
   readonly podAccounts: AdmissionPlugin;
   /** Wants the right to create from those whose update creates; must be the first plugin. */
@@ -81,10 +86,14 @@ export function createAccess(options: AccessOptions): Access {
   const accounts = new ServiceAccountTokens({ store, now: () => clock.now(), signingKey, keys, issuer });
   const authority = rbac ? createRbac(store) : PERMISSIVE;
   return {
-    hooks: {
-      authenticate: createAuthenticator({ tokens, accounts, anonymous: openDoors ? ADMIN : ANONYMOUS }),
-      impersonate: createImpersonator(authority),
-      authorize: createAuthorizer(authority),
+    gate: (api, refuse) =>
+      new Gate(api, {
+        refuse,
+        authenticate: createAuthenticator({ tokens, accounts, anonymous: openDoors ? ADMIN : ANONYMOUS }),
+        impersonate: createImpersonator(authority),
+        authorize: createPermission(authority),
+      }),
+    answers: {
       reviews: createReviews({ tokens, accounts, authority }).set(
         "/serviceaccounts/token",
         createTokenRequests(backend, accounts),

@@ -1,5 +1,6 @@
-import type { ApiRequest, Authenticator, ClientCertificate } from "../api/index.ts";
+import type { ApiRequest, ClientCertificate } from "../api/index.ts";
 import type { RequestUser } from "../registry/index.ts";
+import type { Authenticator } from "./gate.ts";
 import type { ServiceAccountTokens } from "./tokens.ts";
 import { AUTHENTICATED } from "./users.ts";
 

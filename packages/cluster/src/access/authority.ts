@@ -1,5 +1,6 @@
-import type { Authorizer, RequestInfo } from "../api/index.ts";
+import type { RequestInfo } from "../api/index.ts";
 import { forbidden, type RequestUser, StatusError } from "../registry/index.ts";
+import type { Permission } from "./gate.ts";
 import { type Attempt, type PolicyRule, ruleAllows } from "./rules.ts";
 import { UNAUTHENTICATED } from "./users.ts";
 
@@ -44,8 +45,8 @@ export const PERMISSIVE: Authority = {
 const permissiveRules = (user: RequestUser): readonly PolicyRule[] =>
   user.groups.includes(UNAUTHENTICATED) ? PUBLIC_RULES : ALL_RULES;
 
-/** Turns an authority into what the API asks before it answers. */
-export function createAuthorizer(authority: Authority): Authorizer {
+/** Turns an authority into what the gate asks of each request. */
+export function createPermission(authority: Authority): Permission {
   return (user, info) => {
     const attempt = attemptOf(info);
     const { allowed, reason } = authority.decide(user, attempt);

@@ -1,7 +1,8 @@
 import { lookup } from "@lotse/client/meta";
-import type { ApiRequest, Impersonator, RequestInfo } from "../api/index.ts";
+import type { ApiRequest, RequestInfo } from "../api/index.ts";
 import { badRequest, type RequestUser, StatusError } from "../registry/index.ts";
 import { type Authority, attemptOf, refusal } from "./authority.ts";
+import type { Impersonator } from "./gate.ts";
 import { type Attempt, quotedList, type ResourceAttempt } from "./rules.ts";
 import {
   AUTHENTICATED,

@@ -1,12 +1,4 @@
-export type {
-  Authenticator,
-  Authorizer,
-  Documents,
-  Impersonator,
-  ReviewContext,
-  ReviewHandler,
-  Reviews,
-} from "./access-hooks.ts";
+export type { Documents, ReviewContext, ReviewHandler, Reviews } from "./answerers.ts";
 export type { ProtobufDecoder } from "./body-codec.ts";
 export { durably } from "./durable.ts";
 export type {
@@ -32,6 +24,5 @@ export { KUBERNETES_VERSION } from "./health.ts";
 export { stealLease } from "./lease-theft.ts";
 export type { RequestInfo, ResourceTarget } from "./request-info.ts";
 export { type RequestEntry, RequestLog } from "./request-log.ts";
-export { ApiServer, type ApiServerOptions } from "./server.ts";
+export { type ApiCall, ApiServer, type ApiServerOptions } from "./server.ts";
 export { type ServerPages, serverPages } from "./server-pages.ts";
-export { createWebGuard, type Guard } from "./web-guard.ts";

@@ -10,7 +10,7 @@ import {
   trackUpdate,
   unknownResource,
 } from "../registry/index.ts";
-import type { ReviewHandler, Reviews } from "./access-hooks.ts";
+import type { ReviewHandler, Reviews } from "./answerers.ts";
 import { type ProtobufDecoder, parseBody } from "./body-codec.ts";
 import { objectResponse, protobufResponse, wantsPretty } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";

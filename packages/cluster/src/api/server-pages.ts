@@ -1,4 +1,4 @@
-import type { Documents } from "./access-hooks.ts";
+import type { Documents } from "./answerers.ts";
 import { objectResponse } from "./encode.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import { KUBERNETES_VERSION } from "./health.ts";

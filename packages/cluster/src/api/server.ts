@@ -6,10 +6,9 @@ import {
   type RequestUser,
   type Scope,
   StatusError,
-  unauthorized,
   unknownResource,
 } from "../registry/index.ts";
-import type { Authenticator, Authorizer, Documents, Impersonator, Reviews } from "./access-hooks.ts";
+import type { Documents, Reviews } from "./answerers.ts";
 import type { ProtobufDecoder } from "./body-codec.ts";
 import { Discovery } from "./discovery.ts";
 import { objectResponse, protobufResponse, Warnings, wantsPretty, yamlResponse } from "./encode.ts";
@@ -26,19 +25,13 @@ import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { handleResource } from "./resource-handler.ts";
 import { findReview, handleReview } from "./review-handler.ts";
-import type { Guard } from "./web-guard.ts";
 
+/** What the API is made of. */
 export interface ApiServerOptions {
   /** What the process uses, for `/metrics`. */
   readonly machine?: () => MachineFacts;
   readonly backend: Backend;
   readonly tables: () => BuiltinTables;
-  /** Asked before anything else: the refusal of a request that shall not even be looked at. */
-  readonly refuse?: Guard | undefined;
-  readonly authenticate: Authenticator;
-  /** Absent: requests act as whoever sent them. */
-  readonly impersonate?: Impersonator | undefined;
-  readonly authorize: Authorizer;
   readonly reviews: Reviews;
   readonly documents?: Documents | undefined;
   readonly protobuf: ProtobufDecoder;
@@ -73,52 +66,48 @@ export class ApiServer {
     this.#discovery = new Discovery(options.backend.catalog);
   }
 
-  /** Answers one request; never rejects. */
-  async handle(request: ApiRequest): Promise<ApiResponse> {
+  /** Begins to answer a request: what it is about is known from here on, who sent it is not. */
+  open(request: ApiRequest): ApiCall {
     const info = parseRequestInfo(request.method, request.path, request.query);
     const measured = this.#metrics.begin(request, info, this.#isServed(info));
-    const warnings = new Warnings();
-    const call: Call = { info, warnings, user: undefined, body: undefined };
-    let response: ApiResponse;
+    const requester = undefined;
+    return { request, info, warnings: new Warnings(), measured, requester, impersonated: undefined, body: undefined };
+  }
+
+  /** Answers a request that `user` may make; never rejects. */
+  async answer(call: ApiCall, user: RequestUser): Promise<ApiResponse> {
     try {
-      response = await this.#answer(request, call);
+      const { faults } = this.#options;
+      const respond = async () => (call.info.target ? this.#resource(call, user) : this.#document(call));
+      return this.#close(
+        call,
+        await (faults?.concern(call.info.verb) ? faults.around(describeCall(call), respond) : respond()),
+      );
     } catch (error) {
-      response = await this.#failure(request, error);
+      return this.refuse(call, error);
     }
-    const warning = warnings.header();
+  }
+
+  /** Answers a request with what went wrong; never rejects. */
+  async refuse(call: ApiCall, error: unknown): Promise<ApiResponse> {
+    return this.#close(call, await this.#failure(call.request, error));
+  }
+
+  /** Every answer leaves by this door: it is counted, and written down. */
+  #close(call: ApiCall, response: ApiResponse): ApiResponse {
+    const warning = call.warnings.header();
     const audit = this.#options.backend.uuid();
-    response = {
+    this.#record(call, response.status);
+    call.measured(response.status);
+    return {
       ...response,
       headers: { ...response.headers, "audit-id": audit, ...(warning.length > 0 ? { warning } : {}) },
     };
-    this.#record(request, call, response.status);
-    measured(response.status);
-    return response;
   }
 
-  async #answer(request: ApiRequest, call: Call): Promise<ApiResponse> {
-    const foreign = this.#options.refuse?.(request);
-    if (foreign) throw foreign;
-    const requester = this.#options.authenticate(request);
-    if (!requester) throw unauthorized();
-    call.user = requester;
-    const user = this.#options.impersonate?.(request, requester, call.info) ?? requester;
-    if (user !== requester) call.impersonatedUser = user;
-    const refusal = this.#options.authorize(user, call.info);
-    if (refusal) throw refusal;
-    // A WebSocket can only be opened by GET; whoever opens one into a pod needs the right to do so by POST, too.
-    if (call.info.verb === "get" && CONNECTS.has(call.info.target?.subresource ?? "")) {
-      const also = this.#options.authorize(user, { ...call.info, verb: "create" });
-      if (also) throw also;
-    }
-    const answer = async () =>
-      call.info.target ? this.#resource(request, call, user) : this.#document(request, call.info);
-    const { faults } = this.#options;
-    return faults?.concern(call.info.verb) ? faults.around(describeCall(request, call), answer) : answer();
-  }
-
-  async #resource(request: ApiRequest, call: Call, user: RequestUser): Promise<ApiResponse> {
+  async #resource(call: ApiCall, user: RequestUser): Promise<ApiResponse> {
     const { backend, protobuf } = this.#options;
+    const { request } = call;
     const { target } = call.info;
     if (!target) throw unknownResource();
     const endpoint = backend.catalog.find(target.group, target.version, target.resource);
@@ -146,7 +135,7 @@ export class ApiServer {
     });
   }
 
-  async #document(request: ApiRequest, info: RequestInfo): Promise<ApiResponse> {
+  async #document({ request, info }: ApiCall): Promise<ApiResponse> {
     const { segments } = info;
     const writing = { pretty: wantsPretty(request) };
     // The lists of groups are answered whatever the method: nobody looks at it there.
@@ -268,30 +257,35 @@ export class ApiServer {
     return objectResponse(status.code, status.toStatus(), { pretty: wantsPretty(request) }, headers);
   }
 
-  #record(request: ApiRequest, call: Call, status: number): void {
-    const impersonatedUser = call.impersonatedUser && { impersonatedUser: call.impersonatedUser.username };
-    const described = { ...describeCall(request, call), ...impersonatedUser };
-    this.#options.log.add({ ...described, method: request.method, status, body: call.body });
+  #record(call: ApiCall, status: number): void {
+    const impersonatedUser = call.impersonated && { impersonatedUser: call.impersonated.username };
+    const described = { ...describeCall(call), ...impersonatedUser };
+    this.#options.log.add({ ...described, method: call.request.method, status, body: call.body });
   }
 }
 
-/** What becomes known about a request while it is answered. */
-interface Call {
+/** A request that is being answered, and what becomes known about it meanwhile. */
+export interface ApiCall {
+  readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly warnings: Warnings;
-  user: RequestUser | undefined;
-  impersonatedUser?: RequestUser;
+  /** Counts the answer. */
+  readonly measured: (status: number) => void;
+  /** Who sent it. */
+  requester: RequestUser | undefined;
+  /** As whom it acts, where that is another user. */
+  impersonated: RequestUser | undefined;
   body: unknown;
 }
 
 /** What the log and the faults know of a request. */
-function describeCall(request: ApiRequest, call: Call): FaultRequest {
-  const { target, verb } = call.info;
+function describeCall({ request, info, requester }: ApiCall): FaultRequest {
+  const { target, verb } = info;
   const query = request.query.toString();
   return {
     verb,
     path: query === "" ? request.path : `${request.path}?${query}`,
-    user: call.user?.username ?? "",
+    user: requester?.username ?? "",
     userAgent: request.headers["user-agent"] ?? "",
     resource: target && (target.group === "" ? target.resource : `${target.resource}.${target.group}`),
     namespace: target?.namespace,
@@ -299,8 +293,6 @@ function describeCall(request: ApiRequest, call: Call): FaultRequest {
     subresource: target?.subresource,
   };
 }
-
-const CONNECTS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
 const NO_CACHE = { "cache-control": "no-cache, private" };
 

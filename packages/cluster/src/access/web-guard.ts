@@ -1,6 +1,6 @@
 import { foreignOrigin, isForeignHost } from "@lotse/client/meta";
+import type { ApiRequest } from "../api/index.ts";
 import { StatusError } from "../registry/index.ts";
-import type { ApiRequest } from "./exchange.ts";
 
 /** The refusal of a request, undefined when it may go on. */
 export type Guard = (request: Pick<ApiRequest, "headers">) => StatusError | undefined;
