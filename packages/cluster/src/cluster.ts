@@ -106,6 +106,7 @@ export class Cluster implements AsyncDisposable {
           : authority.issue({ commonName: "kube-apiserver", hosts, usage: "server" })),
       clientAuthority: authority && [authority.certPem, ...(options.clientCa ? [options.clientCa] : [])],
       handle: data ? durably(handle, data.journal) : handle,
+      trouble: (work, error) => context.backend.troubles.report(work, error),
     });
     const cluster = new Cluster(options, parts, listener, data);
     for (const controller of controllers) controller.start();
@@ -242,6 +243,7 @@ export class Cluster implements AsyncDisposable {
   async #stop(): Promise<void> {
     const { context, controllers, hooks, state } = this.#parts;
     state.ready = false;
+    context.backend.troubles.stop();
     for (const controller of controllers) controller.stop();
     context.backend.pace.stop();
     await state.kubelet?.close();

@@ -39,6 +39,7 @@ import {
   Provisions,
   type ServiceRange,
   serviceRange,
+  Troubles,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
 import {
@@ -122,6 +123,10 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       defer: (fn) => void setImmediate(fn),
       // Ticks come when no promise is left to settle, if it is a promise that asks for them.
       afterPromises: (fn) => queueMicrotask(() => process.nextTick(fn)),
+    }),
+    troubles: new Troubles({
+      clock,
+      tell: options.onTrouble ?? ((text) => process.emitWarning(text, "ClusterWarning")),
     }),
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.

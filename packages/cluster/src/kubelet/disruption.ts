@@ -30,7 +30,9 @@ export class DisruptionController implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#sync(key), { weigh: (key) => this.#weigh(key) });
+    this.#queue = new WorkQueue(context.backend, "the controller of disruption budgets", (key) => this.#sync(key), {
+      weigh: (key) => this.#weigh(key),
+    });
   }
 
   get idle(): boolean {

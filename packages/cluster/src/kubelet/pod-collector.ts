@@ -30,7 +30,7 @@ export class PodCollector implements Controller {
     this.#context = context;
     this.#kept = kept;
     this.#desk = new NodeDesk(context, "kube-controller-manager");
-    this.#queue = new WorkQueue(context.backend, (key) => this.#collect(key));
+    this.#queue = new WorkQueue(context.backend, "the collector of pods", (key) => this.#collect(key));
   }
 
   get idle(): boolean {
