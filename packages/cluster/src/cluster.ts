@@ -93,9 +93,12 @@ export class Cluster implements AsyncDisposable {
   static async #boot(options: ClusterOptions, data: DataFolder | undefined): Promise<Cluster> {
     const { host = HOST, port = 0 } = options;
     const parts = await compose(options, data);
-    const { api, authority, context, controllers, state } = parts;
+    const { api, authority, context, controllers, doors, state } = parts;
     const hosts = HOSTS.includes(host) ? HOSTS : [...HOSTS, host];
-    const handle: typeof api.handle = (request) => api.handle(request);
+    const handle: typeof api.handle = (request) => {
+      const rest = doors.rest();
+      return rest ? rest.then(() => api.handle(request)) : api.handle(request);
+    };
     const listener = await Listener.open({
       host,
       port,
@@ -108,6 +111,7 @@ export class Cluster implements AsyncDisposable {
       handle: data ? durably(handle, data.journal) : handle,
       trouble: (work, error) => context.backend.troubles.report(work, error),
     });
+    state.greeting = () => listener.greeting;
     const cluster = new Cluster(options, parts, listener, data);
     for (const controller of controllers) controller.start();
     const place = { address: options.advertiseAddress ?? reachable(host), port: listener.port, range: parts.range };
@@ -241,11 +245,12 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { context, controllers, hooks, state } = this.#parts;
+    const { context, controllers, doors, hooks, state } = this.#parts;
     state.ready = false;
     context.backend.troubles.stop();
     for (const controller of controllers) controller.stop();
     context.backend.pace.stop();
+    doors.stop();
     await state.kubelet?.close();
     hooks.close();
     await this.#listener.close();

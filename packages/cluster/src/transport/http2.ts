@@ -9,12 +9,12 @@ import type { TLSSocket } from "node:tls";
 import type { ApiRequest, ApiResponse } from "../api/index.ts";
 import {
   askedFor,
-  expectReader,
   flatten,
   HEADER_LIMIT,
   type OpenStreams,
   PATIENCE_MS,
   readBody,
+  sendBody,
   wireHeaders,
 } from "./answers.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
@@ -98,9 +98,8 @@ async function answer(
     stream.respond(head, { endStream: true });
   } else {
     stream.respond({ ...head, "content-length": String(Buffer.byteLength(response.body)) });
-    stream.end(response.body);
+    sendBody(stream, response.body);
     stream.resume();
-    expectReader(stream);
   }
 }
 

@@ -6,12 +6,12 @@ import type { TLSSocket } from "node:tls";
 import type { ApiRequest, ApiResponse } from "../api/index.ts";
 import {
   askedFor,
-  expectReader,
   flatten,
   HEADER_LIMIT,
   OpenStreams,
   PATIENCE_MS,
   readBody,
+  sendBody,
   wireHeaders,
 } from "./answers.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
@@ -39,6 +39,8 @@ export class Listener {
   /** Tells connections of HTTP/2 that no more requests are taken. */
   readonly #goodbyes = new Set<() => void>();
   readonly #certificates = new ClientCertificates();
+  /** Where those come from who are being greeted. */
+  readonly #greeting = new Set<string>();
   /** Answers that a connection still owes, in the order of their requests. */
   readonly #owed = new WeakMap<Duplex, Set<ServerResponse>>();
 
@@ -51,6 +53,7 @@ export class Listener {
     };
     server.on("connection", track);
     server.on("secureConnection", track);
+    if (options.tls) this.#countGreetings();
     if (options.tls) this.#offerHttp2();
   }
 
@@ -118,6 +121,21 @@ export class Listener {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** How many connections are being greeted: they have come, and cannot ask for anything yet. */
+  get greeting(): number {
+    return this.#greeting.size;
+  }
+
+  #countGreetings(): void {
+    const peer = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+    this.#server.on("connection", (socket: Socket) => {
+      const name = peer(socket);
+      this.#greeting.add(name);
+      socket.once("close", () => this.#greeting.delete(name));
+    });
+    this.#server.on("secureConnection", (socket: TLSSocket) => this.#greeting.delete(peer(socket)));
   }
 
   #cut(what: string, socket: Duplex, error: unknown): void {
@@ -191,8 +209,7 @@ export class Listener {
       // With its length known, head and body leave in one piece.
       headers["content-length"] = String(Buffer.byteLength(answer.body));
       response.writeHead(answer.status, headers);
-      response.end(answer.body);
-      expectReader(response);
+      sendBody(response, answer.body);
     }
   }
 }
