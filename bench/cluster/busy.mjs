@@ -5,68 +5,75 @@
 //   node bench/cluster/busy.mjs
 //     --pods N      of the Deployment (5,000)      --jobs N      (1,000)      --objects N   in the namespace (10,000)
 //     --json        for programs                   --strict      exit code 1 above a bar
-import { fork } from "node:child_process";
-import { request } from "node:https";
-import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { Agent, request } from "node:https";
 import { build } from "../../scripts/build.mjs";
 import { ensureInstalled } from "../../scripts/install.mjs";
 import { Failure, leaveResults, main, say } from "../../scripts/process.mjs";
 import { Api, inParallel } from "../engine/api.mjs";
 import { percentile } from "../engine/workload.mjs";
 import { drawTable } from "../measure.mjs";
-import { startServer } from "./loop-process.mjs";
-import { gone, until } from "./scenarios.mjs";
+import { flag, readArguments, text } from "./options.mjs";
+import { count, gone, until } from "./scenarios.mjs";
+import { startProcess, startServer } from "./server-process.mjs";
 
 const BARS = { p99: 50 };
 const pauseMs = 5;
+/** As often a connection of its own is opened for one request. */
+const connectMs = 250;
 
-/** The process that asks: this file once more, told where by its first message; it tells what it saw at the second. */
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * The process that asks: this file once more, told where by its first message. It says when it has its connection, and
+ * at the second message what it saw: requests on this connection, and those for which another one had to be opened.
+ */
 function ask() {
-  const times = [];
-  let stopped = false;
-  const once = ({ port, ca, token }) =>
-    new Promise((resolve, reject) => {
-      const since = performance.now();
-      const call = request(
-        { host: "127.0.0.1", port, path: "/version", ca, headers: { authorization: `Bearer ${token}` } },
-        (response) => {
-          response.resume();
-          response.on("end", () => {
-            times.push(performance.now() - since);
-            resolve();
-          });
-        },
-      );
+  const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+  const once = async ({ port, ca, token }, agent) => {
+    const since = performance.now();
+    await new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const call = request({ host: "127.0.0.1", port, path: "/version", ca, agent, headers }, (response) => {
+        response.resume();
+        response.on("end", resolve);
+      });
       call.on("error", reject);
       call.end();
     });
+    return performance.now() - since;
+  };
+  let stopped = false;
+  const repeat = async (times, pause, act) => {
+    while (!stopped) {
+      times.push(await act());
+      await sleep(pause);
+    }
+    return times;
+  };
   process.on("message", async (place) => {
     if (place === "stop") {
       stopped = true;
       return;
     }
-    while (!stopped) {
-      await once(place);
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-    process.send(times, () => process.disconnect());
+    await once(place, kept);
+    process.send({ ready: true });
+    const [times, connects] = await Promise.all([
+      repeat([], pauseMs, () => once(place, kept)),
+      repeat([], connectMs, () => once(place, new Agent({ maxCachedSessions: 0 }))),
+    ]);
+    process.send({ times, connects }, () => process.exit(0));
   });
 }
 
 async function measured(name, server, place, work) {
-  const child = fork(fileURLToPath(import.meta.url), ["--ask"]);
-  child.send(place);
+  const asking = startProcess(new URL(import.meta.url), { args: ["--ask"] });
+  await asking.tell(place);
   await server.tell("start");
   const since = performance.now();
   await work();
   const seconds = (performance.now() - since) / 1_000;
   const { loop } = await server.tell("stop");
-  const times = await new Promise((resolve, reject) => {
-    child.on("message", resolve);
-    child.on("exit", (code) => reject(new Failure(`the process that asks ended with ${code}`, 1)));
-    child.send("stop");
-  });
+  const { times, connects } = await asking.tell("stop");
   return {
     name,
     seconds,
@@ -74,12 +81,16 @@ async function measured(name, server, place, work) {
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
     longest: Math.max(...times),
+    connect: Math.max(...connects),
     block: loop.longest,
     own: loop.own,
   };
 }
 
 const namespaced = (group, plural, namespace = "default") => `${group}/namespaces/${namespace}/${plural}`;
+
+/** The version of the cluster as a whole. */
+const revision = async (api) => Number((await api.get("/api/v1/namespaces?limit=1")).metadata.resourceVersion);
 
 async function run({ pods, jobs, objects }) {
   const server = await startServer();
@@ -116,36 +127,29 @@ async function run({ pods, jobs, objects }) {
       }
     }),
   );
+  const full = namespaced("/api/v1", "configmaps", "full");
   await api.send("POST", "/api/v1/namespaces", { metadata: { name: "full" } });
   const data = { text: "x".repeat(100) };
-  await inParallel(objects, 20, (i) =>
-    api.send("POST", namespaced("/api/v1", "configmaps", "full"), { metadata: { name: `one-${i}` }, data }),
-  );
+  await inParallel(objects, 20, (i) => api.send("POST", full, { metadata: { name: `one-${i}` }, data }));
+  const there = await count(api, full);
+  if (there < objects) throw new Failure(`the namespace has ${there} objects instead of ${objects}`, 1);
+  const before = await revision(api);
   results.push(
     await measured(`a namespace with ${objects} objects, deleted`, server, place, async () => {
       await api.send("DELETE", "/api/v1/namespaces/full");
       await until(() => gone(api, "/api/v1/namespaces/full"));
     }),
   );
+  // Each object that goes is a change of its own.
+  const changes = (await revision(api)) - before;
+  if (changes < objects) throw new Failure(`the namespace went with ${changes} changes instead of ${objects}`, 1);
   api.close();
   await server.end();
   return results;
 }
 
 function readOptions() {
-  const text = { type: "string" };
-  const flag = { type: "boolean", default: false };
-  let values;
-  try {
-    ({ values } = parseArgs({ options: { pods: text, jobs: text, objects: text, json: flag, strict: flag } }));
-  } catch (error) {
-    throw new Failure(error.message, 2);
-  }
-  const number = (name, usual) => {
-    const value = Number(values[name] ?? usual);
-    if (!Number.isInteger(value) || value < 1) throw new Failure(`--${name} takes a number from 1 up.`, 2);
-    return value;
-  };
+  const { values, number } = readArguments({ pods: text, jobs: text, objects: text, json: flag, strict: flag });
   const { json, strict } = values;
   return { json, strict, pods: number("pods", 5_000), jobs: number("jobs", 1_000), objects: number("objects", 10_000) };
 }
@@ -166,6 +170,7 @@ else
         "p50 ms",
         "p99 ms",
         "longest ms",
+        "longest with a new connection ms",
         "longest turn ms",
         "without GC ms",
         "held",
@@ -174,7 +179,7 @@ else
         one.name,
         one.seconds.toFixed(1),
         one.answers,
-        ...[one.p50, one.p99, one.longest, one.block, one.own].map((value) => value.toFixed(1)),
+        ...[one.p50, one.p99, one.longest, one.connect, one.block, one.own].map((value) => value.toFixed(1)),
         one.p99 <= BARS.p99 ? "yes" : "NO",
       ]);
       say(drawTable(columns, rows));

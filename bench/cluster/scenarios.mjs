@@ -38,7 +38,7 @@ const has = (path, what) => (api) => until(async () => what((await api.get(path)
 const ready = (path, n) => has(path, ({ readyReplicas }) => readyReplicas === n);
 
 /** How many there are, without sending any of them but one. */
-const count = async (api, path) => {
+export const count = async (api, path) => {
   const { items, metadata } = await api.get(`${path}?limit=1`);
   return items.length + (metadata.remainingItemCount ?? 0);
 };

@@ -15,7 +15,7 @@ const clock = {
 
 const cluster = await Cluster.start({ kubelet: "simulate", clock });
 cluster.pods.program({ labels: "ends=soon" }, { exit: [{ code: 0 }] });
-process.on("message", async (order) => {
+process.on("message", async ({ order }) => {
   if (order === "memory") {
     globalThis.gc();
     const objects = cluster.snapshot().rows.length;

@@ -1,56 +1,33 @@
 // What both servers have to do, and how long it takes them.
 import { inParallel } from "../engine/api.mjs";
 import { median } from "../measure.mjs";
+import { group, widgetCrd, widgetsIn } from "../widgets.mjs";
 import { cpuOf, memoryOf } from "./servers.mjs";
 import { Connection } from "./wire.mjs";
 
-const group = "bench.example.com";
-const WIDGETS = `/apis/${group}/v1/namespaces/default/widgets`;
+const WIDGETS = widgetsIn("default");
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = { type: "application/merge-patch+json" };
 const APPLY = { type: "application/apply-patch+yaml" };
 const CONNECTIONS = 16;
 const LISTED = 5_000;
 
-const crd = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `widgets.${group}` },
-  spec: {
-    group,
-    names: { kind: "Widget", listKind: "WidgetList", plural: "widgets", singular: "widget" },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                required: ["size"],
-                properties: {
-                  size: { type: "integer", minimum: 0 },
-                  mode: { type: "string", enum: ["Fast", "Slow"], default: "Fast" },
-                  image: { type: "string", maxLength: 200 },
-                  ports: {
-                    type: "array",
-                    items: { type: "object", properties: { name: { type: "string" }, port: { type: "integer" } } },
-                  },
-                },
-              },
-              status: { type: "object", properties: { phase: { type: "string" }, size: { type: "integer" } } },
-            },
-          },
-        },
-        subresources: { status: {} },
+const crd = widgetCrd(
+  {
+    type: "object",
+    required: ["size"],
+    properties: {
+      size: { type: "integer", minimum: 0 },
+      mode: { type: "string", enum: ["Fast", "Slow"], default: "Fast" },
+      image: { type: "string", maxLength: 200 },
+      ports: {
+        type: "array",
+        items: { type: "object", properties: { name: { type: "string" }, port: { type: "integer" } } },
       },
-    ],
+    },
   },
-};
+  { type: "object", properties: { phase: { type: "string" }, size: { type: "integer" } } },
+);
 
 const widget = (name, size) => ({
   apiVersion: `${group}/v1`,

@@ -5,11 +5,11 @@ import path from "node:path";
 // Lets this process import the repository's TypeScript files; what is measured runs from dist, in other processes.
 import "../../scripts/typescript.mjs";
 import { Failure } from "../../scripts/process.mjs";
+import { group, widgetCrd, widgetsIn } from "../widgets.mjs";
 import { Api, inParallel, userAgent } from "./api.mjs";
 
-const group = "bench.example.com";
+export { widgetsIn } from "../widgets.mjs";
 
-export const widgetsIn = (namespace) => `/apis/${group}/v1/namespaces/${namespace}/widgets`;
 export const configMapsIn = (namespace) => `/api/v1/namespaces/${namespace}/configmaps`;
 
 export const widget = (name, size) => ({
@@ -20,37 +20,10 @@ export const widget = (name, size) => ({
 });
 
 /** One CRD for all: its status keeps the records of Lotse and of Kopf, so that each can do with one PATCH. */
-const crd = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `widgets.${group}` },
-  spec: {
-    group,
-    names: { kind: "Widget", listKind: "WidgetList", plural: "widgets", singular: "widget" },
-    scope: "Namespaced",
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: { type: "object", properties: { size: { type: "number" } } },
-              status: {
-                type: "object",
-                properties: { size: { type: "number" } },
-                "x-kubernetes-preserve-unknown-fields": true,
-              },
-            },
-          },
-        },
-        subresources: { status: {} },
-      },
-    ],
-  },
-};
+const crd = widgetCrd(
+  { type: "object", properties: { size: { type: "number" } } },
+  { type: "object", properties: { size: { type: "number" } }, "x-kubernetes-preserve-unknown-fields": true },
+);
 
 /** Facts without bodies: what the tests of the real cluster log would cost the server more than the work itself. */
 const auditPolicy = {

@@ -1,4 +1,5 @@
 // The workload, the same for everybody: start, creations, changes, restart with everything settled, deletion.
+import { contest } from "../contest.mjs";
 import { inParallel } from "./api.mjs";
 import { configMapsIn, widget, widgetsIn } from "./bed.mjs";
 import { Contestant } from "./contestant.mjs";
@@ -27,24 +28,15 @@ export function percentile(values, share) {
  * @param {{ name: string, namespace: string, child: boolean, objects: number, rate: number, seconds: number,
  *   hot: boolean, python?: string, profile?: string }} options
  */
-export async function runOnce(bed, options) {
-  await bed.createNamespace(options.namespace);
-  const run = new Run(bed, options);
-  try {
-    await run.start();
-    await run.create();
-    await run.change();
-    if (options.hot) await run.changeBesideHot();
-    await run.restart();
-    await run.delete();
-    return run.figures;
-  } catch (error) {
-    const told = !run.output || error.message.includes(run.output) ? "" : `\n${run.output}`;
-    error.message = `${options.name}: ${error.message}${told}`;
-    throw error;
-  } finally {
-    await run.close();
-  }
+export function runOnce(bed, options) {
+  return contest(bed, options, () => new Run(bed, options), [
+    (run) => run.start(),
+    (run) => run.create(),
+    (run) => run.change(),
+    ...(options.hot ? [(run) => run.changeBesideHot()] : []),
+    (run) => run.restart(),
+    (run) => run.delete(),
+  ]);
 }
 
 class Run {

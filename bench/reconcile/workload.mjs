@@ -1,4 +1,5 @@
 // The workload, the same for everybody: start, creations, changes, children that are deleted, restart when all is settled.
+import { contest } from "../contest.mjs";
 import { inParallel } from "../engine/api.mjs";
 import { configMapsIn, widget, widgetsIn } from "../engine/bed.mjs";
 import { Contestant } from "../engine/contestant.mjs";
@@ -17,23 +18,14 @@ const canary = "canary";
  * @param {{ name: string, command: (namespace: string) => [string, string[]], namespace: string, parents: number,
  *   rate: number, seconds: number, profile?: string }} options
  */
-export async function runOnce(bed, options) {
-  await bed.createNamespace(options.namespace);
-  const run = new Run(bed, options);
-  try {
-    await run.start();
-    await run.create();
-    await run.change();
-    await run.repair();
-    await run.restart();
-    return run.figures;
-  } catch (error) {
-    const told = !run.output || error.message.includes(run.output) ? "" : `\n${run.output}`;
-    error.message = `${options.name}: ${error.message}${told}`;
-    throw error;
-  } finally {
-    await run.close();
-  }
+export function runOnce(bed, options) {
+  return contest(bed, options, () => new Run(bed, options), [
+    (run) => run.start(),
+    (run) => run.create(),
+    (run) => run.change(),
+    (run) => run.repair(),
+    (run) => run.restart(),
+  ]);
 }
 
 class Run {

@@ -93,9 +93,12 @@ export class Cluster implements AsyncDisposable {
   static async #boot(options: ClusterOptions, data: DataFolder | undefined): Promise<Cluster> {
     const { host = HOST, port = 0 } = options;
     const parts = await compose(options, data);
-    const { gate, authority, context, controllers, state } = parts;
+    const { gate, authority, context, controllers, doors, state } = parts;
     const hosts = HOSTS.includes(host) ? HOSTS : [...HOSTS, host];
-    const handle: typeof gate.handle = (request) => gate.handle(request);
+    const handle: typeof gate.handle = (request) => {
+      const rest = doors.rest();
+      return rest ? rest.then(() => gate.handle(request)) : gate.handle(request);
+    };
     const listener = await Listener.open({
       host,
       port,
@@ -106,7 +109,9 @@ export class Cluster implements AsyncDisposable {
           : authority.issue({ commonName: "kube-apiserver", hosts, usage: "server" })),
       clientAuthority: authority && [authority.certPem, ...(options.clientCa ? [options.clientCa] : [])],
       handle: data ? durably(handle, data.journal) : handle,
+      trouble: (work, error) => context.backend.troubles.report(work, error),
     });
+    state.greeting = () => listener.greeting;
     const cluster = new Cluster(options, parts, listener, data);
     for (const controller of controllers) controller.start();
     const place = { address: options.advertiseAddress ?? reachable(host), port: listener.port, range: parts.range };
@@ -240,10 +245,12 @@ export class Cluster implements AsyncDisposable {
   }
 
   async #stop(): Promise<void> {
-    const { context, controllers, hooks, state } = this.#parts;
+    const { context, controllers, doors, hooks, state } = this.#parts;
     state.ready = false;
+    context.backend.troubles.stop();
     for (const controller of controllers) controller.stop();
     context.backend.pace.stop();
+    doors.stop();
     await state.kubelet?.close();
     hooks.close();
     await this.#listener.close();

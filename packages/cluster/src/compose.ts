@@ -47,6 +47,7 @@ import {
   Provisions,
   type ServiceRange,
   serviceRange,
+  Troubles,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
 import {
@@ -58,6 +59,11 @@ import {
 
 /** The parts of one cluster. */
 export interface ClusterParts {
+  /**
+   * Lets requests in: of those that come in the same moment a few in each turn of the event loop, so that new connections,
+   * watches and the cluster's own work go on between them.
+   */
+  readonly doors: Pace;
   /** The administrator's. */
   readonly token: string;
   /** Absent over plain HTTP. */
@@ -88,8 +94,14 @@ export interface ClusterState {
   kubelet: Kubelet | undefined;
   /** What the server writes about itself, once it listens. */
   facts: ServerFacts | undefined;
+  /** How many connections are being greeted, once the server listens. */
+  greeting: () => number;
 }
 
+/** What requests may take of one turn of the event loop; the clock stands still where time is virtual. */
+const DOORS = { budgetMs: 6, pieces: 32 } as const;
+
+/** Makes the parts of a cluster out of what it was started with, and of what its data folder holds. */
 export async function compose(options: ClusterOptions, data: DataFolder | undefined): Promise<ClusterParts> {
   const { tls = true, name = "lotse", clock = systemClock, random = Math.random } = options;
   const { serviceAccounts = {}, tokens = {} } = options;
@@ -120,17 +132,23 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
   });
   const services = new ServiceRoutes(store);
   const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });
+  const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined, greeting: () => 0 };
+  const loop = {
+    clock,
+    defer: (fn: () => void) => void setImmediate(fn),
+    // Ticks come when no promise is left to settle, if it is a promise that asks for them.
+    afterPromises: (fn: () => void) => queueMicrotask(() => process.nextTick(fn)),
+  };
   const backend: Backend = {
     store,
     catalog,
     clock,
     random,
     uuid,
-    pace: new Pace({
+    pace: new Pace({ ...loop, crowded: () => state.greeting() > 0 }),
+    troubles: new Troubles({
       clock,
-      defer: (fn) => void setImmediate(fn),
-      // Ticks come when no promise is left to settle, if it is a promise that asks for them.
-      afterPromises: (fn) => queueMicrotask(() => process.nextTick(fn)),
+      tell: options.onTrouble ?? ((text) => process.emitWarning(text, "ClusterWarning")),
     }),
     admission: createAdmission([
       // The first one: no other is asked about what somebody may not do.
@@ -156,7 +174,6 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     compact: () => store.compact(),
     stealLease: (namespace, lease, thief) => stealLease(backend, context.scope, namespace, lease, thief),
   });
-  const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined };
   const api = new ApiServer({
     backend,
     tables,
@@ -178,6 +195,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     }),
   });
   return {
+    doors: new Pace({ ...loop, ...DOORS }),
     token,
     authority,
     store,

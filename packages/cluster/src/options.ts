@@ -95,6 +95,12 @@ export interface ClusterOptions {
    * ```
    */
   readonly anonymous?: "admin";
+  /**
+   * Called with one text for each thing that goes wrong inside the cluster where no request waits for an answer: a
+   * controller that fails and is tried again, a disk that takes nothing more. The same work tells it once a minute at
+   * most. Unless told, such texts are warnings of the process (`process.on("warning")`), which Node.js prints.
+   */
+  readonly onTrouble?: (text: string) => void;
   /** Time as the cluster sees it: timestamps, bookmarks, retries. */
   readonly clock?: Clock;
   /** Numbers in [0, 1) from which uids and generated names are made; give a seeded one for the same names each run. */

@@ -19,7 +19,7 @@ export class AccountSecrets implements Controller {
     this.#context = context;
     this.#tokens = tokens;
     this.#caPem = caPem;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key));
+    this.#queue = new WorkQueue(context.backend, "the controller of service account tokens", (key) => this.#work(key));
   }
 
   get idle(): boolean {

@@ -22,7 +22,7 @@ export class ClusterRoleAggregation implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (name) => this.#work(name));
+    this.#queue = new WorkQueue(context.backend, "the controller of aggregated roles", (name) => this.#work(name));
   }
 
   get idle(): boolean {

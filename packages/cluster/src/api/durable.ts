@@ -40,13 +40,13 @@ function durableSink(sink: StreamSink, durability: Durability): StreamSink {
       const ready = waiting.length;
       try {
         await durability.durable();
+        for (const step of waiting.splice(0, ready)) step();
       } catch {
+        // The disk failed, or the connection is not what it was: the client finds its answer cut off.
         waiting = [];
         sink.reset();
         return;
       }
-      const due = waiting.splice(0, ready);
-      for (const step of due) step();
     }
   };
   const whenSafe = (step: () => void) => {

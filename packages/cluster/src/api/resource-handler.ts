@@ -6,6 +6,7 @@ import {
   type Deleted,
   deletedStatus,
   type Endpoint,
+  type Listing,
   list,
   methodNotAllowed,
   parseSelection,
@@ -137,11 +138,7 @@ function selectionOf(call: ResourceCall): Selection {
 async function handleList(call: ResourceCall): Promise<ApiResponse> {
   const { backend, target, request, negotiated } = call;
   const listing = await list(backend, target.endpoint, selectionOf(call), listOptions(request.query));
-  if (isPlain(call)) {
-    const preparing = call.texts.prepare(listing.items, () => backend.pace.turn());
-    if (preparing) await preparing;
-    return textualResponse(200, call.texts.list(target.endpoint, listing));
-  }
+  if (isPlain(call)) return plainList(call, listing);
   const include = includeObjectOf(request);
   const { transformList } = await loadTransforms();
   return respondRaw(call, 200, transformList(target.endpoint, listing, negotiated, include, backend.clock.now()));
@@ -236,7 +233,15 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
       if (!(error instanceof StatusError && error.code === 404)) throw error;
     }
   }
+  if (isPlain(call)) return plainList(call, { ...listing, items });
   const { transformList } = await loadTransforms();
   const body = transformList(target.endpoint, { ...listing, items }, negotiated, "Metadata", backend.clock.now());
   return respondRaw(call, 200, body);
+}
+
+/** Many objects are written in slices, and others have their turn after each. */
+async function plainList({ backend, target, texts }: ResourceCall, listing: Listing): Promise<ApiResponse> {
+  const preparing = texts.prepare(listing.items, () => backend.pace.turn());
+  if (preparing) await preparing;
+  return textualResponse(200, texts.list(target.endpoint, listing));
 }

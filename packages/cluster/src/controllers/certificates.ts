@@ -58,7 +58,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
     this.#context = context;
     this.#signer = signer;
     this.#access = access;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key));
+    this.#queue = new WorkQueue(context.backend, "the signer of certificates", (key) => this.#work(key));
   }
 
   get idle(): boolean {

@@ -29,7 +29,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Work by key, one piece at a time, in order of arrival. Keys that wait are not queued twice; a key that comes back while
- * its work runs is worked on again. Failed work is tried again after a while, so that controllers heal by themselves.
+ * its work runs is worked on again. Failed work is told of and tried again after a while, so that controllers heal by
+ * themselves.
  *
  * A turn that looks at many objects is not taken for each of them that changes, which would make the work for N objects
  * N²: it waits until an eighth of them have changed, or until there has been nothing else to do for some turns of the
@@ -38,6 +39,7 @@ const RETRY_MS = 1_000;
 export class WorkQueue {
   readonly #work: (key: string) => Promise<void>;
   readonly #backend: Backend;
+  readonly #name: string;
   readonly #weigh: (key: string) => number;
   readonly #waiting = new Set<string>();
   /** Heavy keys: how often they were woken, and how to wait no longer. */
@@ -46,8 +48,15 @@ export class WorkQueue {
   #running = false;
   #stopped = false;
 
-  constructor(backend: Backend, work: (key: string) => Promise<void>, { weigh = () => 0 }: QueueOptions = {}) {
+  /** `name`: whose work it is, for the people who are told that it failed. */
+  constructor(
+    backend: Backend,
+    name: string,
+    work: (key: string) => Promise<void>,
+    { weigh = () => 0 }: QueueOptions = {},
+  ) {
     this.#backend = backend;
+    this.#name = name;
     this.#work = work;
     this.#weigh = weigh;
   }
@@ -112,7 +121,8 @@ export class WorkQueue {
       this.#waiting.delete(key);
       try {
         await this.#work(key);
-      } catch {
+      } catch (error) {
+        this.#backend.troubles.reportUnlessRace(`${this.#name} failed at ${key.replace("\n", " ")}`, error);
         this.addAfter(key, RETRY_MS);
       }
     }

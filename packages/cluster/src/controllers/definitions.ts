@@ -44,9 +44,14 @@ export class DefinitionController implements Controller {
     this.#tables = tables;
     this.#cel = cel;
     this.#hooks = hooks;
-    this.#cleanups = new WorkQueue(context.backend, (name) => this.#cleanUp(name), {
-      weigh: (name) => context.backend.store.count(name),
-    });
+    this.#cleanups = new WorkQueue(
+      context.backend,
+      "the controller of custom resource definitions",
+      (name) => this.#cleanUp(name),
+      {
+        weigh: (name) => context.backend.store.count(name),
+      },
+    );
   }
 
   get idle(): boolean {

@@ -6,8 +6,8 @@ const TABLE = "events";
 const LIFETIME = 3_600_000;
 
 /**
- * Lets Events go an hour after they were last written, as the storage of a real server does: nobody is asked, and
- * whoever watches sees them deleted.
+ * Lets Events go an hour after they were last written, as the storage of a real server does: no admission is asked, and
+ * clients that watch see them deleted.
  */
 export class EventExpiry implements Controller {
   readonly #context: ControllerContext;
@@ -59,7 +59,7 @@ export class EventExpiry implements Controller {
   }
 
   async #expire(): Promise<void> {
-    const { clock, pace, store } = this.#context.backend;
+    const { clock, pace, store, troubles } = this.#context.backend;
     this.#running = true;
     try {
       for (const [key, at] of this.#written) {
@@ -72,8 +72,9 @@ export class EventExpiry implements Controller {
         if (entry) store.delete(TABLE, key, entry.revision);
         this.#written.delete(key);
       }
-    } catch {
-      // The cluster ends, or its disk has failed: nothing can be deleted any more.
+    } catch (error) {
+      // The cluster ends, or its disk has failed: nothing can be deleted any more, and a person has to know of a disk.
+      troubles.report("Events are kept from now on, however old they are", error);
       return this.stop();
     } finally {
       this.#running = false;

@@ -32,7 +32,7 @@ export class FlowControlController implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (name) => this.#judge(name));
+    this.#queue = new WorkQueue(context.backend, "the controller of flow control", (name) => this.#judge(name));
   }
 
   get idle(): boolean {

@@ -34,7 +34,7 @@ export class GarbageCollector implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(parsePlace(key)), {
+    this.#queue = new WorkQueue(context.backend, "the garbage collector", (key) => this.#work(parsePlace(key)), {
       weigh: (key) => this.#weigh(parsePlace(key)),
     });
   }

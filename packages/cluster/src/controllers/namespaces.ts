@@ -31,7 +31,9 @@ export class NamespaceController implements Controller {
   constructor(context: ControllerContext, caPem: string) {
     this.#context = context;
     this.#caPem = caPem;
-    this.#queue = new WorkQueue(context.backend, (name) => this.#work(name), { weigh: (name) => this.#weigh(name) });
+    this.#queue = new WorkQueue(context.backend, "the controller of namespaces", (name) => this.#work(name), {
+      weigh: (name) => this.#weigh(name),
+    });
   }
 
   get idle(): boolean {

@@ -36,7 +36,7 @@ export class PolicyController implements Controller {
   constructor(context: ControllerContext, expressions: () => Promise<Expressions>) {
     this.#context = context;
     this.#expressions = expressions;
-    this.#queue = new WorkQueue(context.backend, (name) => this.#judge(name));
+    this.#queue = new WorkQueue(context.backend, "the controller of admission policies", (name) => this.#judge(name));
   }
 
   get idle(): boolean {

@@ -16,7 +16,7 @@ export class QuotaController implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key), {
+    this.#queue = new WorkQueue(context.backend, "the controller of quotas", (key) => this.#work(key), {
       weigh: () => context.backend.store.count("pods"),
     });
   }

@@ -62,7 +62,7 @@ export class ServerRecords implements Controller {
     };
     this.#context = { ...context, backend: { ...context.backend, admission } };
     this.#facts = facts;
-    this.#queue = new WorkQueue(context.backend, (table) =>
+    this.#queue = new WorkQueue(context.backend, "the keeper of the server's own records", (table) =>
       table === ADDRESSES ? this.#addresses() : this.#apiServices(),
     );
   }

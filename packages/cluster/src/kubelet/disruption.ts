@@ -1,5 +1,5 @@
 import { deepEqual, type LabelSelector, lookup, parseLabelSelector, SelectorError } from "@lotse/client/meta";
-import { type Controller, type ControllerContext, LabelIndex, WorkQueue } from "../controllers/index.ts";
+import { type Controller, type ControllerContext, EventRecorder, LabelIndex, WorkQueue } from "../controllers/index.ts";
 import {
   type ApiObject,
   fromStore,
@@ -13,6 +13,7 @@ import {
   timestamp,
   update,
 } from "../registry/index.ts";
+import { type BudgetFacts, budgetNotes } from "./disruption-events.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -25,23 +26,30 @@ const WRITE = { dryRun: false, fieldManager: "kube-controller-manager", fieldVal
 export class DisruptionController implements Controller {
   readonly #context: ControllerContext;
   readonly #queue: WorkQueue;
+  readonly #events: EventRecorder;
+  /** By budget: what was told about it last. */
+  readonly #told = new Map<string, string>();
   #pods: LabelIndex | undefined;
   #stopWatching: (() => void)[] = [];
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#sync(key), { weigh: (key) => this.#weigh(key) });
+    this.#events = new EventRecorder(context);
+    this.#queue = new WorkQueue(context.backend, "the controller of disruption budgets", (key) => this.#sync(key), {
+      weigh: (key) => this.#weigh(key),
+    });
   }
 
   get idle(): boolean {
-    return this.#queue.idle;
+    return this.#queue.idle && this.#events.idle;
   }
 
   start(): void {
     const { store } = this.#context.backend;
     this.#stopWatching = [
       store.watch(TABLE, store.revision, ({ type, key }) => {
-        if (type !== "deleted") this.#queue.add(key);
+        if (type === "deleted") this.#told.delete(key);
+        else this.#queue.add(key);
       }),
       store.watch("pods", store.revision, ({ object }) => {
         for (const { key } of store.list(TABLE, `${object.metadata.namespace}/`)) this.#queue.wake(key);
@@ -74,7 +82,9 @@ export class DisruptionController implements Controller {
     const entry = backend.store.get(TABLE, key);
     const endpoint = backend.catalog.storage("policy", "poddisruptionbudgets");
     if (!entry || !endpoint) return;
-    const { namespace, name } = fromStore(entry.object).metadata;
+    const budget = fromStore(entry.object);
+    this.#tell(key, budget);
+    const { namespace, name } = budget.metadata;
     const target: Target = { endpoint, namespace, name, subresource: "status" };
     try {
       await update(backend, scope, target, WRITE, {
@@ -84,6 +94,25 @@ export class DisruptionController implements Controller {
       });
     } catch (error) {
       if (!(error instanceof StatusError && error.code === 404)) throw error;
+    }
+  }
+
+  /** Once for each state that it finds: pods that change in other ways are no news about the budget. */
+  #tell(key: string, budget: ApiObject): void {
+    const notes = budgetNotes(budget, this.#factsOf(budget));
+    const digest = JSON.stringify([budget.metadata.uid, budget.metadata.generation, notes]);
+    if (this.#told.get(key) === digest) return;
+    this.#told.set(key, digest);
+    for (const note of notes) void this.#events.record({ component: "controllermanager" }, budget, note);
+  }
+
+  #factsOf(budget: ApiObject): BudgetFacts {
+    const pods = this.#podsOf(budget);
+    try {
+      return { pods: pods.length, unmanaged: pods.filter((pod) => this.#scaleOf(pod) === undefined).length };
+    } catch (error) {
+      if (error instanceof UnknownScale) return { pods: pods.length, unmanaged: 0, failure: error.message };
+      throw error;
     }
   }
 
@@ -131,7 +160,7 @@ export class DisruptionController implements Controller {
   }
 }
 
-/** Somebody owns a pod, and nobody can say how many of it there should be. */
+/** A pod has a controller, of which the API server does not know how many pods it wants. */
 class UnknownScale extends Error {}
 
 const ownerOf = (object: ApiObject): OwnerReference | undefined =>
@@ -207,7 +236,7 @@ export function budgetStatus(
   };
 }
 
-/** As nobody knows how many pods there should be, none may go. */
+/** As it is not known how many pods there should be, none may go. */
 function failedStatus(budget: ApiObject, message: string, now: number): Fields {
   const status = objectAt(budget, "status");
   const observed = typeof status.observedGeneration === "number" ? status.observedGeneration : 0;

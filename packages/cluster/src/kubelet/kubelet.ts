@@ -43,7 +43,8 @@ export class Kubelet implements Controller, NodePods {
   readonly #desk: NodeDesk;
   /** Pods that are being sent back. */
   readonly #rejecting = new Set<string>();
-  readonly #retries: (() => void)[] = [];
+  /** Pods that could not be sent back yet, by uid: how to try that no more. */
+  readonly #retries = new Map<string, () => void>();
   /** What the pods here were given. */
   readonly #load = new NodeLoad();
   /** Pods that were refused another size for now. */
@@ -96,7 +97,7 @@ export class Kubelet implements Controller, NodePods {
   stop(): void {
     this.#desk.close();
     this.#stopWatching();
-    for (const cancel of this.#retries) cancel();
+    for (const cancel of this.#retries.values()) cancel();
   }
 
   /** Ends everything that runs on the node. */
@@ -175,7 +176,7 @@ export class Kubelet implements Controller, NodePods {
     this.#workers.delete(key);
     this.#deferred.delete(key);
     this.#free(key);
-    void worker?.close();
+    worker?.close().catch((error: unknown) => this.#report(`what was left of pod ${key} could not be removed`, error));
   }
 
   #free(key: string): void {
@@ -218,12 +219,21 @@ export class Kubelet implements Controller, NodePods {
     const { event, report } = this.#writerOf(pod);
     event({ type: "Warning", ...rejection });
     const again = () => {
+      this.#retries.delete(uid);
       const entry = store.get("pods", key);
       if (entry) this.#seen(key, fromStore(entry.object));
     };
-    void report((current) => rejectedStatus(current, rejection, clock.now()))
-      .catch(() => this.#retries.push(clock.after(RETRY_MS, again)))
+    report((current) => rejectedStatus(current, rejection, clock.now()))
+      .catch((error: unknown) => {
+        this.#report(`the kubelet could not write that pod ${key} is sent back`, error);
+        this.#retries.get(uid)?.();
+        this.#retries.set(uid, clock.after(RETRY_MS, again));
+      })
       .finally(() => this.#rejecting.delete(uid));
+  }
+
+  #report(work: string, error: unknown): void {
+    this.#options.context.backend.troubles.report(work, error);
   }
 
   #writerOf(pod: ApiObject): PodWriter {
@@ -235,6 +245,7 @@ export class Kubelet implements Controller, NodePods {
           object.metadata.uid === uid ? { ...object, status: next(object) } : object,
         ),
       erase: () => this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } }),
+      trouble: (work, error) => this.#options.context.backend.troubles.reportUnlessRace(work, error),
       event: (note) => void this.#events.record({ component: "kubelet", host: this.nodeName }, pod, note),
     };
   }

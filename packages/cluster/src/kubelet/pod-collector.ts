@@ -1,5 +1,5 @@
 import { type Controller, type ControllerContext, WorkQueue } from "../controllers/index.ts";
-import { type ApiObject, fromStore, objectAt } from "../registry/index.ts";
+import { type ApiObject, fromStore, listAt, objectAt } from "../registry/index.ts";
 import { NodeDesk } from "./node-desk.ts";
 import { disruptedPod } from "./status.ts";
 
@@ -10,10 +10,12 @@ const PATIENCE_MS = 20_000;
 /** So many pods that have ended are kept. */
 const KEPT = 12_500;
 const TERMINATED = "terminated";
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 /**
- * Deletes pods that nobody else will: those whose node is gone, those that were deleted before any node had them and are
- * still there, and the oldest of those that have ended when they are too many.
+ * Deletes pods that no kubelet and no other controller will: those whose node is gone, those that were deleted and whose
+ * node is out of service, those that were deleted before any node had them and are still there, and the oldest of those
+ * that have ended when they are too many.
  */
 export class PodCollector implements Controller {
   readonly #context: ControllerContext;
@@ -30,7 +32,7 @@ export class PodCollector implements Controller {
     this.#context = context;
     this.#kept = kept;
     this.#desk = new NodeDesk(context, "kube-controller-manager");
-    this.#queue = new WorkQueue(context.backend, (key) => this.#collect(key));
+    this.#queue = new WorkQueue(context.backend, "the collector of pods", (key) => this.#collect(key));
   }
 
   get idle(): boolean {
@@ -44,8 +46,9 @@ export class PodCollector implements Controller {
         if (type === "deleted") this.#terminated.delete(key);
         else this.#see(key, fromStore(object));
       }),
-      store.watch("nodes", store.revision, ({ type, key }) => {
+      store.watch("nodes", store.revision, ({ type, key, object }) => {
         if (type === "deleted") this.#suspect(key);
+        else if (isOutOfService(fromStore(object))) this.#strand(key);
       }),
     ];
     for (const { key, object } of store.list("pods")) this.#see(key, fromStore(object));
@@ -59,10 +62,25 @@ export class PodCollector implements Controller {
 
   #see(key: string, pod: ApiObject): void {
     this.#suspect(nodeOf(pod));
+    if (this.#isStranded(pod)) this.#later(`pod/${key}`, PATIENCE_MS);
     if (hasEnded(pod)) {
       this.#terminated.add(key);
       if (this.#terminated.size > this.#kept) this.#later(TERMINATED, PATIENCE_MS);
     } else if (isLeftOver(pod)) this.#later(`pod/${key}`, PATIENCE_MS);
+  }
+
+  /** Whether it is to go and its node, which is out of service, will not say when it has. */
+  #isStranded(pod: ApiObject): boolean {
+    if (pod.metadata.deletionTimestamp === undefined) return false;
+    const node = this.#context.backend.store.get("nodes", nodeOf(pod));
+    return node !== undefined && isOutOfService(fromStore(node.object));
+  }
+
+  #strand(node: string): void {
+    for (const { key, object } of this.#context.backend.store.list("pods")) {
+      const pod = fromStore(object);
+      if (pod.metadata.deletionTimestamp !== undefined && nodeOf(pod) === node) this.#later(`pod/${key}`, PATIENCE_MS);
+    }
   }
 
   #suspect(node: string): void {
@@ -85,7 +103,7 @@ export class PodCollector implements Controller {
     const name = what.slice(what.indexOf("/") + 1);
     if (what.startsWith("node/")) return this.#collectNode(name);
     const pod = this.#podAt(name);
-    if (pod && isLeftOver(pod)) await this.#delete(pod);
+    if (pod && (isLeftOver(pod) || this.#isStranded(pod))) await this.#delete(pod);
   }
 
   async #collectNode(node: string): Promise<void> {
@@ -119,6 +137,12 @@ export class PodCollector implements Controller {
     });
     await this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } });
   }
+}
+
+/** It is not ready, and an administrator has said that it will not come back as it was. */
+function isOutOfService(node: ApiObject): boolean {
+  const ready = listAt(node, "status", "conditions").some(({ type, status }) => type === "Ready" && status === "True");
+  return !ready && listAt(node, "spec", "taints").some(({ key }) => key === OUT_OF_SERVICE);
 }
 
 const nodeOf = (pod: ApiObject): string => String(objectAt(pod, "spec").nodeName ?? "");

@@ -103,6 +103,66 @@ describe("where no pods run", () => {
     });
   });
 
+  const budgetEvents = async (name: string) => {
+    const all = (await stage.list("events")).filter(({ involvedObject }) => involvedObject.name === name);
+    return all.map(({ type, reason, message, source }) => `${source.component} ${type} ${reason}: ${message}`);
+  };
+
+  it("budgets say that they have no pods, once", async () => {
+    await budget("none", { minAvailable: 1 });
+    expect(await budgetEvents("none")).toEqual(["controllermanager Normal NoPods: No matching pods found"]);
+    await stage.create("pods", { metadata: { name: "other" }, spec: { containers: [container] } });
+    const [event] = await stage.list("events");
+    expect([event.count, event.involvedObject.kind]).toEqual([1, "PodDisruptionBudget"]);
+    await pod("a", true);
+    await stage.remove("pods", "a");
+    expect((await stage.list("events"))[0].count).toBe(2);
+  });
+
+  it("budgets say that pods have no controller, where it matters how many there should be", async () => {
+    await pod("a", true);
+    await budget("number", { minAvailable: 1 });
+    expect(await budgetEvents("number")).toEqual([]);
+    const selector = {
+      matchLabels: { app: "web" },
+      matchExpressions: [
+        { key: "tier", operator: "NotIn", values: ["db", "cache"] },
+        { key: "old", operator: "DoesNotExist" },
+      ],
+    };
+    await budget("share", { minAvailable: "50%", selector });
+    expect(await budgetEvents("share")).toEqual([
+      "controllermanager Warning UnmanagedPods: Pods selected by this PodDisruptionBudget (selector: " +
+        "&LabelSelector{MatchLabels:map[string]string{app: web,},MatchExpressions:[]LabelSelectorRequirement{" +
+        "LabelSelectorRequirement{Key:tier,Operator:NotIn,Values:[db cache],}," +
+        "LabelSelectorRequirement{Key:old,Operator:DoesNotExist,Values:[],},},}) were found to be unmanaged. " +
+        "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
+        'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.',
+    ]);
+  });
+
+  it("pods that were deleted go when their node is out of service, and not before it is not ready", async () => {
+    const taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute", value: "nodeshutdown" };
+    const ready = (status: string) =>
+      stage.patch("nodes", "n", { status: { conditions: [{ type: "Ready", status }] } }, "status");
+    await stage.create("nodes", { metadata: { name: "n" }, spec: { taints: [taint] } });
+    await ready("True");
+    for (const name of ["goes", "stays"]) {
+      await stage.create("pods", { metadata: { name }, spec: { nodeName: "n", containers: [container] } });
+    }
+    await stage.remove("pods", "goes");
+    await stage.pass(600_000);
+    expect(await stage.names("pods")).toEqual(["goes", "stays"]);
+    await ready("Unknown");
+    await stage.pass(21_000);
+    expect(await stage.names("pods")).toEqual(["stays"]);
+    const last = stage.cluster.history("pods", "default", "goes").at(-1);
+    expect(last?.object.status).toMatchObject({ phase: "Failed" });
+    await stage.remove("pods", "stays");
+    await stage.pass(21_000);
+    expect(await stage.names("pods")).toEqual([]);
+  });
+
   it("pods go with their node", async () => {
     await stage.create("nodes", { metadata: { name: "n" } });
     await stage.create("pods", { metadata: { name: "p" }, spec: { nodeName: "n", containers: [container] } });

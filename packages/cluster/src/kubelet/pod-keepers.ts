@@ -4,11 +4,14 @@ import type { Controller, ControllerContext } from "../controllers/index.ts";
 export interface PodKeeperOptions {
   /** Counts what PodDisruptionBudgets allow. */
   readonly disruptionBudgets?: boolean;
-  /** Deletes pods whose node is gone, and others that nobody else deletes. */
+  /** Deletes pods whose node is gone, and others that no other controller deletes. */
   readonly podCollection?: boolean;
 }
 
-const MAKERS: Readonly<Record<string, (context: ControllerContext) => Promise<Controller>>> = {
+/** Makes the controller that looks after the objects of a table. */
+type Maker = (context: ControllerContext) => Promise<Controller>;
+
+const MAKERS: Readonly<Record<string, Maker>> = {
   "poddisruptionbudgets.policy": async (context) => new (await import("./disruption.ts")).DisruptionController(context),
   pods: async (context) => new (await import("./pod-collector.ts")).PodCollector(context),
 };
@@ -20,13 +23,22 @@ const MAKERS: Readonly<Record<string, (context: ControllerContext) => Promise<Co
 export class PodKeepers implements Controller {
   readonly #context: ControllerContext;
   readonly #tables: readonly string[];
+  readonly #makers: Readonly<Record<string, Maker>>;
   readonly #running: Controller[] = [];
   readonly #watches = new Map<string, () => void>();
+  /** Tables whose controller is being made, or runs. */
+  readonly #begun = new Set<string>();
   #loading = 0;
   #stopped = false;
 
-  constructor(context: ControllerContext, { disruptionBudgets = true, podCollection = true }: PodKeeperOptions) {
+  /** `makers` say how each of them is made, by the table that it is for. */
+  constructor(
+    context: ControllerContext,
+    { disruptionBudgets = true, podCollection = true }: PodKeeperOptions,
+    makers: Readonly<Record<string, Maker>> = MAKERS,
+  ) {
     this.#context = context;
+    this.#makers = makers;
     this.#tables = [...(disruptionBudgets ? ["poddisruptionbudgets.policy"] : []), ...(podCollection ? ["pods"] : [])];
   }
 
@@ -35,11 +47,9 @@ export class PodKeepers implements Controller {
   }
 
   start(): void {
-    const { store } = this.#context.backend;
     for (const table of this.#tables) {
-      const begin = () => this.#begin(table);
-      if (store.count(table) > 0) begin();
-      else this.#watches.set(table, store.watch(table, store.revision, begin));
+      if (this.#context.backend.store.count(table) > 0) this.#begin(table);
+      else this.#await(table);
     }
   }
 
@@ -49,20 +59,40 @@ export class PodKeepers implements Controller {
     for (const controller of this.#running) controller.stop();
   }
 
+  /** The next object of the table begins it. */
+  #await(table: string): void {
+    const { store } = this.#context.backend;
+    const stop = store.watch(table, store.revision, () => {
+      stop();
+      this.#begin(table);
+    });
+    this.#watches.set(table, stop);
+  }
+
+  /** Loads and starts the controller of a table. One that cannot be is told of, and tried again with the next object. */
   #begin(table: string): void {
-    const make = MAKERS[table];
-    this.#watches.get(table)?.();
-    if (!make || this.#watches.get(table) === DONE) return;
-    this.#watches.set(table, DONE);
+    const make = this.#makers[table];
+    if (!make || this.#begun.has(table)) return;
+    this.#begun.add(table);
     this.#loading++;
-    void make(this.#context)
-      .then((controller) => {
-        if (this.#stopped) return;
-        this.#running.push(controller);
-        controller.start();
+    make(this.#context)
+      .then((controller) => this.#take(controller))
+      .catch((error: unknown) => {
+        this.#context.backend.troubles.report(`the controller that looks after ${table} does not run`, error);
+        this.#begun.delete(table);
+        if (!this.#stopped) this.#await(table);
       })
       .finally(() => this.#loading--);
   }
-}
 
-const DONE = (): void => {};
+  #take(controller: Controller): void {
+    if (this.#stopped) return;
+    try {
+      controller.start();
+    } catch (error) {
+      controller.stop();
+      throw error;
+    }
+    this.#running.push(controller);
+  }
+}

@@ -37,6 +37,8 @@ export interface PodWriter {
   erase(): Promise<void>;
   /** Tells people what happened. */
   event(note: EventNote): void;
+  /** Tells people what went wrong where the pod can show it no more. */
+  trouble(work: string, error: unknown): void;
 }
 
 export interface PodWorkerOptions {
@@ -144,7 +146,9 @@ export class PodWorker {
       try {
         this.#turn();
         await this.#report();
-      } catch {
+      } catch (error) {
+        const { namespace, name } = this.#pod.metadata;
+        this.#options.writer.trouble(`the kubelet failed at pod ${namespace}/${name}`, error);
         this.#later("retry", RETRY_MS);
       }
     }
@@ -194,7 +198,7 @@ export class PodWorker {
     this.#options.runtime.open(this.#pod, this.#closed.signal).then(
       (sandbox) => {
         this.#sandbox = sandbox;
-        if (this.#closed.signal.aborted) void sandbox.remove();
+        if (this.#closed.signal.aborted) this.#removeLate(sandbox);
         void sandbox.failed.then((failure) => this.#fail(failure));
         this.wake();
       },
@@ -206,6 +210,16 @@ export class PodWorker {
         this.#later("open", RETRY_MS);
       },
     );
+  }
+
+  /** The pod went while its sandbox was being made. */
+  #removeLate(sandbox: Sandbox): void {
+    const { namespace, name } = this.#pod.metadata;
+    sandbox
+      .remove()
+      .catch((error: unknown) =>
+        this.#options.writer.trouble(`what was left of pod ${namespace}/${name} could not be removed`, error),
+      );
   }
 
   #fail(failure: { readonly reason: string; readonly message: string }): void {

@@ -91,14 +91,15 @@ function makeRuntime(
   settings: KubeletSettings,
   { context, programs, kubeconfig, token, resolve }: NodeOptions,
 ): ContainerRuntime {
-  const { clock, random, store } = context.backend;
+  const { clock, random, store, troubles } = context.backend;
   const find = (plural: string, namespace: string, name: string): ApiObject | undefined => {
     const entry = store.get(plural, `${namespace}/${name}`);
     return entry && fromStore(entry.object);
   };
   if (settings.mode === "simulate") {
     const startDelay = settings.startDelay ?? 100;
-    return new SimulatedRuntime({ clock, programs, random, startDelay, dial, find, token });
+    const trouble = (work: string, error: unknown) => troubles.report(work, error);
+    return new SimulatedRuntime({ clock, programs, random, startDelay, dial, find, token, trouble });
   }
   return new ProcessRuntime({
     clock,

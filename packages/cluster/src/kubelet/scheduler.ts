@@ -1,5 +1,5 @@
 import type { Controller, ControllerContext } from "../controllers/index.ts";
-import { type ApiObject, fromStore, listAt, objectAt } from "../registry/index.ts";
+import { type ApiObject, fromStore, listAt, objectAt, StatusError } from "../registry/index.ts";
 import { claimKeys, claimRefusal } from "./claims.ts";
 import { NodeDesk } from "./node-desk.ts";
 import { type Demand, demandOf, priorityOf, sameDemand, signatureOf } from "./scheduling-demand.ts";
@@ -210,9 +210,9 @@ export class Scheduler implements Controller {
       else {
         try {
           this.#schedule(key);
-        } catch {
+        } catch (error) {
           // What cannot be read now may be put right; others must not wait for it.
-          this.#retry(key);
+          this.#failed(key, error);
         }
       }
       const rest = made % AT_ONCE === 0 ? this.#context.backend.pace.rest() : undefined;
@@ -226,10 +226,10 @@ export class Scheduler implements Controller {
   #write(key: string, what: "placed" | "refused", work: Promise<void>): void {
     this.#writing.set(key, what);
     work
-      .catch(() => {
+      .catch((error: unknown) => {
         // Refused for now, by admission for instance.
         if (what === "placed") this.#uncount(key);
-        this.#retry(key);
+        this.#failed(key, error);
       })
       .finally(() => {
         this.#writing.delete(key);
@@ -239,8 +239,13 @@ export class Scheduler implements Controller {
       });
   }
 
-  #retry(key: string): void {
+  #failed(key: string, error: unknown): void {
     if (this.#stopped) return;
+    this.#context.backend.troubles.reportUnlessRace(`the scheduler failed at pod ${key}`, error);
+    this.#retry(key);
+  }
+
+  #retry(key: string): void {
     this.#retries.get(key)?.();
     const cancel = this.#context.backend.clock.after(RETRY_MS, () => {
       this.#retries.delete(key);
@@ -423,10 +428,13 @@ export class Scheduler implements Controller {
     await this.#tell(victim, { preemptor, node });
   }
 
-  /** Nobody depends on events: one that cannot be written is not worth a word. */
+  /** No controller depends on Events: one that the API server refuses is not worth a word, a disk that failed is. */
   async #tell(pod: ApiObject, placement: Placement): Promise<void> {
     const now = this.#context.backend.clock.now();
     const event = schedulingEvent(pod, placement, this.#preferred, now, this.#serial++);
-    await this.#desk.create("events", pod.metadata.namespace, event).catch(() => {});
+    await this.#desk.create("events", pod.metadata.namespace, event).catch((error: unknown) => {
+      if (error instanceof StatusError) return;
+      this.#context.backend.troubles.report("Events of the scheduler are not written", error);
+    });
   }
 }

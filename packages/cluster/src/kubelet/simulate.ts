@@ -35,6 +35,8 @@ export interface SimulateOptions extends ViewSources {
   readonly random: () => number;
   /** Connects to a port of this machine. */
   readonly dial: (port: number) => Promise<PodConnection>;
+  /** Told what goes wrong in programs whose failure nothing else shows. */
+  readonly trouble: (work: string, error: unknown) => void;
 }
 
 const encode = (chunk: string | Uint8Array): Uint8Array =>
@@ -122,7 +124,10 @@ export class SimulatedRuntime implements ContainerRuntime {
     const [outside, inside] = connectionPair();
     Promise.resolve()
       .then(() => target(inside))
-      .catch(() => inside.close());
+      .catch((error: unknown) => {
+        inside.close();
+        this.#options.trouble(`the program behind port ${port} of pod ${pod.namespace}/${pod.name} failed`, error);
+      });
     return outside;
   }
 }

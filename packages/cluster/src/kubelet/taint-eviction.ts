@@ -22,7 +22,7 @@ export class TaintEviction implements Controller {
     this.#context = context;
     this.#desk = new NodeDesk(context, "kube-controller-manager");
     this.#events = new EventRecorder(context);
-    this.#queue = new WorkQueue(context.backend, (key) => this.#sync(key));
+    this.#queue = new WorkQueue(context.backend, "the taint eviction controller", (key) => this.#sync(key));
   }
 
   get idle(): boolean {

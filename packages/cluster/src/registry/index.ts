@@ -104,6 +104,7 @@ export {
   type MessageTable,
   type ScalarType,
 } from "./tables/index.ts";
+export { Troubles, type TroublesOptions } from "./troubles.ts";
 export type { BuiltinTables } from "./typed-shape.ts";
 export { update, updateFromBody, type Written } from "./update.ts";
 export { parseWatchStart, type WatchEvent, type Watching, type WatchOptions, type WatchSink, watch } from "./watch.ts";

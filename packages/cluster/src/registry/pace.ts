@@ -12,6 +12,11 @@ export interface PaceOptions {
   readonly budgetMs?: number;
   /** How many pieces of work one turn takes at most, however quick they are: what a clock that stands still goes by. */
   readonly pieces?: number;
+  /**
+   * Whether somebody waits whom only more turns help: connections are taken one in each, and their greeting takes some
+   * more. While it says so, a turn takes one piece.
+   */
+  readonly crowded?: () => boolean;
   /** How many turns patient work is put off at most, unless it says so itself. */
   readonly patience?: number;
 }
@@ -54,6 +59,12 @@ export class Pace {
   #patient: Patient[] = [];
   /** A turn is under way in which work was done. */
   #open = false;
+  /**
+   * It was opened by work that a request brought in, so that what is deferred comes in the same turn of the event loop:
+   * what was used up before counts there as well.
+   */
+  #early = false;
+  #carried = 0;
   /** Somebody was let in and is not known to be done. */
   #busy = false;
   #since = 0;
@@ -67,7 +78,7 @@ export class Pace {
   #stopped = false;
 
   constructor(options: PaceOptions) {
-    this.#options = { budgetMs: 6, pieces: 16, patience: 64, ...options };
+    this.#options = { budgetMs: 4, pieces: 16, patience: 64, crowded: () => false, ...options };
   }
 
   /** Turns of the event loop so far in which own work was done. */
@@ -89,6 +100,7 @@ export class Pace {
   rest(): Promise<void> | undefined {
     if (this.#stopped) return Promise.reject(stopping());
     if (!this.#busy && this.#queued === 0 && this.#hasRoom()) {
+      if (!this.#open) this.#early = true;
       this.#letIn();
       return undefined;
     }
@@ -134,8 +146,9 @@ export class Pace {
   }
 
   #hasRoom(): boolean {
-    const { clock, budgetMs, pieces } = this.#options;
-    return !this.#open || (this.#done < pieces && clock.monotonic() - this.#since < budgetMs);
+    const { clock, budgetMs, pieces, crowded } = this.#options;
+    if (!this.#open) return true;
+    return this.#done < (crowded() ? 1 : pieces) && clock.monotonic() - this.#since < budgetMs;
   }
 
   #letIn(): void {
@@ -143,7 +156,7 @@ export class Pace {
       this.#open = true;
       this.#turns++;
       this.#done = 0;
-      this.#since = this.#options.clock.monotonic();
+      this.#since = this.#options.clock.monotonic() - this.#carried;
       this.#defer();
     }
     this.#most = Math.max(this.#most, ++this.#done);
@@ -189,8 +202,11 @@ export class Pace {
   /** A new turn of the event loop. */
   #next(): void {
     this.#letGo();
+    this.#carried = this.#early ? this.#options.clock.monotonic() - this.#since : 0;
+    this.#early = false;
     this.#open = false;
     this.#admit(this.#busy ? undefined : (this.#ripe() ?? this.#firstWaiting()));
+    this.#carried = 0;
   }
 
   #ripe(): (() => void) | undefined {

@@ -15,7 +15,13 @@ export class Provisions {
     const fill = this.#pending.get(table);
     if (fill) {
       this.#pending.delete(table);
-      const run = fill().finally(() => this.#running.delete(table));
+      const run = fill()
+        .catch((error: unknown) => {
+          // The one who asked is told; the next one who does has it tried again.
+          this.#pending.set(table, fill);
+          throw error;
+        })
+        .finally(() => this.#running.delete(table));
       this.#running.set(table, run);
     }
     return this.#running.get(table);

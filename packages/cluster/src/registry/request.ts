@@ -7,6 +7,7 @@ import type { Pace } from "./pace.ts";
 import type { Provisions } from "./provisions.ts";
 import { type Endpoint, storeKey } from "./resource.ts";
 import type { StrategyContext } from "./strategy.ts";
+import type { Troubles } from "./troubles.ts";
 
 /** Everything that the verbs below need, handed to each of them. */
 export interface Backend {
@@ -18,6 +19,8 @@ export interface Backend {
   readonly uuid: () => string;
   /** Asked before each piece of work that nobody waits for, or that is one of many. */
   readonly pace: Pace;
+  /** Told what goes wrong where no request waits for an answer. */
+  readonly troubles: Troubles;
   readonly admission: Admission;
   readonly allocateClusterIp: StrategyContext["allocateClusterIp"];
   /** What is written when somebody first looks for it. */

@@ -74,10 +74,35 @@ function drained(output: Writable): Promise<void> {
 }
 
 /** An answer that its client does not take stays in memory, hence not for ever. */
-export function expectReader(output: Writable): void {
+function expectReader(output: Writable): void {
   if (output.writableLength === 0) return;
   const timer = setTimeout(() => output.destroy(), PATIENCE_MS).unref();
   output.once("close", () => clearTimeout(timer));
+}
+
+/** Larger bodies leave in pieces of so many bytes, one in each turn of the event loop. */
+const PIECE = 128 * 1_024;
+
+/** Writes a whole body and ends. Encrypting and sending megabytes takes long: others have their turn in between. */
+export function sendBody(output: Writable, body: string | Uint8Array): void {
+  if (Buffer.byteLength(body) <= PIECE) {
+    output.end(body);
+    expectReader(output);
+    return;
+  }
+  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const timer = setTimeout(() => output.destroy(), PATIENCE_MS).unref();
+  output.once("close", () => clearTimeout(timer));
+  let at = 0;
+  const next = () => {
+    if (output.destroyed) return;
+    const piece = bytes.subarray(at, at + PIECE);
+    at += PIECE;
+    if (at >= bytes.length) output.end(piece);
+    else if (output.write(piece)) setImmediate(next);
+    else output.once("drain", () => setImmediate(next));
+  };
+  next();
 }
 
 /** Headers are bytes: text beyond ASCII goes out as UTF-8, and what would end a header early does not go out. */

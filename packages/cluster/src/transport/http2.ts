@@ -9,12 +9,12 @@ import type { TLSSocket } from "node:tls";
 import type { ApiRequest, ApiResponse } from "../api/index.ts";
 import {
   askedFor,
-  expectReader,
   flatten,
   HEADER_LIMIT,
   type OpenStreams,
   PATIENCE_MS,
   readBody,
+  sendBody,
   wireHeaders,
 } from "./answers.ts";
 import type { ClientCertificates } from "./client-certificates.ts";
@@ -33,6 +33,8 @@ export interface Http2Context {
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
   readonly certificates: ClientCertificates;
   readonly streams: OpenStreams;
+  /** Told of requests that could not be answered at all. */
+  readonly trouble?: ((work: string, error: unknown) => void) | undefined;
 }
 
 /** Speaks HTTP/2 on a connection whose client chose it. Gives back how to say that no more requests are taken. */
@@ -56,7 +58,10 @@ export function serveHttp2(socket: TLSSocket, context: Http2Context): () => void
     });
     stream.on("error", () => stream.destroy());
     // One request that goes wrong, however it does, costs nobody else anything.
-    answer(stream, headers, socket, context).catch(() => breakOff(stream));
+    answer(stream, headers, socket, context).catch((error: unknown) => {
+      breakOff(stream);
+      context.trouble?.("a request over HTTP/2 could not be answered, its stream was cut", error);
+    });
   });
   return () => closeGently(session);
 }
@@ -93,9 +98,8 @@ async function answer(
     stream.respond(head, { endStream: true });
   } else {
     stream.respond({ ...head, "content-length": String(Buffer.byteLength(response.body)) });
-    stream.end(response.body);
+    sendBody(stream, response.body);
     stream.resume();
-    expectReader(stream);
   }
 }
 

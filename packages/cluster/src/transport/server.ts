@@ -6,12 +6,12 @@ import type { TLSSocket } from "node:tls";
 import type { ApiRequest, ApiResponse } from "../api/index.ts";
 import {
   askedFor,
-  expectReader,
   flatten,
   HEADER_LIMIT,
   OpenStreams,
   PATIENCE_MS,
   readBody,
+  sendBody,
   wireHeaders,
 } from "./answers.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
@@ -26,17 +26,21 @@ export interface ListenerOptions {
   /** Whose certificates clients may use to say who they are. */
   readonly clientAuthority?: readonly string[] | undefined;
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
+  /** Told of requests that could not be answered at all, whose connection was cut for that. */
+  readonly trouble?: ((work: string, error: unknown) => void) | undefined;
 }
 
 /** The socket side of the API server. */
 export class Listener {
-  readonly #options: Pick<ListenerOptions, "handle" | "tls">;
+  readonly #options: Pick<ListenerOptions, "handle" | "tls" | "trouble">;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #streams = new OpenStreams();
   /** Tells connections of HTTP/2 that no more requests are taken. */
   readonly #goodbyes = new Set<() => void>();
   readonly #certificates = new ClientCertificates();
+  /** Where those come from who are being greeted. */
+  readonly #greeting = new Set<string>();
   /** Answers that a connection still owes, in the order of their requests. */
   readonly #owed = new WeakMap<Duplex, Set<ServerResponse>>();
 
@@ -49,6 +53,7 @@ export class Listener {
     };
     server.on("connection", track);
     server.on("secureConnection", track);
+    if (options.tls) this.#countGreetings();
     if (options.tls) this.#offerHttp2();
   }
 
@@ -61,7 +66,8 @@ export class Listener {
     if (http1 === undefined) throw new Error("this version of Node.js has no server of HTTP/1.1 below that of HTTPS");
     this.#server.off("secureConnection", http1 as () => void);
     this.#server.on("secureConnection", (socket: TLSSocket) => {
-      if (socket.alpnProtocol === "h2") this.#serveHttp2(socket).catch(() => socket.destroy());
+      if (socket.alpnProtocol === "h2")
+        this.#serveHttp2(socket).catch((error: unknown) => this.#cut("a connection of HTTP/2", socket, error));
       else http1.call(this.#server, socket);
     });
   }
@@ -71,8 +77,8 @@ export class Listener {
     socket.pause();
     const { serveHttp2 } = await import("./http2.ts");
     if (socket.destroyed) return;
-    const { handle } = this.#options;
-    const goodbye = serveHttp2(socket, { handle, certificates: this.#certificates, streams: this.#streams });
+    const { handle, trouble } = this.#options;
+    const goodbye = serveHttp2(socket, { handle, trouble, certificates: this.#certificates, streams: this.#streams });
     this.#goodbyes.add(goodbye);
     socket.once("close", () => this.#goodbyes.delete(goodbye));
   }
@@ -80,7 +86,7 @@ export class Listener {
   static async open(options: ListenerOptions): Promise<Listener> {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
       // One request that goes wrong, however it does, costs its own connection and nobody else's.
-      listener.#answer(request, response).catch(() => request.socket.destroy());
+      listener.#answer(request, response).catch((error: unknown) => listener.#cut("a request", request.socket, error));
     };
     const server = options.tls
       ? createHttpsServer(
@@ -98,7 +104,9 @@ export class Listener {
     server.keepAliveTimeout = 120_000;
     server.requestTimeout = PATIENCE_MS;
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      listener.#upgrade(request, socket, head).catch(() => socket.destroy());
+      listener
+        .#upgrade(request, socket, head)
+        .catch((error: unknown) => listener.#cut("a request for another protocol", socket, error));
     });
     const listener = new Listener(options, server);
     await new Promise<void>((resolve, reject) => {
@@ -113,6 +121,26 @@ export class Listener {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** How many connections are being greeted: they have come, and cannot ask for anything yet. */
+  get greeting(): number {
+    return this.#greeting.size;
+  }
+
+  #countGreetings(): void {
+    const peer = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+    this.#server.on("connection", (socket: Socket) => {
+      const name = peer(socket);
+      this.#greeting.add(name);
+      socket.once("close", () => this.#greeting.delete(name));
+    });
+    this.#server.on("secureConnection", (socket: TLSSocket) => this.#greeting.delete(peer(socket)));
+  }
+
+  #cut(what: string, socket: Duplex, error: unknown): void {
+    socket.destroy();
+    this.#options.trouble?.(`${what} could not be answered, its connection was cut`, error);
   }
 
   /** Ends every watch cleanly, then closes what is left. */
@@ -181,8 +209,7 @@ export class Listener {
       // With its length known, head and body leave in one piece.
       headers["content-length"] = String(Buffer.byteLength(answer.body));
       response.writeHead(answer.status, headers);
-      response.end(answer.body);
-      expectReader(response);
+      sendBody(response, answer.body);
     }
   }
 }

@@ -46,7 +46,12 @@ export class WorkloadController implements Controller {
     this.#context = context;
     this.#workload = workload;
     this.#desk = desk;
-    this.#queue = new WorkQueue(context.backend, (key) => this.#work(key), workload);
+    this.#queue = new WorkQueue(
+      context.backend,
+      `the controller of ${workload.table}`,
+      (key) => this.#work(key),
+      workload,
+    );
   }
 
   get idle(): boolean {

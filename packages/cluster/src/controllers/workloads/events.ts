@@ -52,7 +52,10 @@ export class EventRecorder {
     return this.#pending === 0;
   }
 
-  /** Nobody depends on events: one that cannot be written is not worth a word. */
+  /**
+   * Never rejects. An Event that the API server refuses, because its namespace goes for instance, is not worth a word: no
+   * controller depends on it. Whatever else keeps it from being written is told to people.
+   */
   record(source: EventSource, object: ApiObject, note: EventNote): Promise<void> {
     this.#pending++;
     this.#last = this.#last.then(() => this.#record(source, object, note)).finally(() => this.#pending--);
@@ -72,7 +75,8 @@ export class EventRecorder {
         remember(this.#known, same, await this.#write(source, namespace, object, said));
       }
     } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
+      if (error instanceof StatusError) return;
+      this.#context.backend.troubles.report(`Events of ${source.component} are not written`, error);
     }
   }
 

@@ -94,19 +94,19 @@ export class WorkloadControllers implements Controller {
     this.#family?.stop();
   }
 
-  #load(): void {
-    if (this.#loading) return;
-    this.#loading = true;
-    this.#during(this.#startFamily());
-  }
-
   async #startFamily(): Promise<void> {
     const { createFamily } = await import("./family.ts");
     await this.#context.backend.provisions?.need(STORAGE_CLASSES);
     if (this.#stopped) return;
+    const family = createFamily(this.#context, this.#isOn);
+    this.#family = family;
+    try {
+      family.start();
+    } catch (error) {
+      family.stop();
+      throw error;
+    }
     this.#stopWatching?.();
-    this.#family = createFamily(this.#context, this.#isOn);
-    this.#family.start();
   }
 
   async #makeStandardClass(): Promise<void> {
@@ -122,8 +122,17 @@ export class WorkloadControllers implements Controller {
     }
   }
 
-  #during(work: Promise<void>): void {
+  #load(): void {
+    if (this.#loading) return;
+    this.#loading = true;
     this.#busy++;
-    void work.finally(() => this.#busy--);
+    this.#startFamily()
+      .catch((error: unknown) => {
+        this.#context.backend.troubles.report("the controllers of workloads do not run", error);
+        // The next object that needs them has them tried again.
+        this.#family = undefined;
+        this.#loading = false;
+      })
+      .finally(() => this.#busy--);
   }
 }

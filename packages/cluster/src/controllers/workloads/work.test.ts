@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { call } from "../../test-requests.ts";
 import { Stage, template, workload } from "./test-stage.ts";
 import { WorkCount } from "./test-work-count.ts";
 
@@ -7,7 +8,7 @@ const FEW = 70;
 /** What is quadratic would take four times the work for twice the pods; how often a set is looked at varies a little. */
 const AT_MOST = 3.2;
 /** Objects that are touched between two turns of the event loop, for each pod that there is. */
-const PER_POD = 20;
+const PER_POD = 12;
 
 interface Scene {
   readonly name: string;
@@ -17,6 +18,12 @@ interface Scene {
 const ready = async (stage: Stage, plural: string, name: string, pods: number) => {
   await stage.pass(5_000);
   expect((await stage.get(plural, name)).status.readyReplicas).toBe(pods);
+};
+
+/** Creates an object, and lets what follows from it wait. */
+const post = async (stage: Stage, path: string, body: object) => {
+  const answer = await call(stage.cluster, "POST", path, { body });
+  expect(answer.status, answer.text).toBe(201);
 };
 
 const SCENES: readonly Scene[] = [
@@ -61,6 +68,55 @@ const SCENES: readonly Scene[] = [
       await stage.create("jobs", { metadata: { name: "once" }, spec });
       await stage.pass(60_000);
       expect((await stage.get("jobs", "once")).status.succeeded).toBe(pods);
+    },
+  },
+  {
+    name: "a Deployment that is scaled to nothing",
+    play: async (stage, pods) => {
+      await stage.create("deployments", workload("web", { replicas: pods }));
+      await ready(stage, "deployments", "web", pods);
+      await stage.patch("deployments", "web", { spec: { replicas: 0 } });
+      await stage.pass(60_000);
+      expect(await stage.names("pods")).toEqual([]);
+    },
+  },
+  {
+    name: "as many Jobs of one pod each",
+    play: async (stage, pods) => {
+      stage.cluster.pods.program({ labels: "app=once" }, { exit: [{ code: 0 }] });
+      const spec = { template: template("once", "i", { restartPolicy: "Never" }) };
+      for (let at = 0; at < pods; at++)
+        await post(stage, stage.path("jobs"), { metadata: { name: `job-${at}` }, spec });
+      await stage.pass(60_000);
+      const jobs = await stage.list("jobs");
+      expect(jobs.filter(({ status }) => status.succeeded === 1)).toHaveLength(pods);
+    },
+  },
+  {
+    name: "a namespace with pods and ten times as many others, that is deleted",
+    play: async (stage, pods) => {
+      await stage.create("namespaces", { metadata: { name: "full" } });
+      await post(stage, "/apis/apps/v1/namespaces/full/deployments", workload("web", { replicas: pods }));
+      for (let at = 0; at < 10 * pods; at++) {
+        await post(stage, "/api/v1/namespaces/full/configmaps", { metadata: { name: `one-${at}` } });
+      }
+      await stage.pass(5_000);
+      await stage.remove("namespaces", "full");
+      await stage.pass(60_000);
+      expect(await stage.names("namespaces")).not.toContain("full");
+    },
+  },
+  {
+    name: "pods that no controller owns, all deleted at once",
+    play: async (stage, pods) => {
+      const spec = { containers: [{ name: "c", image: "i" }] };
+      for (let at = 0; at < pods; at++)
+        await post(stage, stage.path("pods"), { metadata: { name: `pod-${at}` }, spec });
+      await stage.pass(5_000);
+      const answer = await call(stage.cluster, "DELETE", stage.path("pods"), { body: { gracePeriodSeconds: 0 } });
+      expect(answer.body.items).toHaveLength(pods);
+      await stage.pass(60_000);
+      expect(await stage.names("pods")).toEqual([]);
     },
   },
 ];
