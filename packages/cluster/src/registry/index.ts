@@ -18,6 +18,7 @@ export { type Deleted, type DeleteOptions, deletedStatus, type Propagation, remo
 export { DEEPEST } from "./depth.ts";
 export {
   badRequest,
+  bareInternal,
   conflict,
   expired,
   forbidden,
