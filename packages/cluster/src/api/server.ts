@@ -140,6 +140,7 @@ export class ApiServer {
       warnings: call.warnings,
       protobuf,
       texts: this.#texts,
+      tables: this.#options.tables,
       answers,
       pods: this.#options.pods(),
       noteBody,
