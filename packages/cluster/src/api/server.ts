@@ -127,7 +127,10 @@ export class ApiServer {
       if (!this.#hasGroup(target.group) || (!served && !this.#isBuiltIn(target.group))) return notFoundPage();
       throw unknownResource();
     }
-    const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add };
+    const annotate = (key: string, value: string) => {
+      call.auditAnnotations = { ...call.auditAnnotations, [key]: value };
+    };
+    const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add, annotate };
     const noteBody = (value: unknown) => {
       call.body = value;
     };
@@ -271,7 +274,8 @@ export class ApiServer {
 
   #record(request: ApiRequest, call: Call, status: number): void {
     const impersonatedUser = call.impersonatedUser && { impersonatedUser: call.impersonatedUser.username };
-    const described = { ...describeCall(request, call), ...impersonatedUser };
+    const noted = call.auditAnnotations && { auditAnnotations: call.auditAnnotations };
+    const described = { ...describeCall(request, call), ...impersonatedUser, ...noted };
     this.#options.log.add({ ...described, method: request.method, status, body: call.body });
   }
 }
@@ -282,6 +286,7 @@ interface Call {
   readonly warnings: Warnings;
   user: RequestUser | undefined;
   impersonatedUser?: RequestUser;
+  auditAnnotations?: Readonly<Record<string, string>>;
   body: unknown;
 }
 
