@@ -12,6 +12,8 @@ export interface Column {
   readonly priority?: number;
   /** Only shown by `-o wide`. */
   readonly wide?: boolean;
+  /** The rows have this cell although the table declares no such column. */
+  readonly undeclared?: true;
   readonly cell: (object: ApiObject, now: number) => unknown;
 }
 

@@ -151,4 +151,39 @@ describe("evictions", () => {
     expect(later.currentHealthy).toBe(1);
     expect(later).not.toHaveProperty("disruptedPods");
   });
+
+  it("refuse what is no eviction of this pod, and change nothing", async () => {
+    await pod("a");
+    const wrong = async (more: object, query = "") => {
+      const { status, body } = await evict("a", more, query);
+      return `${status} ${body.message}`;
+    };
+    expect(await wrong({ metadata: { name: "b" } })).toBe("400 name in URL does not match name in Eviction object");
+    expect(await wrong({ kind: "Pod" })).toMatch(/^400 /);
+    expect(await wrong({ apiVersion: "apps/v1" })).toMatch(/^400 /);
+    expect(await wrong({ deleteOptions: "now" })).toMatch(/^400 /);
+    expect(await wrong({ deleteOptions: { ignoreStoreReadErrorWithClusterBreakingPotential: true } })).toMatch(
+      /^422 .*can not be set for pod eviction/,
+    );
+    expect(await wrong({ deleteOptions: { dryRun: ["All", "All"] } }, "?dryRun=All")).toBe(
+      "500 Non-matching dry-run options in request and content: [All] and [All All]",
+    );
+    expect(await wrong({ deleteOptions: { preconditions: { uid: "other" } } })).toMatch(
+      /^409 Operation cannot be fulfilled on Pod "a": the UID in the precondition \(other\) does not match/,
+    );
+    expect(await wrong({ deleteOptions: { preconditions: { resourceVersion: "1" } } })).toMatch(
+      /^409 .*the ResourceVersion in the precondition \(1\) does not match/,
+    );
+    const { metadata, status } = (await call(cluster, "GET", `${CORE}/pods/a`)).body;
+    expect(metadata.deletionTimestamp).toBeUndefined();
+    expect(status.conditions.map(({ type }: { type: string }) => type)).not.toContain("DisruptionTarget");
+  });
+
+  it("take the version that was read, and the older version of their kind", async () => {
+    await pod("a");
+    const { resourceVersion } = (await call(cluster, "GET", `${CORE}/pods/a`)).body.metadata;
+    const older = await evict("a", { apiVersion: "policy/v1beta1" }, "?dryRun=All");
+    expect(older.status).toBe(201);
+    expect((await evict("a", { deleteOptions: { preconditions: { resourceVersion } } })).status).toBe(201);
+  });
 });

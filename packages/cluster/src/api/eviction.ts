@@ -3,64 +3,105 @@ import {
   type ApiObject,
   admitPosted,
   badRequest,
+  bareInternal,
+  conflict,
   type DeleteOptions,
+  decodeBody,
+  type FieldValidation,
   forbidden,
   fromStore,
+  invalid,
+  invalidValue,
   isRecord,
   listAt,
+  matchNamespace,
   objectAt,
   remove,
   StatusError,
+  subresourceEndpoint,
   type Target,
   timestamp,
+  unknownResource,
   update,
+  type WriteOptions,
 } from "../registry/index.ts";
 import type { ApiResponse } from "./exchange.ts";
-import { writeOptions } from "./options.ts";
+import { deleteOptions, writeOptions } from "./options.ts";
 import { findObject, type ResourceCall, readBody, respondRaw } from "./resource-call.ts";
 
 const BUDGETS = "poddisruptionbudgets.policy";
-const EVICTION = { apiVersion: "policy/v1", kind: "Eviction" } as const;
+const OLDER = "policy/v1beta1";
+const DANGER = "ignoreStoreReadErrorWithClusterBreakingPotential";
 const MOST_DISRUPTED = 2_000;
 const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget.";
 
 /** `POST …/pods/NAME/eviction`: a deletion that asks the pod's disruption budget first. */
 export async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
   const { backend, scope, target, request } = call;
-  const body = await readBody(call);
-  if (objectAt(body.value, "metadata").name !== target.name) {
-    throw badRequest("name in URL does not match name in Eviction object");
-  }
   const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
-  const posted = { ...(isRecord(body.value) ? body.value : {}), ...EVICTION };
+  const eviction = await readEviction(call, options.fieldValidation);
+  const dryRun = agreedDryRun(eviction, options);
   const admitted = await admitPosted(backend, scope, target, {
     operation: "CREATE",
-    object: { ...posted, metadata: { ...objectAt(posted, "metadata"), namespace: target.namespace } },
+    object: eviction,
     dryRun: options.dryRun,
     options: options.given ?? {},
   });
   const asked = objectAt(admitted, "deleteOptions");
-  const dryRun = options.dryRun || (Array.isArray(asked.dryRun) && asked.dryRun.includes("All"));
   const pod = findObject(call);
   if (!isBeyondBudgets(pod)) await takeFromBudget(call, pod, dryRun);
-  if (!dryRun) await markDisrupted(call);
-  const grace = asked.gracePeriodSeconds;
-  const preconditions = isRecord(asked.preconditions)
-    ? (asked.preconditions as NonNullable<DeleteOptions["preconditions"]>)
-    : undefined;
-  await remove(
-    backend,
-    scope,
-    { ...target, subresource: undefined },
-    { gracePeriodSeconds: typeof grace === "number" ? grace : undefined, preconditions, dryRun, admitted: true },
-  );
+  const wanted = objectAt(asked, "preconditions") as Preconditions;
+  const { resourceVersion, ...others } = wanted;
+  if (!dryRun) await markDisrupted(call, wanted);
+  const deletion = deleteOptions(new URLSearchParams(), { ...asked, dryRun: dryRun ? ["All"] : [] });
+  // The version that was asked for is the one before the mark.
+  const preconditions = dryRun || resourceVersion === undefined ? deletion.preconditions : others;
+  await remove(backend, scope, { ...target, subresource: undefined }, { ...deletion, preconditions, admitted: true });
   return respondRaw(call, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }
 
-/** A pod that does no work cannot be missed. */
+type Preconditions = NonNullable<DeleteOptions["preconditions"]>;
+
+/** The body as an Eviction about the pod of the path. The older version of the kind says the same. */
+async function readEviction(call: ResourceCall, validation: FieldValidation): Promise<ApiObject> {
+  const { target, scope, tables } = call;
+  const endpoint = subresourceEndpoint(target.endpoint, "eviction", tables);
+  if (endpoint === undefined) throw unknownResource();
+  const body = await readBody(call);
+  const older = isRecord(body.value) && body.value.apiVersion === OLDER && body.value.kind === "Eviction";
+  const value = older ? { ...(body.value as object), apiVersion: "policy/v1" } : body.value;
+  const eviction = decodeBody(endpoint, { ...body, value }, validation, scope);
+  matchNamespace(eviction, target.namespace);
+  if (eviction.metadata.name !== target.name) {
+    throw badRequest("name in URL does not match name in Eviction object");
+  }
+  if (objectAt(eviction, "deleteOptions")[DANGER] === true) {
+    const detail = "can not be set for pod eviction, try after removing the option";
+    const error = invalidValue(`deleteOptions.${DANGER}`, true, detail);
+    throw invalid({ group: "policy", kind: "Eviction" }, target.name ?? "", [error]);
+  }
+  return eviction;
+}
+
+/** Whether nothing is to happen; the request and the options in its body must not contradict each other. */
+function agreedDryRun(eviction: ApiObject, { dryRun, given = {} }: WriteOptions): boolean {
+  const inBody = textList(objectAt(eviction, "deleteOptions").dryRun);
+  const inQuery = textList(given.dryRun);
+  if (inBody.length === 0) return dryRun;
+  if (inQuery.length > 0 && inQuery.join() !== inBody.join()) {
+    const lists = `[${inQuery.join(" ")}] and [${inBody.join(" ")}]`;
+    throw bareInternal(`Non-matching dry-run options in request and content: ${lists}`);
+  }
+  return inBody.includes("All");
+}
+
+const textList = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** Phases in which a pod does no work, so that it cannot be missed. */
+const IDLE: ReadonlySet<unknown> = new Set(["Pending", "Succeeded", "Failed"]);
+
 function isBeyondBudgets(pod: ApiObject): boolean {
-  const { phase } = objectAt(pod, "status");
-  return phase !== "Running" || pod.metadata.deletionTimestamp !== undefined;
+  return IDLE.has(objectAt(pod, "status").phase) || pod.metadata.deletionTimestamp !== undefined;
 }
 
 async function takeFromBudget(call: ResourceCall, pod: ApiObject, dryRun: boolean): Promise<void> {
@@ -141,18 +182,43 @@ function spend(current: ApiObject, pod: string, now: number): ApiObject {
     throw forbidden(resource, name, text);
   }
   if (allowed === 0) {
-    throw tooMany(
-      currentHealthy <= desiredHealthy
-        ? `The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
-        : `The disruption budget ${name} does not allow evicting pods currently`,
-    );
+    throw tooMany(`The disruption budget ${name} ${whyNone(budget, currentHealthy, desiredHealthy)}`);
   }
+  const left = allowed - 1;
   budget.status = {
     ...status,
-    disruptionsAllowed: allowed - 1,
+    disruptionsAllowed: left,
     disruptedPods: { ...disrupted, [pod]: timestamp(now) },
+    ...(left === 0 && { conditions: withSpent(budget, timestamp(now)) }),
   };
   return budget;
+}
+
+const ALLOWED = "DisruptionAllowed";
+
+/** Why a budget lets no pod go. What it counts is not to be trusted when the last count failed. */
+function whyNone(budget: ApiObject, healthy: number, desired: number): string {
+  const known = listAt(budget, "status", "conditions").find(({ type }) => type === ALLOWED);
+  const { reason, message } = known?.status === "False" ? known : { reason: "", message: "" };
+  const silent = "does not allow evicting pods currently";
+  if (reason === "SyncFailed" && message) return `${silent} because it failed sync: ${message}`;
+  if (healthy <= desired) return `needs ${desired} healthy pods and has ${healthy} currently`;
+  return message ? `${silent} (${reason}): ${message}` : silent;
+}
+
+/** The conditions of a budget of which nothing is left; the time is that of the change. */
+function withSpent(budget: ApiObject, now: string): Record<string, unknown>[] {
+  const conditions = listAt(budget, "status", "conditions");
+  const before = conditions.find(({ type }) => type === ALLOWED);
+  const spent = {
+    type: ALLOWED,
+    status: "False",
+    observedGeneration: objectAt(budget, "status").observedGeneration,
+    lastTransitionTime: before?.status === "False" ? before.lastTransitionTime : now,
+    reason: "InsufficientPods",
+    message: "",
+  };
+  return before === undefined ? [...conditions, spent] : conditions.map((one) => (one === before ? spent : one));
 }
 
 function tooMany(cause: string, retryAfterSeconds?: number): StatusError {
@@ -167,7 +233,20 @@ function tooMany(cause: string, retryAfterSeconds?: number): StatusError {
   });
 }
 
-async function markDisrupted({ backend, scope, target }: ResourceCall): Promise<void> {
+/** Refuses a pod that is not, or no longer, the one that was meant. */
+function checkPreconditions({ metadata }: ApiObject, { uid, resourceVersion }: Preconditions): void {
+  const resource = { group: "", plural: "Pod" };
+  if (uid && uid !== metadata.uid) {
+    const text = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`;
+    throw conflict(resource, metadata.name, text);
+  }
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) {
+    const text = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`;
+    throw conflict(resource, metadata.name, text);
+  }
+}
+
+async function markDisrupted({ backend, scope, target }: ResourceCall, preconditions: Preconditions): Promise<void> {
   const options = { dryRun: false, fieldManager: scope.defaultManager, fieldValidation: "Ignore" } as const;
   const condition = {
     type: "DisruptionTarget",
@@ -181,6 +260,7 @@ async function markDisrupted({ backend, scope, target }: ResourceCall): Promise<
     by: "patch",
     tracked: false,
     next: (current) => {
+      checkPreconditions(current, preconditions);
       const pod = deepClone(current);
       const others = listAt(pod, "status", "conditions").filter(({ type }) => type !== condition.type);
       pod.status = { ...objectAt(pod, "status"), conditions: [...others, condition] };

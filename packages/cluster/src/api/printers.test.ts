@@ -18,6 +18,18 @@ function row(group: string, plural: string, object: object): Record<string, unkn
   return Object.fromEntries(columns.filter(([name]) => name !== "Name" && name !== "Age"));
 }
 
+describe("the row of an IPAddress", () => {
+  it("ends in its age, for which its table has no column", () => {
+    const endpoint = catalog.storage("networking.k8s.io", "ipaddresses");
+    if (!endpoint) throw new Error("no ipaddresses");
+    const metadata = { name: "10.0.0.1", creationTimestamp: "2026-01-01T00:00:00Z" };
+    const object = { metadata, spec: { parentRef: { resource: "services", name: "s" } } } as unknown as ApiObject;
+    const table = new TablePrinter(endpoint, "v1", "None", NOW).table([object], {});
+    expect(table.columnDefinitions?.map(({ name }) => name)).toEqual(["Name", "ParentRef"]);
+    expect(table.rows[0]?.cells).toEqual(["10.0.0.1", "services/s", "60m"]);
+  });
+});
+
 describe("a pod's row", () => {
   const pod = (spec: object, status: object, metadata: object = {}) =>
     row("", "pods", { spec: { containers: [{ name: "c" }], ...spec }, status, metadata });

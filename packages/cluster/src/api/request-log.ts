@@ -17,6 +17,8 @@ export interface RequestEntry {
   readonly name: string | undefined;
   readonly subresource: string | undefined;
   readonly status: number;
+  /** What admission noted about the request, as the audit log of a real server does; absent when it noted nothing. */
+  readonly auditAnnotations?: Readonly<Record<string, string>> | undefined;
   /** What a write carried; undefined for reads. */
   readonly body: unknown;
 }

@@ -3,6 +3,7 @@ import type { NodePods } from "../kubelet/index.ts";
 import {
   type ApiObject,
   type Backend,
+  type BuiltinTables,
   badRequest,
   customPatchTypes,
   fromStore,
@@ -48,6 +49,7 @@ export interface ResourceCall {
   readonly negotiated: Negotiated;
   readonly protobuf: ProtobufDecoder;
   readonly texts: ObjectTexts;
+  readonly tables: () => BuiltinTables;
   /** Answers for those who take protobuf. */
   readonly answers: () => Promise<ProtobufAnswers>;
   /** The node that runs pods; undefined in a cluster without one. */

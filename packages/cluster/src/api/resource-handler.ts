@@ -2,6 +2,7 @@ import type { NodePods } from "../kubelet/index.ts";
 import {
   type ApiObject,
   type Backend,
+  type BuiltinTables,
   createFromBody,
   type Deleted,
   deletedStatus,
@@ -48,6 +49,7 @@ export interface CallContext {
   readonly warnings: Warnings;
   readonly protobuf: ProtobufDecoder;
   readonly texts: ObjectTexts;
+  readonly tables: () => BuiltinTables;
   /** Answers for those who take protobuf. */
   readonly answers: () => Promise<ProtobufAnswers>;
   readonly pods: NodePods | undefined;

@@ -98,7 +98,7 @@ export const resourceColumns: Readonly<Record<string, readonly Column[]>> = {
     { name: "Available", cell: available },
     age,
   ],
-  "networking.k8s.io/ipaddresses": [nameColumn, { name: "ParentRef", cell: parentRef }],
+  "networking.k8s.io/ipaddresses": [nameColumn, { name: "ParentRef", cell: parentRef }, { ...age, undeclared: true }],
   "networking.k8s.io/servicecidrs": [
     nameColumn,
     { name: "CIDRs", cell: (o) => (objectAt(o, "spec").cidrs as string[] | undefined)?.join(",") ?? "" },

@@ -116,7 +116,10 @@ export class ApiServer {
       if (!this.#hasGroup(target.group) || (!served && !this.#isBuiltIn(target.group))) return notFoundPage();
       throw unknownResource();
     }
-    const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add };
+    const annotate = (key: string, value: string) => {
+      call.auditAnnotations = { ...call.auditAnnotations, [key]: value };
+    };
+    const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add, annotate };
     const noteBody = (value: unknown) => {
       call.body = value;
     };
@@ -129,6 +132,7 @@ export class ApiServer {
       warnings: call.warnings,
       protobuf,
       texts: this.#texts,
+      tables: this.#options.tables,
       answers,
       pods: this.#options.pods(),
       noteBody,
@@ -259,7 +263,8 @@ export class ApiServer {
 
   #record(call: ApiCall, status: number): void {
     const impersonatedUser = call.impersonated && { impersonatedUser: call.impersonated.username };
-    const described = { ...describeCall(call), ...impersonatedUser };
+    const noted = call.auditAnnotations && { auditAnnotations: call.auditAnnotations };
+    const described = { ...describeCall(call), ...impersonatedUser, ...noted };
     this.#options.log.add({ ...described, method: call.request.method, status, body: call.body });
   }
 }
@@ -275,6 +280,8 @@ export interface ApiCall {
   requester: RequestUser | undefined;
   /** As whom it acts, where that is another user. */
   impersonated: RequestUser | undefined;
+  /** What admission has noted down for an audit. */
+  auditAnnotations?: Readonly<Record<string, string>>;
   body: unknown;
 }
 

@@ -50,14 +50,18 @@ export class TablePrinter {
       kind: "Table",
       apiVersion: this.#version,
       metadata,
-      columnDefinitions: this.#columns.map(definition),
+      columnDefinitions: this.#declared().map(definition),
       rows: (this.#order ? [...objects].sort(this.#order) : objects).map((object) => this.#row(object)),
     };
   }
 
   /** A row that carries nothing but how far a watch has come. */
   bookmarkRow(object: ApiObject): TableRow {
-    return { cells: this.#columns.map(() => ""), object: this.#include === "None" ? null : object };
+    return { cells: this.#declared().map(() => ""), object: this.#include === "None" ? null : object };
+  }
+
+  #declared(): Column[] {
+    return this.#columns.filter(({ undeclared }) => !undeclared);
   }
 
   #row(object: ApiObject): TableRow {

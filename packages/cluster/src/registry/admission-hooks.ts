@@ -9,6 +9,9 @@ export interface RequestUser {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
+/** Notes a value under a key, as audit logs carry them. */
+export type Annotate = (key: string, value: string) => void;
+
 /** A write that is about to happen. */
 export interface AdmissionAttributes {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
@@ -26,6 +29,7 @@ export interface AdmissionAttributes {
   readonly options: Readonly<Record<string, unknown>>;
   readonly user: RequestUser;
   readonly warn: (text: string) => void;
+  readonly annotate?: Annotate | undefined;
 }
 
 /** The part of a write that may still say no, or change what is written. */

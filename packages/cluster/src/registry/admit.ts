@@ -29,6 +29,7 @@ export async function admitPosted(
     options,
     user: scope.user,
     warn: scope.warn,
+    annotate: scope.annotate,
   };
   const admitted = (await backend.admission.mutate(attributes)) ?? attributes.object;
   await backend.admission.validate({ ...attributes, object: admitted });

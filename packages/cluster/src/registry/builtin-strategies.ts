@@ -12,7 +12,6 @@ import {
   validateNewCrd,
 } from "./crd-validation.ts";
 import { admitPod, tolerateTrouble } from "./defaults-pod.ts";
-import { type FieldError, invalidValue } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
 import { ensureObject, isRecord, listAt, objectAt, timestamp } from "./object.ts";
 import { qosClass } from "./pod-subresources.ts";
@@ -152,18 +151,8 @@ const eventSource = (event: ApiObject): string => {
   return String(component || event.reportingComponent || "");
 };
 
-/** The name of an APIService says what it serves; that of the core group ends in a dot. */
-function validateApiService({ metadata, spec }: ApiObject): FieldError[] {
-  const { group = "", version = "" } = (spec ?? {}) as Record<string, string>;
-  const wanted = `${version}.${group}`;
-  if (metadata.name === wanted) return [];
-  return [
-    invalidValue("metadata.name", metadata.name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`),
-  ];
-}
-
 const ROWS: Record<string, Row> = {
-  "apiregistration.k8s.io/apiservices": { nameRule: "pathSegment", anyFinalizer: true, validate: validateApiService },
+  "apiregistration.k8s.io/apiservices": { nameRule: "pathSegment", anyFinalizer: true },
   "/configmaps": { validate: validateConfigMap, validateUpdate: validateImmutableData },
   "/secrets": {
     ...own(labels("type")),

@@ -142,6 +142,7 @@ function attributesOf(scope: Scope, target: Target, object: ApiObject, options: 
     options: options.given ?? {},
     user: scope.user,
     warn: scope.warn,
+    annotate: scope.annotate,
   } as const;
 }
 

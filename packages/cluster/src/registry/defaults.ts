@@ -277,6 +277,11 @@ function roleRef(object: ApiObject): void {
   }
 }
 
+function apiService(object: ApiObject): void {
+  const { service } = specOf(object);
+  if (isRecord(service)) preset(service, "port", 443);
+}
+
 function crd(object: ApiObject): void {
   const spec = specOf(object);
   const names = ensureObject(spec, "names");
@@ -367,6 +372,7 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
   "/Endpoints": endpoints,
   "discovery.k8s.io/EndpointSlice": endpointSlice,
   "storage.k8s.io/CSIDriver": csiDriver,
+  "apiregistration.k8s.io/APIService": apiService,
   "flowcontrol.apiserver.k8s.io/FlowSchema": flowSchema,
   "flowcontrol.apiserver.k8s.io/PriorityLevelConfiguration": priorityLevel,
   "apps/Deployment": deployment,

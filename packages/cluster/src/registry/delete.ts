@@ -68,6 +68,7 @@ async function tryRemove(
     options: options.given ?? {},
     user: scope.user,
     warn: scope.warn,
+    annotate: scope.annotate,
   } as const;
   if (!options.admitted) {
     await backend.admission.mutate(attributes);

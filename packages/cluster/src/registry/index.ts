@@ -1,4 +1,4 @@
-export type { Admission, AdmissionAttributes, RequestUser } from "./admission-hooks.ts";
+export type { Admission, AdmissionAttributes, Annotate, RequestUser } from "./admission-hooks.ts";
 export { admitPosted, type Posted } from "./admit.ts";
 export { overlayConfiguration } from "./apply/index.ts";
 export { decodeBody, unreadableBody, unreadableYaml } from "./body.ts";
@@ -18,6 +18,7 @@ export { type Deleted, type DeleteOptions, deletedStatus, type Propagation, remo
 export { DEEPEST } from "./depth.ts";
 export {
   badRequest,
+  bareInternal,
   conflict,
   expired,
   forbidden,
@@ -51,7 +52,7 @@ export {
   toCel,
   variablesValue,
 } from "./expressions/index.ts";
-export { type FieldError, forbiddenField, invalidValue, notSupported, required } from "./fields.ts";
+export { describeError, type FieldError, forbiddenField, invalidValue, notSupported, required } from "./fields.ts";
 export { checkReviewKind, type HookClient, HookError, HookSetupError, type HookTarget } from "./hook-client.ts";
 export { readSelector } from "./label-selectors.ts";
 export { type Listing, type ListOptions, list } from "./list.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@lotse/client/meta";
 import type { Store } from "../store/index.ts";
-import type { Admission, RequestUser } from "./admission-hooks.ts";
+import type { Admission, Annotate, RequestUser } from "./admission-hooks.ts";
 import type { Catalog } from "./catalog.ts";
 import { listAt, objectAt } from "./object.ts";
 import type { Pace } from "./pace.ts";
@@ -54,6 +54,8 @@ export interface Scope {
   /** The manager of fields when the request names none: the client's program. */
   readonly defaultManager: string;
   readonly warn: (text: string) => void;
+  /** Notes something about the request for those who audit it; absent where no request is audited. */
+  readonly annotate?: Annotate | undefined;
 }
 
 /** A body that was parsed, in whatever format it came. */

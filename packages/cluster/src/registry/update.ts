@@ -114,6 +114,7 @@ async function tryUpdate(
     options: options.given ?? {},
     user: scope.user,
     warn: scope.warn,
+    annotate: scope.annotate,
   } as const;
   const { admission } = backend;
   const admitted = options.admitted ? proposed : await admission.mutate({ ...attributes, object: proposed });

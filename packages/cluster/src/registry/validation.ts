@@ -6,23 +6,9 @@
 import { byteLength, deepEqual, lookup } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, IMMUTABLE, invalidValue, required, tooLongValue } from "./fields.ts";
 import { type ApiObject, isRecord, objectAt } from "./object.ts";
+import { configKeyComplaints } from "./rules/values.ts";
 
-const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
-const LONGEST_KEY = 253;
 const LARGEST_DATA = 1_024 * 1_024;
-const CONFIG_KEY_RULE =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-
-/** Keys become names of files, so that those which mean a folder are refused. */
-function configKeyComplaints(key: string): string[] {
-  const complaints: string[] = [];
-  if (key.length > LONGEST_KEY) complaints.push(`must be no more than ${LONGEST_KEY} characters`);
-  if (!CONFIG_KEY.test(key)) complaints.push(CONFIG_KEY_RULE);
-  else if (key === "." || key === "..") complaints.push(`must not be '${key}'`);
-  else if (key.startsWith("..")) complaints.push(`must not start with '..'`);
-  return complaints;
-}
-
 function configKeyErrors(object: ApiObject, ...fields: string[]): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of fields) {

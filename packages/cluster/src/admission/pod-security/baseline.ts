@@ -1,16 +1,5 @@
-import {
-  type Container,
-  named,
-  type Objection,
-  plural,
-  quoted,
-  record,
-  type Subject,
-  setters,
-  sortedSet,
-} from "./subject.ts";
-
-type Found = Objection | undefined;
+import { type Container, type Found, record, type Subject } from "./subject.ts";
+import { named, plural, quoted, setters, sortedSet } from "./wording.ts";
 
 const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
 

@@ -1,6 +1,8 @@
 import {
   type AdmissionAttributes,
   type ApiObject,
+  describeError,
+  type FieldError,
   forbidden,
   fromStore,
   invalid,
@@ -40,19 +42,45 @@ export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
         if (subresource === undefined) checkNamespace(world, attributes);
         return;
       }
+      const isPod = endpoint.resource.table === "pods";
+      if (!concerned(attributes, isPod)) return;
       const { policy, errors } = policyOf(storedNamespace(world, namespace ?? "")?.metadata.labels);
-      if (errors.length === 0 && allowsAnything(policy)) return;
-      if (endpoint.resource.table === "pods") checkPod(attributes, policy);
-      else if (subresource === undefined) checkTemplate(attributes, policy);
+      if (errors.length === 0 && allowsAnything(policy)) {
+        note(attributes, "enforce-policy", shownLevel(policy.enforce));
+        return;
+      }
+      const why = errors.length === 0 ? undefined : `Failed to parse policy: ${described(errors)}`;
+      if (isPod) checkPod(attributes, policy, why);
+      else checkTemplate(attributes, policy, why);
     },
   };
 }
 
-function checkPod(attributes: AdmissionAttributes, policy: Policy): void {
-  const { operation, subresource, object, oldObject, endpoint, name } = attributes;
-  if (!object || (subresource !== undefined && OTHER_SUBRESOURCES.has(subresource))) return;
-  if (operation === "UPDATE" && oldObject && !isOtherProgram(object, oldObject)) return;
+/** Whether a write is about pods: about one itself, or about a template of them. */
+function concerned({ endpoint, subresource, operation, object }: AdmissionAttributes, isPod: boolean): boolean {
+  if (!object || operation === "DELETE" || operation === "CONNECT") return false;
+  if (isPod) return subresource === undefined || !OTHER_SUBRESOURCES.has(subresource);
+  return subresource === undefined && TEMPLATES.has(endpoint.resource.table);
+}
+
+/** Notes something for those who audit the request. */
+function note({ annotate }: AdmissionAttributes, key: string, value: string): void {
+  annotate?.(`pod-security.kubernetes.io/${key}`, value);
+}
+
+/** Mistakes in one sentence; several stand in brackets. */
+function described(errors: readonly FieldError[]): string {
+  const texts = errors.map((error) => `${error.field}: ${describeError(error)}`);
+  return texts.length === 1 ? String(texts[0]) : `[${texts.join(", ")}]`;
+}
+
+function checkPod(attributes: AdmissionAttributes, policy: Policy, why: string | undefined): void {
+  const { operation, object, oldObject, endpoint, name } = attributes;
+  if (!object || (operation === "UPDATE" && oldObject && !isOtherProgram(object, oldObject))) return;
   const subject = subjectOf(object.metadata, objectAt(object, "spec"));
+  if (why !== undefined) note(attributes, "error", why);
+  note(attributes, "enforce-policy", shownLevel(policy.enforce));
+  audit(attributes, policy.audit, subject);
   const found = objections(policy.enforce, subject);
   if (found.length > 0) {
     const text = `violates PodSecurity "${shownLevel(policy.enforce)}": ${inDetail(found)}`;
@@ -61,17 +89,31 @@ function checkPod(attributes: AdmissionAttributes, policy: Policy): void {
   warn(attributes, policy.warn, subject);
 }
 
-function checkTemplate(attributes: AdmissionAttributes, policy: Policy): void {
+function checkTemplate(attributes: AdmissionAttributes, policy: Policy, why: string | undefined): void {
   let here: unknown = attributes.object;
   for (const key of TEMPLATES.get(attributes.endpoint.resource.table) ?? [])
     here = isRecord(here) ? here[key] : undefined;
   if (!isRecord(here)) return;
-  warn(attributes, policy.warn, subjectOf(objectAt(here, "metadata"), objectAt(here, "spec")));
+  if (why !== undefined) note(attributes, "error", why);
+  const subject = subjectOf(objectAt(here, "metadata"), objectAt(here, "spec"));
+  audit(attributes, policy.audit, subject);
+  warn(attributes, policy.warn, subject);
 }
 
 function warn(attributes: AdmissionAttributes, level: LevelVersion, subject: Subject): void {
+  const text = wouldViolate(level, subject);
+  if (text !== undefined) attributes.warn(text);
+}
+
+function audit(attributes: AdmissionAttributes, level: LevelVersion, subject: Subject): void {
+  const text = wouldViolate(level, subject);
+  if (text !== undefined) note(attributes, "audit-violations", text);
+}
+
+/** What a level that only watches has against a pod; undefined when it has nothing. */
+function wouldViolate(level: LevelVersion, subject: Subject): string | undefined {
   const found = objections(level, subject);
-  if (found.length > 0) attributes.warn(`would violate PodSecurity "${shownLevel(level)}": ${inDetail(found)}`);
+  return found.length === 0 ? undefined : `would violate PodSecurity "${shownLevel(level)}": ${inDetail(found)}`;
 }
 
 const inDetail = (found: readonly Objection[]): string =>

@@ -82,6 +82,25 @@ describe("a namespace with a level of pod security", () => {
     ]);
   });
 
+  it("notes for those who audit what it holds pods to, and what it would have refused", async () => {
+    await using cluster = await start({ enforce: "baseline", "enforce-version": "v1.30", audit: "restricted" });
+    const noted = () => cluster.requests.filter({ resource: "pods", verb: "create" }).at(-1)?.auditAnnotations ?? {};
+    await call(cluster, "POST", PODS, { body: pod("a", {}, { securityContext: modest }) });
+    expect(noted()).toEqual({ "pod-security.kubernetes.io/enforce-policy": "baseline:v1.30" });
+    await call(cluster, "POST", PODS, { body: pod("b") });
+    expect(noted()).toEqual({
+      "pod-security.kubernetes.io/enforce-policy": "baseline:v1.30",
+      "pod-security.kubernetes.io/audit-violations": expect.stringMatching(
+        /^would violate PodSecurity "restricted:latest": allowPrivilegeEscalation != false \(/,
+      ),
+    });
+    await call(cluster, "POST", PODS, { body: pod("c", { hostPID: true }) });
+    expect(Object.keys(noted())).toHaveLength(2);
+    const body = { metadata: { annotations: { a: "b" } } };
+    await call(cluster, "PATCH", `${PODS}/a`, { body, type: MERGE });
+    expect(cluster.requests.filter({ verb: "patch" }).at(-1)?.auditAnnotations).toBeUndefined();
+  });
+
   it("tells which pods are there that its new level would refuse", async () => {
     await using cluster = await start({});
     for (const name of ["b", "a", "c"]) await call(cluster, "POST", PODS, { body: pod(name, { hostPID: true }) });

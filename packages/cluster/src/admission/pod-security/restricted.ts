@@ -1,17 +1,6 @@
 import { capabilities } from "./baseline.ts";
-import {
-  type Container,
-  named,
-  type Objection,
-  plural,
-  quoted,
-  record,
-  type Subject,
-  setters,
-  sortedSet,
-} from "./subject.ts";
-
-type Found = Objection | undefined;
+import { type Container, type Found, record, type Subject } from "./subject.ts";
+import { named, plural, quoted, setters, sortedSet } from "./wording.ts";
 
 /** Whether a pod says that it is for Windows, which knows nothing of most of this. */
 export const isWindows = ({ spec }: Subject): boolean => record(spec.os).name === "windows";

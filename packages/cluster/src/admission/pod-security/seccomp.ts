@@ -1,6 +1,5 @@
-import { named, type Objection, plural, quoted, record, type Subject, setters, sortedSet } from "./subject.ts";
-
-type Found = Objection | undefined;
+import { type Found, record, type Subject } from "./subject.ts";
+import { named, plural, quoted, setters, sortedSet } from "./wording.ts";
 
 const OF_POD = "seccomp.security.alpha.kubernetes.io/pod";
 const OF_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/";

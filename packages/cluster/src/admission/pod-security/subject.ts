@@ -26,6 +26,9 @@ export interface Objection {
   readonly detail: string;
 }
 
+/** What a check finds: nothing where all is well. */
+export type Found = Objection | undefined;
+
 /** A pod or template as checks see it. */
 export function subjectOf(metadata: Partial<ApiMeta> | undefined, spec: Fields): Subject {
   const containers = ["initContainers", "containers", "ephemeralContainers"].flatMap((key) => listAt(spec, key));
@@ -44,28 +47,4 @@ export function subjectOf(metadata: Partial<ApiMeta> | undefined, spec: Fields):
 /** A value as an object; an empty one when it is none. */
 export function record(value: unknown): Fields {
   return isRecord(value) ? value : {};
-}
-
-/** `"a", "b"` */
-export function quoted(items: Iterable<string>): string {
-  return [...items].map((item) => `"${item}"`).join(", ");
-}
-
-/** Each value once, in the order of the alphabet. */
-export function sortedSet(values: Iterable<string>): string[] {
-  return [...new Set(values)].sort();
-}
-
-export function plural(count: number, one: string, many: string): string {
-  return count === 1 ? one : many;
-}
-
-/** `container "a"`, `containers "a", "b"` */
-export function named(containers: readonly { readonly name: string }[]): string {
-  return `${plural(containers.length, "container", "containers")} ${quoted(containers.map(({ name }) => name))}`;
-}
-
-/** Who did it: the pod, containers of it, or both. */
-export function setters(pod: boolean, containers: readonly Container[]): string {
-  return [...(pod ? ["pod"] : []), ...(containers.length > 0 ? [named(containers)] : [])].join(" and ");
 }

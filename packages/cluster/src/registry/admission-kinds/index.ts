@@ -5,6 +5,7 @@ import type { FieldError } from "../fields.ts";
 import { type ApiObject, listAt } from "../object.ts";
 import type { Strategy } from "../strategy.ts";
 import { validateBinding, validateMutatingPolicy, validateValidatingPolicy } from "./policies.ts";
+import { policyStatusErrors } from "./status.ts";
 import { validateWebhooks } from "./webhooks.ts";
 
 export { clientErrors } from "./webhooks.ts";
@@ -36,6 +37,19 @@ export function admissionKind(group: string, plural: string, cel: CelSlot): Part
       // Expressions are only compiled here, so that nobody is ever asked what somebody may do.
       expressions ??= await Expressions.load({ cel, access: () => ({ allowed: false, reason: "" }) });
     },
-    validate: (object) => check(object, expressions),
+    // A write to the status is not to blame for the rest.
+    validate: (object, subresource) =>
+      subresource === "status" ? policyStatusErrors(object) : check(object, expressions),
+    warnings: ({ metadata }) => reservedName(metadata.name ?? ""),
   };
+}
+
+/** Configurations that a server reads from its files have names of their own. */
+const OF_FILES = ".static.k8s.io";
+
+function reservedName(name: string): string[] {
+  if (!name.endsWith(OF_FILES)) return [];
+  return [
+    `metadata.name: names ending with "${OF_FILES}" are reserved for static manifest-based configurations and cannot be managed via the API`,
+  ];
 }

@@ -8,6 +8,7 @@ import {
 import type { Declarations, Expressions } from "../expressions/index.ts";
 import { duplicateValue, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "../object.ts";
+import { textOf as text } from "../rules/common.ts";
 import { conditionErrors, expressionErrors } from "./conditions.ts";
 import {
   FAILURE_POLICIES,
@@ -21,8 +22,6 @@ import {
 } from "./rules.ts";
 
 type Fields = Record<string, unknown>;
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** What both kinds of policies have in common. */
 function commonErrors(spec: Fields, expressions: Expressions | undefined, mutates: boolean): FieldError[] {

@@ -1,15 +1,14 @@
 import { dns1123SubdomainErrors, pathSegmentErrors } from "@lotse/client/meta";
 import { duplicateValue, type FieldError, invalidValue, notSupported, required } from "../fields.ts";
-import { selectorErrors } from "../label-selectors.ts";
 import { isRecord, listAt } from "../object.ts";
+import { textsOf } from "../rules/common.ts";
+import { selectorErrors } from "../rules/values.ts";
 
-export { selectorErrors };
+export { selectorErrors, textsOf };
 
 /** Parts that webhooks and policies have in common: which requests they are about. */
 
 type Fields = Record<string, unknown>;
-
-export const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
 /** What is not one of the supported values; nothing when it is absent, unless it has to be there. */
 export function oneOf(value: unknown, path: string, supported: readonly string[], needed = false): FieldError[] {

@@ -2,6 +2,7 @@ import { dns1035LabelErrors, dns1123SubdomainErrors } from "@lotse/client/meta";
 import type { Expressions } from "../expressions/index.ts";
 import { duplicateValue, type FieldError, invalidValue, required } from "../fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "../object.ts";
+import { addressErrors } from "./addresses.ts";
 import { conditionErrors } from "./conditions.ts";
 import {
   FAILURE_POLICIES,
@@ -85,25 +86,9 @@ function versionErrors(versions: readonly string[], path: string): FieldError[] 
 export function clientErrors({ url, service }: Fields, path: string): FieldError[] {
   const addressed = typeof url === "string";
   if (addressed === isRecord(service)) return [required(path, "exactly one of url or service is required")];
-  return addressed ? urlErrors(url, `${path}.url`) : serviceErrors(objectAt({ service }, "service"), `${path}.service`);
-}
-
-const FORM = "; desired format: https://host[/path]";
-
-function urlErrors(text: string, path: string): FieldError[] {
-  const match = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s.exec(text);
-  const [, scheme = "", authority = "", , query = "", fragment = ""] = match ?? [];
-  const at = authority.lastIndexOf("@");
-  const host = authority.slice(at + 1);
-  const errors: FieldError[] = [];
-  if (scheme !== "https") errors.push(invalidValue(path, scheme, `'https' is the only allowed URL scheme${FORM}`));
-  if (host === "") errors.push(invalidValue(path, host, `host must be specified${FORM}`));
-  if (at >= 0) {
-    errors.push(invalidValue(path, authority.slice(0, at), "user information is not permitted in the URL"));
-  }
-  if (fragment !== "") errors.push(invalidValue(path, fragment, "fragments are not permitted in the URL"));
-  if (query !== "") errors.push(invalidValue(path, query, "query parameters are not permitted in the URL"));
-  return errors;
+  return addressed
+    ? addressErrors(url, `${path}.url`)
+    : serviceErrors(objectAt({ service }, "service"), `${path}.service`);
 }
 
 function serviceErrors({ name, namespace, port, path: below }: Fields, path: string): FieldError[] {

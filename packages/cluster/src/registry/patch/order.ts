@@ -19,8 +19,8 @@ export function order(
   const place = (list: readonly unknown[], item: unknown) => list.findIndex((other) => sameKey(other, item, key));
   const fromPatch = merged.filter((item) => place(patchOrder, item) >= 0);
   const serverOnly = merged.filter((item) => place(patchOrder, item) < 0);
-  fromPatch.sort((a, b) => place(patchOrder, a) - place(patchOrder, b));
-  serverOnly.sort((a, b) => place(serverOrder, a) - place(serverOrder, b));
+  sortByPlace(fromPatch, (item) => place(patchOrder, item));
+  sortByPlace(serverOnly, (item) => place(serverOrder, item));
   const result: unknown[] = [];
   let next = 0;
   for (const item of fromPatch) {
@@ -32,6 +32,34 @@ export function order(
   }
   result.push(...serverOnly.slice(next));
   return result;
+}
+
+/** The longest list that the server sorts by insertion alone. */
+const SORTED_BY_INSERTION = 20;
+
+/**
+ * Sorts items by their places. To the server an item without a place comes before all others, also before another of
+ * its sort, so that where such items end up follows from how it sorts: by insertion, as long as the list is short.
+ */
+function sortByPlace(items: unknown[], placeOf: (item: unknown) => number): void {
+  const places = items.map((item) => ({ item, place: placeOf(item) }));
+  if (places.length > SORTED_BY_INSERTION || places.every(({ place }) => place >= 0)) {
+    places.sort((a, b) => a.place - b.place);
+  } else insert(places);
+  for (const [i, { item }] of places.entries()) items[i] = item;
+}
+
+function insert(places: { item: unknown; place: number }[]): void {
+  for (const [i, moved] of [...places].entries()) {
+    let at = i;
+    for (; at > 0; at--) {
+      const before = places[at - 1] as { item: unknown; place: number };
+      const stays = moved.place >= 0 && before.place >= 0 && moved.place >= before.place;
+      if (stays) break;
+      places[at] = before;
+    }
+    places[at] = moved;
+  }
 }
 
 /** A value as Go prints it in messages: `map[name:a ports:[1 2]]`. */

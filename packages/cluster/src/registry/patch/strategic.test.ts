@@ -183,6 +183,12 @@ describe("directives", () => {
       { containers: [{ name: "n", image: "x" }, { name: "a" }, { name: "s" }] },
     ],
     [
+      "$setElementOrder that names nothing: new items come the other way round, as the server sorts what has no place",
+      { containers: [{ name: "c" }] },
+      { "$setElementOrder/containers": [], containers: [{ name: "a" }, { name: "b" }] },
+      { containers: [{ name: "c" }, { name: "b" }, { name: "a" }] },
+    ],
+    [
       "$setElementOrder of scalars",
       { metadata: { finalizers: ["a", "b"] } },
       { metadata: { "$setElementOrder/finalizers": ["b", "a"] } },

@@ -1,18 +1,20 @@
 import { lookup } from "@lotse/client/meta";
 import type { Strategy } from "../strategy.ts";
+import { apiService } from "./api-services.ts";
 import * as attachments from "./attachments.ts";
 import * as autoscaler from "./autoscaler.ts";
 import * as budget from "./budget.ts";
 import * as certificates from "./certificates.ts";
 import * as classes from "./classes.ts";
 import * as endpoints from "./endpoints.ts";
-import * as flow from "./flow-control.ts";
+import { flowSchema } from "./flow-schemas.ts";
 import * as ingress from "./ingress.ts";
 import * as leases from "./leases.ts";
 import * as networkPolicy from "./network-policy.ts";
 import * as nodes from "./nodes.ts";
 import * as pods from "./pod/index.ts";
 import * as policy from "./policy.ts";
+import { priorityLevel } from "./priority-levels.ts";
 import * as quota from "./quota.ts";
 import * as service from "./service.ts";
 import * as serviceRanges from "./service-ranges.ts";
@@ -169,11 +171,9 @@ const RULES: Readonly<Record<string, KindRules>> = {
     validateCreate: certificates.signingRequestCreate,
     validateUpdate: certificates.signingRequestUpdate,
   },
-  "flowcontrol.apiserver.k8s.io/flowschemas": {
-    own: ["spec.priorityLevelConfiguration.name", "spec.rules[].subjects[].kind"],
-    validate: flow.flowSchema,
-  },
-  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": { own: ["spec.type"], validate: flow.priorityLevel },
+  "apiregistration.k8s.io/apiservices": { whole: true, validate: apiService },
+  "flowcontrol.apiserver.k8s.io/flowschemas": { whole: true, validate: flowSchema },
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": { whole: true, validate: priorityLevel },
 };
 
 const NONE: KindRules = {};

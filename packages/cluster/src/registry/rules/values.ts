@@ -1,4 +1,5 @@
 import {
+  byteLength,
   dns1123LabelErrors,
   dns1123SubdomainErrors,
   labelValueErrors,
@@ -67,7 +68,7 @@ const LONGEST_PORT_NAME = 15;
 
 export function portNameComplaints(name: string): string[] {
   const complaints: string[] = [];
-  if (name.length > LONGEST_PORT_NAME) complaints.push(`must be no more than ${LONGEST_PORT_NAME} characters`);
+  if (byteLength(name) > LONGEST_PORT_NAME) complaints.push(`must be no more than ${LONGEST_PORT_NAME} characters`);
   if (!PORT_NAME.test(name)) {
     complaints.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   }
@@ -106,10 +107,10 @@ export function notMoreThanAll(value: unknown, field: string): FieldError[] {
   return [invalidValue(field, value, "must not be greater than 100%")];
 }
 
-/** Keys and values of labels; values that are wrong are tolerated where they were before. */
+/** Keys and values of labels, in the order of their keys: a real server has none. */
 export function labelsErrors(labels: unknown, field: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(recordOf(labels))) {
+  for (const [key, value] of Object.entries(recordOf(labels)).sort(([a], [b]) => (a < b ? -1 : 1))) {
     errors.push(...complain(qualifiedNameErrors(key), field, key));
     errors.push(...complain(labelValueErrors(String(value)), field, value));
   }
@@ -121,37 +122,60 @@ export function selectorErrors(selector: unknown, field: string, lenient = false
   if (!given(selector)) return [];
   const errors = labelsErrors(objectAt(selector, "matchLabels"), `${field}.matchLabels`);
   for (const [i, item] of listAt(selector, "matchExpressions").entries()) {
-    errors.push(...requirementErrors(item, `${field}.matchExpressions[${i}]`, lenient));
+    errors.push(...requirementErrors(item, `${field}.matchExpressions[${i}]`, { lenient }));
   }
   return errors;
 }
 
-function requirementErrors(item: Fields, path: string, lenient: boolean): FieldError[] {
-  const errors: FieldError[] = [];
+/** How {@link requirementErrors} looks at a requirement. */
+interface RequirementOptions {
+  /** Values that could never match are tolerated. */
+  readonly lenient?: boolean;
+  /** There are operators that compare numbers. */
+  readonly compared?: boolean;
+}
+
+/** One line of a selector: a key, an operator and its values. */
+export function requirementErrors(item: Fields, path: string, options: RequirementOptions = {}): FieldError[] {
   const values = textsOf(item.values);
-  switch (item.operator) {
-    case "In":
-    case "NotIn":
-      if (values.length === 0) {
-        errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-      }
-      break;
-    case "Exists":
-    case "DoesNotExist":
-      if (values.length > 0) {
-        const text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-        errors.push(forbiddenField(`${path}.values`, text));
-      }
-      break;
-    default:
-      errors.push(invalidValue(`${path}.operator`, textOf(item.operator), "not a valid selector operator"));
+  const errors = [
+    ...operandErrors(textOf(item.operator), values.length, path, options.compared),
+    ...qualifiedErrors(textOf(item.key), `${path}.key`),
+  ];
+  if (options.lenient) return errors;
+  return [...errors, ...values.flatMap((value, i) => complain(labelValueErrors(value), `${path}.values[${i}]`, value))];
+}
+
+/** Whether an operator has as many values as it needs; `compared` for those that compare numbers. */
+export function operandErrors(operator: string, values: number, path: string, compared = false): FieldError[] {
+  const field = `${path}.values`;
+  if (operator === "In" || operator === "NotIn") {
+    return values > 0 ? [] : [required(field, "must be specified when `operator` is 'In' or 'NotIn'")];
   }
-  errors.push(...qualifiedErrors(textOf(item.key), `${path}.key`));
-  if (lenient) return errors;
-  for (const [i, value] of values.entries()) {
-    errors.push(...complain(labelValueErrors(value), `${path}.values[${i}]`, value));
+  if (operator === "Exists" || operator === "DoesNotExist") {
+    const text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+    return values === 0 ? [] : [forbiddenField(field, text)];
   }
-  return errors;
+  if (compared && (operator === "Gt" || operator === "Lt")) {
+    const text = "must be specified single value when `operator` is 'Lt' or 'Gt'";
+    return values === 1 ? [] : [required(field, text)];
+  }
+  return [invalidValue(`${path}.operator`, operator, "not a valid selector operator")];
+}
+
+const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
+const LONGEST_KEY = 253;
+const CONFIG_KEY_RULE =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+/** Keys of ConfigMaps and Secrets become names of files, so that those which mean a folder are refused. */
+export function configKeyComplaints(key: string): string[] {
+  const complaints: string[] = [];
+  if (byteLength(key) > LONGEST_KEY) complaints.push(`must be no more than ${LONGEST_KEY} characters`);
+  if (!CONFIG_KEY.test(key)) complaints.push(CONFIG_KEY_RULE);
+  if (key === "." || key === "..") complaints.push(`must not be '${key}'`);
+  else if (key.startsWith("..")) complaints.push("must not start with '..'");
+  return complaints;
 }
 
 const HTTP_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;

@@ -1,6 +1,6 @@
 /** Nodes and pods that a pod wants to be near to, or far from. */
-import { labelValueErrors } from "@lotse/client/meta";
 import { forbiddenField, invalidValue, required } from "../../fields.ts";
+import { nodeTermErrors } from "../node-selector.ts";
 import {
   checkLabel,
   checkQualifiedName,
@@ -9,11 +9,10 @@ import {
   number,
   struct,
   structs,
-  subdomainMessages,
   text,
   texts,
 } from "./check.ts";
-import { checkOperands, checkSelector } from "./selectors.ts";
+import { checkSelector } from "./selectors.ts";
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -58,37 +57,7 @@ function checkNodeAffinity(affinity: Fields, path: string, errors: Errors): void
 
 /** One alternative; `strict` when its values must be such as labels can have. */
 export function checkNodeTerm(term: Fields, strict: boolean, path: string, errors: Errors): void {
-  for (const [i, expression] of structs(term.matchExpressions).entries()) {
-    const here = `${path}.matchExpressions[${i}]`;
-    const values = texts(expression.values);
-    checkOperands(text(expression.operator), values.length, here, errors, true);
-    checkQualifiedName(text(expression.key), `${here}.key`, errors);
-    if (!strict) continue;
-    for (const [j, value] of values.entries()) {
-      for (const message of labelValueErrors(value)) errors.push(invalidValue(`${here}.values[${j}]`, value, message));
-    }
-  }
-  for (const [i, field] of structs(term.matchFields).entries()) {
-    checkNodeField(field, `${path}.matchFields[${i}]`, errors);
-  }
-}
-
-function checkNodeField(field: Fields, path: string, errors: Errors): void {
-  const operator = text(field.operator);
-  const values = texts(field.values);
-  if (operator === "In" || operator === "NotIn") {
-    if (values.length !== 1) {
-      const detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
-      errors.push(required(`${path}.values`, detail));
-    }
-  } else errors.push(invalidValue(`${path}.operator`, operator, "not a valid selector operator"));
-  if (field.key !== "metadata.name") {
-    errors.push(invalidValue(`${path}.key`, text(field.key), "not a valid field selector key"));
-    return;
-  }
-  for (const [i, value] of values.entries()) {
-    for (const message of subdomainMessages(value)) errors.push(invalidValue(`${path}.values[${i}]`, value, message));
-  }
+  errors.push(...nodeTermErrors(term, path, !strict));
 }
 
 function checkPodTerm(term: Fields, path: string, errors: Errors): void {

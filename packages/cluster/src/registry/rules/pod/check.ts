@@ -2,15 +2,26 @@
  * The vocabulary in which the rules of pods are written: how fields are read (what is absent is the zero of its type),
  * and the checks that many fields share, in the server's words.
  */
-import {
-  byteLength,
-  dns1123LabelErrors,
-  dns1123SubdomainErrors,
-  labelValueErrors,
-  qualifiedNameErrors,
-} from "@lotse/client/meta";
 import { type FieldError, invalidValue, notSupported, required } from "../../fields.ts";
 import { isRecord } from "../../object.ts";
+import { textOf as text } from "../common.ts";
+import {
+  complain,
+  configKeyComplaints,
+  labelErrors,
+  labelsErrors,
+  portErrors,
+  qualifiedErrors,
+  subdomainErrors,
+} from "../values.ts";
+
+/** A text, empty when it is absent; and what is wrong with names, in words. */
+export { textOf as text } from "../common.ts";
+export {
+  labelComplaints as labelMessages,
+  portNameComplaints as portNameMessages,
+  subdomainComplaints as subdomainMessages,
+} from "../values.ts";
 
 /** An object of the API on its way through a check. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -20,8 +31,6 @@ export type Errors = FieldError[];
 
 const NONE: readonly never[] = [];
 
-/** A text, empty when it is absent. */
-export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 /** A number, zero when it is absent. */
 export const number = (value: unknown): number => (typeof value === "number" ? value : 0);
 /** A struct, or undefined where the pointer to it is nil. */
@@ -39,35 +48,24 @@ export function entries<T = unknown>(value: unknown): [string, T][] {
 /** Whether a pointer points to something. */
 export const isSet = (value: unknown): boolean => value !== undefined && value !== null;
 
-const inCharacters = (message: string): string => message.replace(/(\d) bytes$/, "$1 characters");
-
 /** A single label of DNS. */
 export function checkLabel(value: string, path: string, errors: Errors): void {
-  for (const message of dns1123LabelErrors(value)) errors.push(invalidValue(path, value, inCharacters(message)));
+  errors.push(...labelErrors(value, path));
 }
 
 /** A name of most kinds. */
 export function checkSubdomain(value: string, path: string, errors: Errors): void {
-  for (const message of subdomainMessages(value)) errors.push(invalidValue(path, value, message));
+  errors.push(...subdomainErrors(value, path));
 }
-
-/** What is wrong with a name of most kinds, in words. */
-export const subdomainMessages = (value: string): string[] => dns1123SubdomainErrors(value).map(inCharacters);
-
-/** What is wrong with a label of DNS, in words. */
-export const labelMessages = (value: string): string[] => dns1123LabelErrors(value).map(inCharacters);
 
 /** The key of a label, or anything else that looks like one. */
 export function checkQualifiedName(value: string, path: string, errors: Errors): void {
-  for (const message of qualifiedNameErrors(value)) errors.push(invalidValue(path, value, message));
+  errors.push(...qualifiedErrors(value, path));
 }
 
 /** Keys and values of labels, all under the path of their map. */
 export function checkLabels(labels: unknown, path: string, errors: Errors): void {
-  for (const [key, value] of entries<string>(labels)) {
-    checkQualifiedName(key, path, errors);
-    for (const message of labelValueErrors(value)) errors.push(invalidValue(path, value, message));
-  }
+  errors.push(...labelsErrors(labels, path));
 }
 
 /** A count. */
@@ -103,23 +101,6 @@ export function checkPresent(value: unknown, path: string, errors: Errors): void
   if (text(value) === "") errors.push(required(path));
 }
 
-const PORT_CHARACTERS = /^[-a-z0-9]+$/;
-const LETTER = /[a-z]/;
-const LONGEST_PORT_NAME = 15;
-
-/** What is wrong with the name of a port. */
-export function portNameMessages(name: string): string[] {
-  const messages: string[] = [];
-  if (byteLength(name) > LONGEST_PORT_NAME) messages.push(`must be no more than ${LONGEST_PORT_NAME} characters`);
-  if (!PORT_CHARACTERS.test(name)) {
-    messages.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
-  }
-  if (!LETTER.test(name)) messages.push("must contain at least one letter (a-z)");
-  if (name.includes("--")) messages.push("must not contain consecutive hyphens");
-  if (name.startsWith("-") || name.endsWith("-")) messages.push("must not begin or end with a hyphen");
-  return messages;
-}
-
 /** A port by its number. */
 export function checkPort(value: number, path: string, errors: Errors): void {
   checkRange(value, 1, 65_535, path, errors);
@@ -127,22 +108,10 @@ export function checkPort(value: number, path: string, errors: Errors): void {
 
 /** A port by its number or by its name. */
 export function checkPortOrName(value: unknown, path: string, errors: Errors): void {
-  if (typeof value !== "string") checkPort(number(value), path, errors);
-  else for (const message of portNameMessages(value)) errors.push(invalidValue(path, value, message));
+  errors.push(...portErrors(value, path));
 }
-
-const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
-const CONFIG_KEY_RULE =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 /** A key of a ConfigMap or Secret that somebody refers to. */
 export function checkConfigKey(key: string, path: string, errors: Errors): void {
-  if (key === "") {
-    errors.push(required(path));
-    return;
-  }
-  if (byteLength(key) > 253) errors.push(invalidValue(path, key, "must be no more than 253 characters"));
-  if (!CONFIG_KEY.test(key)) errors.push(invalidValue(path, key, CONFIG_KEY_RULE));
-  if (key === "." || key === "..") errors.push(invalidValue(path, key, `must not be '${key}'`));
-  else if (key.startsWith("..")) errors.push(invalidValue(path, key, "must not start with '..'"));
+  errors.push(...(key === "" ? [required(path)] : complain(configKeyComplaints(key), path, key)));
 }

@@ -1,38 +1,12 @@
 /** Selectors of labels as they stand in specs. */
-import { labelValueErrors, matchesLabels, parseLabelSelector } from "@lotse/client/meta";
-import { forbiddenField, invalidValue, required, Verbatim } from "../../fields.ts";
-import { checkLabels, checkQualifiedName, type Errors, type Fields, structs, text, texts } from "./check.ts";
+import { matchesLabels, parseLabelSelector } from "@lotse/client/meta";
+import { Verbatim } from "../../fields.ts";
+import { selectorErrors } from "../values.ts";
+import { type Errors, type Fields, structs, texts } from "./check.ts";
 
 /** A selector; nothing to say about one that is absent. */
 export function checkSelector(selector: Fields | undefined, path: string, errors: Errors): void {
-  if (selector === undefined) return;
-  checkLabels(selector.matchLabels, `${path}.matchLabels`, errors);
-  for (const [i, expression] of structs(selector.matchExpressions).entries()) {
-    checkRequirement(expression, `${path}.matchExpressions[${i}]`, errors);
-  }
-}
-
-function checkRequirement(requirement: Fields, path: string, errors: Errors): void {
-  const operator = text(requirement.operator);
-  const values = texts(requirement.values);
-  checkOperands(operator, values.length, path, errors);
-  checkQualifiedName(text(requirement.key), `${path}.key`, errors);
-  for (const [i, value] of values.entries()) {
-    for (const message of labelValueErrors(value)) errors.push(invalidValue(`${path}.values[${i}]`, value, message));
-  }
-}
-
-/** Whether an operator has as many values as it needs; `compared` for those that compare numbers. */
-export function checkOperands(operator: string, values: number, path: string, errors: Errors, compared = false): void {
-  if (operator === "In" || operator === "NotIn") {
-    if (values === 0) errors.push(required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-  } else if (operator === "Exists" || operator === "DoesNotExist") {
-    const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-    if (values > 0) errors.push(forbiddenField(`${path}.values`, detail));
-  } else if (compared && (operator === "Gt" || operator === "Lt")) {
-    const detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
-    if (values !== 1) errors.push(required(`${path}.values`, detail));
-  } else errors.push(invalidValue(`${path}.operator`, operator, "not a valid selector operator"));
+  errors.push(...selectorErrors(selector, path));
 }
 
 /** Whether a selector asks for nothing, and so would match everything. */
