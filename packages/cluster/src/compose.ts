@@ -110,7 +110,11 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     people: peopleOf(tokens),
   });
   const services = new ServiceRoutes(store);
-  const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });
+  const hooks = new HttpHookClient({
+    clock,
+    resolve: (...service) => services.resolve(...service),
+    ...(options.webhookCa !== undefined && { authorities: options.webhookCa }),
+  });
   const backend: Backend = {
     store,
     catalog,
