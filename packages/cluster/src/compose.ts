@@ -27,6 +27,7 @@ import {
 import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodKeepers, PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
+import { decodeKubernetesProtobuf } from "./protobuf/index.ts";
 import {
   type Backend,
   builtinResources,
@@ -41,12 +42,7 @@ import {
   serviceRange,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
-import {
-  type CertificateAuthority,
-  createRequestSigner,
-  decodeKubernetesProtobuf,
-  HttpHookClient,
-} from "./transport/index.ts";
+import { type CertificateAuthority, createRequestSigner, HttpHookClient } from "./transport/index.ts";
 
 /** The parts of one cluster. */
 export interface ClusterParts {
