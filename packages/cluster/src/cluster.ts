@@ -108,6 +108,8 @@ export class Cluster implements AsyncDisposable {
           ? { certPem: options.certificate.cert, keyPem: options.certificate.key }
           : authority.issue({ commonName: "kube-apiserver", hosts, usage: "server" })),
       clientAuthority: authority && [authority.certPem, ...(options.clientCa ? [options.clientCa] : [])],
+      // As TLS itself does it: the time of the machine, whatever time the cluster believes it is.
+      now: () => Date.now(),
       handle: data ? durably(handle, data.journal) : handle,
       trouble: (work, error) => context.backend.troubles.report(work, error),
     });

@@ -35,6 +35,7 @@ import {
 import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodKeepers, PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
+import { decodeKubernetesProtobuf } from "./protobuf/index.ts";
 import {
   type Backend,
   builtinResources,
@@ -50,12 +51,7 @@ import {
   Troubles,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
-import {
-  type CertificateAuthority,
-  createRequestSigner,
-  decodeKubernetesProtobuf,
-  HttpHookClient,
-} from "./transport/index.ts";
+import { type CertificateAuthority, createRequestSigner, HttpHookClient } from "./transport/index.ts";
 
 /** The parts of one cluster. */
 export interface ClusterParts {
@@ -131,7 +127,11 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     people: peopleOf(tokens),
   });
   const services = new ServiceRoutes(store);
-  const hooks = new HttpHookClient({ clock, resolve: (...service) => services.resolve(...service) });
+  const hooks = new HttpHookClient({
+    clock,
+    resolve: (...service) => services.resolve(...service),
+    ...(options.webhookCa !== undefined && { authorities: options.webhookCa }),
+  });
   const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined, greeting: () => 0 };
   const loop = {
     clock,

@@ -12,6 +12,7 @@ export {
   type RequestEntry,
   RequestLog,
 } from "./api/index.ts";
+export type { PodConnection } from "./bytes/index.ts";
 export { Cluster } from "./cluster.ts";
 export { type InstalledEnvtest, type InstallOptions, installEnvtest } from "./envtest/index.ts";
 export type { ObjectVersion } from "./history.ts";
@@ -24,7 +25,6 @@ export {
   type KubeletMode,
   type KubeletSettings,
   type PodBehaviour,
-  type PodConnection,
   type PodMatcher,
   PodPrograms,
   type RunResult,

@@ -129,6 +129,11 @@ export interface ClusterOptions {
   /** Certificates of authorities, PEM, whose clients are believed, besides those of the cluster's own authority. */
   readonly clientCa?: string;
   /**
+   * Certificates of authorities, PEM, whom the server believes when it calls a webhook that names none itself, besides
+   * those that Node.js knows.
+   */
+  readonly webhookCa?: string;
+  /**
    * Where the server says that it is reached, in the Endpoints of its own Service; `host` unless told, or
    * an address of the machine where that is a loopback one.
    */

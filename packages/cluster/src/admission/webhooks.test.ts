@@ -346,6 +346,17 @@ describe("a webhook that cannot be asked", () => {
     expect([answer.status, hooks.calls.length]).toEqual([201, 1]);
   });
 
+  it("that names no authority is believed when the server was told of one", async () => {
+    await using hooks = await TestHooks.start((seen) => verdict(seen, true));
+    const { caBundle, ...clientConfig } = hooks.at("/");
+    const webhookCa = Buffer.from(caBundle, "base64").toString();
+    for (const options of [{}, { webhookCa }]) {
+      await using test = await hooked("Validating", (seen) => verdict(seen, true), { clientConfig }, options);
+      const answer = await call(test.cluster, "POST", CONFIG_MAPS, { body: configMap("a") });
+      expect(answer.status).toBe("webhookCa" in options ? 201 : 500);
+    }
+  });
+
   it("is called at a path without doubled slashes, whatever its URL says", async () => {
     await using hooks = await TestHooks.start((seen) => verdict(seen, true));
     const { caBundle } = hooks;

@@ -37,33 +37,11 @@ export function objectResponse(status: number, value: unknown, writing: Writing,
   };
 }
 
-const PRINTABLE = /^[^\p{C}\u2028\u2029]*$/u;
-/** Nothing, truth values, numbers and times, as YAML 1.1 knows them. */
-const NO_TEXT =
-  /^(?:~?|null|true|false|yes|no|on|off|[yn]|[-+]?(?:[\d_]+(?:\.[\d_]*)?(?:e[-+]?\d+)?|\.\d[\d_]*(?:e[-+]?\d+)?|0x[\da-f_]+|0o[0-7_]+|0b[01_]+|\.inf)|\.nan|<<|\d{4}-\d\d?-\d\d?(?:[Tt\s].*)?)$/i;
-
-/** The few that take YAML pay for its writer. It looks as that of a real server: keys in order, lists not indented. */
+/** The few that take YAML pay for its writer. */
 export async function yamlResponse(status: number, value: unknown, headers: Headers = {}): Promise<WholeResponse> {
-  const { DEFAULT_SCALAR_STYLE_RULES, dump, SCALAR_STYLE } = await import("js-yaml");
-  const body = dump(value, {
-    sortKeys: true,
-    seqNoIndent: true,
-    quoteStyle: "double",
-    lineWidth: -1,
-    noRefs: true,
-    scalarStyleRules: [
-      ...Object.values(DEFAULT_SCALAR_STYLE_RULES),
-      // Double quotes are for what would be no text without, and for what has to be escaped.
-      (layout) => {
-        const { value: text } = layout.node;
-        if (layout.style === SCALAR_STYLE.DOUBLE_QUOTED && PRINTABLE.test(text) && !NO_TEXT.test(text)) {
-          layout.style = SCALAR_STYLE.SINGLE_QUOTED;
-        }
-      },
-    ],
-  });
+  const { writeYaml } = await import("./yaml-write.ts");
   const type = { "content-type": "application/yaml", "cache-control": "no-cache, private" };
-  return { type: "whole", status, headers: { ...type, ...headers }, body };
+  return { type: "whole", status, headers: { ...type, ...headers }, body: writeYaml(value) };
 }
 
 /** An answer whose bytes are there already. */

@@ -1,4 +1,5 @@
-import type { CommandStreams, PodConnection } from "../kubelet/index.ts";
+import type { PodConnection } from "../bytes/index.ts";
+import type { CommandStreams } from "../kubelet/index.ts";
 
 /** A request and its answer as the API sees them: no sockets, so that the same server runs wherever JavaScript does. */
 export interface ApiRequest {

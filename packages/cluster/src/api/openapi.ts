@@ -1,3 +1,4 @@
+import { encodeOpenApi, encodeSwagger } from "../protobuf/index.ts";
 import type { BuiltinTables, Catalog, Endpoint, Subresource } from "../registry/index.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { fingerprint } from "./hash.ts";
@@ -6,9 +7,7 @@ import { parseAccept } from "./negotiate.ts";
 import { documentOperation, groupTitle, type Names, operationsOf, type Paths, tagOf } from "./openapi-operations.ts";
 import { collectComponents, customComponents, customName, type OpenApiSchema } from "./openapi-schemas.ts";
 import { writeSwagger } from "./openapi-v2.ts";
-import { encodeSwagger } from "./openapi-v2-protobuf.ts";
 import { writePaths } from "./openapi-v3.ts";
-import { encodeOpenApi } from "./openapi-v3-protobuf.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const INFO = { title: "Kubernetes", version: KUBERNETES_VERSION.replace(/^v(\d+\.\d+).*$/, "$1") };

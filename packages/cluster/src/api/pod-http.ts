@@ -2,7 +2,7 @@
  * HTTP/1.1 to a program in a pod, as far as a proxy needs it: one request and its answer on a connection of their own.
  * Connections into pods are streams of bytes and no sockets, so that nothing of Node's own client fits them.
  */
-import type { ByteSource, PodConnection } from "../kubelet/index.ts";
+import type { ByteSource, PodConnection } from "../bytes/index.ts";
 import type { Headers } from "./exchange.ts";
 
 export interface PodRequest {

@@ -1,5 +1,6 @@
 import { lookup } from "@lotse/client/meta";
 import type { NodePods } from "../kubelet/index.ts";
+import type { ProtobufAnswers } from "../protobuf/index.ts";
 import {
   type ApiObject,
   type Backend,
@@ -34,7 +35,6 @@ import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { type Negotiated, parseMediaType } from "./negotiate.ts";
 import type { ObjectTexts } from "./object-text.ts";
 import { patchOptions, writeOptions } from "./options.ts";
-import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { IncludeObject } from "./table.ts";
 

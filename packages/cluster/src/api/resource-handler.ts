@@ -1,4 +1,5 @@
 import type { NodePods } from "../kubelet/index.ts";
+import type { ProtobufAnswers } from "../protobuf/index.ts";
 import {
   type ApiObject,
   type Backend,
@@ -27,7 +28,6 @@ import type { ApiRequest, ApiResponse, Headers } from "./exchange.ts";
 import { negotiate, notAcceptable, PROTOBUF } from "./negotiate.ts";
 import type { ObjectTexts } from "./object-text.ts";
 import { deleteOptions, listOptions, watchOptions, writeOptions } from "./options.ts";
-import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import type { RequestInfo, ResourceTarget } from "./request-info.ts";
 import {
   findObject,

@@ -1,3 +1,4 @@
+import type { ProtobufAnswers } from "../protobuf/index.ts";
 import {
   type ApiObject,
   type BuiltinTables,
@@ -16,7 +17,6 @@ import { objectResponse, protobufResponse, wantsPretty } from "./encode.ts";
 import type { ApiRequest, ApiResponse } from "./exchange.ts";
 import { negotiate, notAcceptable } from "./negotiate.ts";
 import { writeOptions } from "./options.ts";
-import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import type { ResourceTarget } from "./request-info.ts";
 
 /** A kind that is answered on the spot, with the one who answers it. */

@@ -1,4 +1,5 @@
 import type { NodePods } from "../kubelet/index.ts";
+import type { ProtobufAnswers } from "../protobuf/index.ts";
 import {
   type Backend,
   type BuiltinTables,
@@ -20,7 +21,6 @@ import { type MachineFacts, Metrics, metricsResponse } from "./metrics.ts";
 import { acceptsDocuments, negotiate, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
 import { ObjectTexts } from "./object-text.ts";
 import type { OpenApi } from "./openapi.ts";
-import type { ProtobufAnswers } from "./protobuf-answers.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
 import { handleResource } from "./resource-handler.ts";
@@ -54,7 +54,7 @@ export class ApiServer {
   #protobuf: Promise<ProtobufAnswers> | undefined;
   /** Loaded by the first client that takes protobuf. */
   readonly #answers = (): Promise<ProtobufAnswers> => {
-    this.#protobuf ??= import("./protobuf-answers.ts").then(
+    this.#protobuf ??= import("../protobuf/index.ts").then(
       ({ ProtobufAnswers }) => new ProtobufAnswers(this.#options.tables().messages),
     );
     return this.#protobuf;

@@ -11,7 +11,7 @@ import { CertificateAuthority } from "../transport/index.ts";
 import { EnvtestError } from "./errors.ts";
 import { cannotListen, DATA_PATH, type DataPlace } from "./etcd.ts";
 import { type FlagValues, listOf } from "./flags.ts";
-import { OTHER_PLUGINS } from "./tables.ts";
+import { EXTRA_ROOTS, OTHER_PLUGINS } from "./tables.ts";
 import { readTokenFile } from "./token-file.ts";
 
 /** The range that envtest has always used. */
@@ -19,7 +19,11 @@ const SERVICE_RANGE = "10.0.0.0/24";
 const SECURE_PORT = 6443;
 
 /** Starts the API server that the flags describe; `warn` hears of what has no effect. */
-export async function startApiServer(flags: FlagValues, warn: (text: string) => void): Promise<Cluster> {
+export async function startApiServer(
+  flags: FlagValues,
+  warn: (text: string) => void,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Cluster> {
   const host = flags.last("bind-address") ?? "127.0.0.1";
   const port = Number(flags.last("secure-port") ?? SECURE_PORT);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) {
@@ -27,6 +31,7 @@ export async function startApiServer(flags: FlagValues, warn: (text: string) => 
   }
   const place = await findData(flags.last("etcd-servers"));
   const clientCa = await optionalFile(flags.last("client-ca-file"), "--client-ca-file");
+  const webhookCa = await extraRoots(env[EXTRA_ROOTS], warn);
   const advertiseAddress = flags.last("advertise-address");
   const options: ClusterOptions = {
     host,
@@ -39,6 +44,7 @@ export async function startApiServer(flags: FlagValues, warn: (text: string) => 
     controllers: false,
     certificate: await servingCertificate(flags, host),
     ...(clientCa !== undefined && { clientCa }),
+    ...(webhookCa !== undefined && { webhookCa }),
     ...(advertiseAddress !== undefined && { advertiseAddress }),
     serviceRange: firstOf(flags, "service-cluster-ip-range", warn) ?? SERVICE_RANGE,
     serviceAccounts: await accountsOf(flags, warn),
@@ -185,6 +191,17 @@ function firstOf(flags: FlagValues, name: string, warn: (text: string) => void):
   const [first, ...rest] = name === "service-cluster-ip-range" ? listOf(flags.all(name)) : flags.all(name);
   for (const value of rest) warn(`without effect here: --${name}=${value} (the first one counts)`);
   return first;
+}
+
+/** What Node.js would have read; as Node.js does, it tells of a file that cannot be read, and goes on without it. */
+async function extraRoots(path: string | undefined, warn: (text: string) => void): Promise<string | undefined> {
+  if (path === undefined || path === "") return undefined;
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    warn(`without effect here: NODE_EXTRA_CA_CERTS, which cannot be read: ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 async function file(path: string, flag: string): Promise<string> {

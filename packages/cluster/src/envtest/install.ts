@@ -2,7 +2,7 @@ import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { helpText } from "./flags.ts";
-import { PROGRAMS, type ProgramName } from "./tables.ts";
+import { EXTRA_ROOTS, PROGRAMS, type ProgramName } from "./tables.ts";
 
 /** What {@link installEnvtest} made. */
 export interface InstalledEnvtest {
@@ -71,6 +71,11 @@ for needed in ${quote(node)} ${quote(file)}; do
     exit 1
   fi
 done
+# Node.js would read all of them before it starts, for as long as it takes for all the rest: they are read when needed.
+if [ -n "\${NODE_EXTRA_CA_CERTS-}" ]; then
+  export ${EXTRA_ROOTS}="$NODE_EXTRA_CA_CERTS"
+  unset NODE_EXTRA_CA_CERTS
+fi
 exec ${[node, ...launch, name].map(quote).join(" ")} "$@"
 `;
 }

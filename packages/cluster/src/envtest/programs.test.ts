@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { CertificateAuthority, type KeyAndCertificate } from "../transport/index.ts";
 import { runCommand } from "./command.ts";
@@ -193,6 +194,21 @@ describe("the programs in the folder", () => {
       1,
       `Error: etcd: ${join(place, "gone.js")} is gone\nDo:    npx @lotse/cluster envtest ${folder}\n`,
     ]);
+  });
+
+  it("spare Node.js the authorities that it would read at its start, and keep them for whom they are for", async () => {
+    const node = join(place, "node");
+    await writeFile(node, '#!/bin/sh\necho "<$NODE_EXTRA_CA_CERTS> <$LOTSE_EXTRA_CA_CERTS>"\n', {
+      mode: 0o755,
+    });
+    const { folder } = await installEnvtest(join(place, "bin"), { node, launch: [node] });
+    const told = async (env: object) => {
+      const options = { env: { PATH: process.env.PATH, ...env } };
+      const { stdout } = await promisify(execFile)(join(folder, "etcd"), [], options);
+      return stdout.trim();
+    };
+    expect(await told({ NODE_EXTRA_CA_CERTS: "/etc/my roots.pem" })).toBe("<> </etc/my roots.pem>");
+    expect(await told({})).toBe("<> <>");
   });
 
   it("end at once, and not well, when their port is taken", async () => {

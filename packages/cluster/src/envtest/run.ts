@@ -27,7 +27,7 @@ export async function runProgram(name: string, argv: readonly string[]): Promise
       };
     } else {
       const { startApiServer } = await import("./apiserver.ts");
-      const cluster = await startApiServer(flags, (text) => warn(program, text));
+      const cluster = await startApiServer(flags, (text) => warn(program, text), process.env);
       stop = () => cluster.stop();
     }
   } catch (error) {

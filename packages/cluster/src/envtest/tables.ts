@@ -102,6 +102,9 @@ export const PROGRAMS = {
 /** A program of the folder. */
 export type ProgramName = keyof typeof PROGRAMS;
 
+/** The variable that has for the programs what NODE_EXTRA_CA_CERTS has for others: a file of authorities to be trusted. */
+export const EXTRA_ROOTS = "LOTSE_EXTRA_CA_CERTS";
+
 /** Admission plugins of a real server that this one has not; to switch them off changes nothing, to switch them on neither. */
 export const OTHER_PLUGINS: ReadonlySet<string> = new Set([
   ...["AlwaysAdmit", "AlwaysDeny", "AlwaysPullImages", "CertificateApproval", "CertificateSigning"],

@@ -1,4 +1,3 @@
-export { BytePipe, type ByteSink, type ByteSource, connectionPair, type PodConnection, readText } from "./bytes.ts";
 export type { Kubelet, KubeletOptions, NodePods } from "./kubelet.ts";
 export type { ContainerLog, LogSelection, LogStream } from "./log.ts";
 export type { NodeFacts } from "./node.ts";

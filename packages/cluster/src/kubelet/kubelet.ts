@@ -1,7 +1,7 @@
 import type { Clock } from "@lotse/client/meta";
+import type { PodConnection } from "../bytes/index.ts";
 import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
 import { type ApiObject, badRequest, fromStore, objectAt } from "../registry/index.ts";
-import type { PodConnection } from "./bytes.ts";
 import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";

@@ -1,4 +1,4 @@
-import type { ByteSink } from "./bytes.ts";
+import type { ByteSink } from "../bytes/index.ts";
 
 export type LogStream = "stdout" | "stderr";
 

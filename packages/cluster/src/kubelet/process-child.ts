@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import os from "node:os";
 import type { Readable } from "node:stream";
-import type { ByteSink, ByteSource } from "./bytes.ts";
+import type { ByteSink, ByteSource } from "../bytes/index.ts";
 import { findProgram, inTerminal, resizeTerminal } from "./process-terminal.ts";
 import type { TerminalSize } from "./runtime.ts";
 

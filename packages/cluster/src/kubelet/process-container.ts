@@ -1,6 +1,6 @@
 import type { Clock } from "@lotse/client/meta";
+import type { ByteSink } from "../bytes/index.ts";
 import { isRecord, objectAt } from "../registry/index.ts";
-import type { ByteSink } from "./bytes.ts";
 import type { ContainerLog, LogStream } from "./log.ts";
 import { type Child, drain } from "./process-child.ts";
 import { perform } from "./process-probe.ts";

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import type { PodConnection } from "./bytes.ts";
+import type { PodConnection } from "../bytes/index.ts";
 import { hasOpened, type PodProcesses } from "./process-owners.ts";
 
 /**

@@ -6,9 +6,9 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from "@lotse/client/meta";
+import type { ByteSource, PodConnection } from "../bytes/index.ts";
 import { type ApiObject, listAt, objectAt } from "../registry/index.ts";
 import { annotatedBehaviour } from "./annotation.ts";
-import type { ByteSource, PodConnection } from "./bytes.ts";
 import type { LogStream } from "./log.ts";
 import type { TerminalSize } from "./runtime.ts";
 import type { VolumeFile } from "./volume-files.ts";

@@ -1,5 +1,5 @@
+import type { ByteSink, ByteSource, PodConnection } from "../bytes/index.ts";
 import type { ApiObject } from "../registry/index.ts";
-import type { ByteSink, ByteSource, PodConnection } from "./bytes.ts";
 import type { ContainerLog } from "./log.ts";
 
 export interface TerminalSize {

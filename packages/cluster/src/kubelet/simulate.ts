@@ -1,6 +1,6 @@
 import { type Clock, type Duration, durationMs, sleep } from "@lotse/client/meta";
+import { connectionPair, type PodConnection, readText } from "../bytes/index.ts";
 import { type ApiObject, isRecord } from "../registry/index.ts";
-import { connectionPair, type PodConnection, readText } from "./bytes.ts";
 import type { ContainerLog } from "./log.ts";
 import {
   type ContainerBehaviour,

@@ -1,5 +1,5 @@
 import type { CommandSession, ForwardSession } from "../api/index.ts";
-import { BytePipe, type ByteSink, type PodConnection } from "../kubelet/index.ts";
+import { BytePipe, type ByteSink, type PodConnection } from "../bytes/index.ts";
 import { describeOutcome, runCommand, TerminalSizes } from "./command-status.ts";
 import type { WebSocketPeer } from "./websocket.ts";
 

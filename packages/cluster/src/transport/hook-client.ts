@@ -1,5 +1,6 @@
 import { Agent, type RequestOptions, request } from "node:https";
 import { isIP } from "node:net";
+import { rootCertificates } from "node:tls";
 import { type Clock, lookup } from "@lotse/client/meta";
 import { type HookClient, HookError, HookSetupError, type HookTarget } from "../registry/index.ts";
 
@@ -9,6 +10,8 @@ export type ServiceResolver = (namespace: string, name: string, port: number) =>
 export interface HookClientOptions {
   readonly clock: Clock;
   readonly resolve: ServiceResolver;
+  /** Whom to believe, besides those that Node.js knows, where a webhook names no authority. PEM. */
+  readonly authorities?: string;
 }
 
 const LARGEST_ANSWER = 16 * 1_024 * 1_024;
@@ -72,6 +75,13 @@ export class HttpHookClient implements HookClient {
     };
   }
 
+  #trust({ ca }: Place): RequestOptions {
+    const { authorities } = this.#options;
+    // A bundle may also be the webhook's own certificate, without the authority that signed it.
+    if (ca !== undefined) return { ca, allowPartialTrustChain: true };
+    return authorities === undefined ? {} : { ca: [...rootCertificates, authorities] };
+  }
+
   #agentOf({ ca, name }: Place): Agent {
     const key = `${name} ${ca ?? ""}`;
     let agent = this.#agents.get(key);
@@ -93,8 +103,7 @@ export class HttpHookClient implements HookClient {
         path: place.path,
         agent: this.#agentOf(place),
         servername: isIP(place.name) === 0 ? place.name : "",
-        // A bundle may also be the webhook's own certificate, without the authority that signed it.
-        ...(place.ca === undefined ? {} : { ca: place.ca, allowPartialTrustChain: true }),
+        ...this.#trust(place),
         headers: {
           host: place.hostHeader,
           accept: "application/json, */*",

@@ -1,6 +1,5 @@
 export { CertificateAuthority, type CertificateRequest, type KeyAndCertificate } from "./certificates.ts";
 export { HttpHookClient } from "./hook-client.ts";
 export { addressWithToken } from "./path-token.ts";
-export { decodeKubernetesProtobuf, ProtobufError } from "./protobuf.ts";
 export { createRequestSigner } from "./request-signer.ts";
 export { Listener, type ListenerOptions } from "./server.ts";

@@ -25,6 +25,8 @@ export interface ListenerOptions {
   readonly tls: KeyAndCertificate | undefined;
   /** Whose certificates clients may use to say who they are. */
   readonly clientAuthority?: readonly string[] | undefined;
+  /** By which certificates of clients are good or too old: milliseconds since 1970. */
+  readonly now: () => number;
   readonly handle: (request: ApiRequest) => Promise<ApiResponse>;
   /** Told of requests that could not be answered at all, whose connection was cut for that. */
   readonly trouble?: ((work: string, error: unknown) => void) | undefined;
@@ -38,7 +40,7 @@ export class Listener {
   readonly #streams = new OpenStreams();
   /** Tells connections of HTTP/2 that no more requests are taken. */
   readonly #goodbyes = new Set<() => void>();
-  readonly #certificates = new ClientCertificates();
+  readonly #certificates: ClientCertificates;
   /** Where those come from who are being greeted. */
   readonly #greeting = new Set<string>();
   /** Answers that a connection still owes, in the order of their requests. */
@@ -47,6 +49,7 @@ export class Listener {
   private constructor(options: ListenerOptions, server: Server) {
     this.#options = options;
     this.#server = server;
+    this.#certificates = new ClientCertificates(options.clientAuthority ?? [], options.now);
     const track = (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));

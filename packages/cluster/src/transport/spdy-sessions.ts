@@ -1,5 +1,5 @@
 import type { CommandSession, ForwardSession } from "../api/index.ts";
-import { type PodConnection, readText } from "../kubelet/index.ts";
+import { type PodConnection, readText } from "../bytes/index.ts";
 import { forwardFailure, pump } from "./channels.ts";
 import { describeOutcome, runCommand, TerminalSizes } from "./command-status.ts";
 import type { SpdyConnection, SpdyStream } from "./spdy.ts";

@@ -1,4 +1,4 @@
-import { BytePipe, type ByteSink } from "../kubelet/index.ts";
+import { BytePipe, type ByteSink } from "../bytes/index.ts";
 import { encodeFrame, FrameReader, type SpdyFrame } from "./spdy-frames.ts";
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from "./spdy-headers.ts";
 

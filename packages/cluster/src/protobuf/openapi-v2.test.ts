@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeSwagger } from "./openapi-v2-protobuf.ts";
+import { encodeSwagger } from "./openapi-v2.ts";
 import { at, decode } from "./test-protobuf.ts";
 
 describe("Swagger in protocol buffers", () => {

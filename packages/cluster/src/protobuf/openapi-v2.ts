@@ -5,7 +5,6 @@
 import { lookup } from "@lotse/client/meta";
 import {
   anything,
-  count,
   each,
   encodeMessage,
   entries,
@@ -14,46 +13,25 @@ import {
   inside,
   type Message,
   message,
-  real,
   text,
   texts,
-} from "./protobuf-messages.ts";
+} from "./messages.ts";
+import { numbered, OPERATION_FORMS, OPERATION_NUMBERS, operationFields, schemaForms } from "./openapi-forms.ts";
 
 const schema = message(() => SCHEMA);
 
 const SCHEMA: Message = {
   fields: {
     $ref: [1, text],
-    format: [2, text],
-    title: [3, text],
-    description: [4, text],
     default: [5, anything],
-    multipleOf: [6, real],
-    maximum: [7, real],
-    exclusiveMaximum: [8, flag],
-    minimum: [9, real],
-    exclusiveMinimum: [10, flag],
-    maxLength: [11, count],
-    minLength: [12, count],
-    pattern: [13, text],
-    maxItems: [14, count],
-    minItems: [15, count],
-    uniqueItems: [16, flag],
-    maxProperties: [17, count],
-    minProperties: [18, count],
-    required: [19, texts],
-    enum: [20, each(anything)],
-    additionalProperties: [
-      21,
-      (out, number, value) => (typeof value === "boolean" ? inside(2, flag) : inside(1, schema))(out, number, value),
-    ],
     type: [22, inside(1, texts)],
-    items: [23, inside(1, each(schema))],
-    allOf: [24, each(schema)],
-    properties: [25, entries(1, schema)],
     discriminator: [26, text],
-    readOnly: [27, flag],
-    example: [30, anything],
+    ...numbered(schemaForms(schema), {
+      ...{ format: 2, title: 3, description: 4, multipleOf: 6, maximum: 7, exclusiveMaximum: 8, minimum: 9 },
+      ...{ exclusiveMinimum: 10, maxLength: 11, minLength: 12, pattern: 13, maxItems: 14, minItems: 15 },
+      ...{ uniqueItems: 16, maxProperties: 17, minProperties: 18, required: 19, enum: 20, additionalProperties: 21 },
+      ...{ items: 23, allOf: 24, properties: 25, readOnly: 27, example: 30 },
+    }),
   },
   extensions: 31,
 };
@@ -138,10 +116,7 @@ const RESPONSE: Message = { fields: { description: [1, text], schema: [2, inside
 
 const OPERATION: Message = {
   fields: {
-    tags: [1, texts],
-    summary: [2, text],
-    description: [3, text],
-    operationId: [5, text],
+    ...numbered(OPERATION_FORMS, { ...OPERATION_NUMBERS, deprecated: 11 }),
     produces: [6, texts],
     consumes: [7, texts],
     parameters: [8, each(parameter)],
@@ -156,7 +131,6 @@ const OPERATION: Message = {
       ),
     ],
     schemes: [10, texts],
-    deprecated: [11, flag],
   },
   extensions: 13,
 };
@@ -165,13 +139,7 @@ const operation = message(() => OPERATION);
 
 const PATH_ITEM: Message = {
   fields: {
-    get: [2, operation],
-    put: [3, operation],
-    post: [4, operation],
-    delete: [5, operation],
-    options: [6, operation],
-    head: [7, operation],
-    patch: [8, operation],
+    ...operationFields(2, operation),
     parameters: [9, each(parameter)],
   },
   extensions: 10,

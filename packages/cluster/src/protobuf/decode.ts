@@ -1,6 +1,6 @@
 import { isObject, setKey } from "@lotse/client/meta";
 import type { MessageField, MessageFields, MessageTable, ScalarType } from "../registry/index.ts";
-import { ProtobufReader, WIRE } from "./protobuf-reader.ts";
+import { ProtobufReader, WIRE } from "./reader.ts";
 
 /** A body that is not the protobuf that its envelope promises. */
 export class ProtobufError extends Error {

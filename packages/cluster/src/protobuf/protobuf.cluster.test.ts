@@ -1,9 +1,9 @@
 /** Protobuf in answers, through the whole server. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cluster } from "./index.ts";
-import { createMessageTable } from "./registry/index.ts";
-import { CONFIG_MAPS, call, define, WIDGETS, widget, widgetDefinition } from "./test-requests.ts";
-import { decodeKubernetesProtobuf } from "./transport/index.ts";
+import { Cluster } from "../cluster.ts";
+import { createMessageTable } from "../registry/index.ts";
+import { CONFIG_MAPS, call, define, WIDGETS, widget, widgetDefinition } from "../test-requests.ts";
+import { decodeKubernetesProtobuf } from "./index.ts";
 
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const METADATA = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
 import { call } from "../test-requests.ts";
-import { encodeOpenApi } from "./openapi-v3-protobuf.ts";
+import { encodeOpenApi } from "./openapi-v3.ts";
 import { at, decode } from "./test-protobuf.ts";
 
 const REF = "#/components/schemas/x";

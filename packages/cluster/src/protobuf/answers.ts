@@ -1,6 +1,6 @@
 import type { MessageTable } from "../registry/index.ts";
-import { ProtobufEncoder } from "./protobuf-encode.ts";
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import { ProtobufEncoder } from "./encode.ts";
+import { ProtobufWriter } from "./writer.ts";
 
 /** "k8s" and a zero byte, before every object in protobuf. */
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];

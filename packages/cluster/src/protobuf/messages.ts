@@ -1,6 +1,6 @@
 /** Messages of protocol buffers as tables: the fields of each by the names that they have in JSON. */
 import { isRecord } from "../registry/index.ts";
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import { ProtobufWriter } from "./writer.ts";
 
 /** Writes one field of a message. */
 export type Field = (out: ProtobufWriter, number: number, value: unknown) => void;

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMessageTable } from "../registry/index.ts";
-import { decodeKubernetesProtobuf, ProtobufError } from "./protobuf.ts";
+import { decodeKubernetesProtobuf, ProtobufError } from "./decode.ts";
 
 const table = createMessageTable();
 
 /** Objects that the libraries of Kubernetes wrote in both forms. */
-const golden = JSON.parse(readFileSync(new URL("./protobuf.golden.json", import.meta.url), "utf8")) as {
+const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8")) as {
   protobuf: string;
   json: { apiVersion: string; kind: string };
 }[];

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createMessageTable } from "../registry/index.ts";
-import { decodeKubernetesProtobuf } from "../transport/index.ts";
-import { ProtobufAnswers } from "./protobuf-answers.ts";
+import { ProtobufAnswers } from "./answers.ts";
+import { decodeKubernetesProtobuf } from "./decode.ts";
 
 const table = createMessageTable();
 const answers = new ProtobufAnswers(table);
 
 /** Objects that the libraries of Kubernetes wrote in both forms. */
-const golden = JSON.parse(readFileSync(new URL("../transport/protobuf.golden.json", import.meta.url), "utf8")) as {
+const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8")) as {
   protobuf: string;
   json: { apiVersion: string; kind: string };
 }[];

@@ -9,7 +9,7 @@ import {
   type MessageTable,
   type ScalarType,
 } from "../registry/index.ts";
-import { ProtobufWriter } from "./protobuf-writer.ts";
+import { ProtobufWriter } from "./writer.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const API_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";

@@ -4,8 +4,6 @@
  */
 import { isRecord } from "../registry/index.ts";
 import {
-  anything,
-  count,
   each,
   encodeMessage,
   entries,
@@ -16,8 +14,8 @@ import {
   message,
   real,
   text,
-  texts,
-} from "./protobuf-messages.ts";
+} from "./messages.ts";
+import { numbered, OPERATION_FORMS, OPERATION_NUMBERS, operationFields, schemaForms } from "./openapi-forms.ts";
 
 const REFERENCE: Message = { fields: { $ref: [1, text], summary: [2, text], description: [3, text] } };
 
@@ -44,39 +42,18 @@ const byDefault: Field = (out, number, value) =>
 const SCHEMA: Message = {
   fields: {
     nullable: [1, flag],
-    readOnly: [3, flag],
-    example: [7, anything],
     deprecated: [8, flag],
-    title: [9, text],
-    multipleOf: [10, real],
-    maximum: [11, real],
-    exclusiveMaximum: [12, flag],
-    minimum: [13, real],
-    exclusiveMinimum: [14, flag],
-    maxLength: [15, count],
-    minLength: [16, count],
-    pattern: [17, text],
-    maxItems: [18, count],
-    minItems: [19, count],
-    uniqueItems: [20, flag],
-    maxProperties: [21, count],
-    minProperties: [22, count],
-    required: [23, texts],
-    enum: [24, each(anything)],
     type: [25, text],
-    allOf: [26, each(schema)],
     oneOf: [27, each(schema)],
     anyOf: [28, each(schema)],
     not: [29, message(() => SCHEMA)],
-    items: [30, inside(1, each(schema))],
-    properties: [31, entries(1, schema)],
-    additionalProperties: [
-      32,
-      (out, number, value) => (typeof value === "boolean" ? inside(2, flag) : inside(1, schema))(out, number, value),
-    ],
     default: [33, byDefault],
-    description: [34, text],
-    format: [35, text],
+    ...numbered(schemaForms(schema), {
+      ...{ readOnly: 3, example: 7, title: 9, multipleOf: 10, maximum: 11, exclusiveMaximum: 12, minimum: 13 },
+      ...{ exclusiveMinimum: 14, maxLength: 15, minLength: 16, pattern: 17, maxItems: 18, minItems: 19 },
+      ...{ uniqueItems: 20, maxProperties: 21, minProperties: 22, required: 23, enum: 24, allOf: 26, items: 30 },
+      ...{ properties: 31, additionalProperties: 32, description: 34, format: 35 },
+    }),
   },
   extensions: 36,
 };
@@ -100,10 +77,7 @@ const parameters = each(
 
 const operation = message(() => ({
   fields: {
-    tags: [1, texts],
-    summary: [2, text],
-    description: [3, text],
-    operationId: [5, text],
+    ...numbered(OPERATION_FORMS, { ...OPERATION_NUMBERS, deprecated: 10 }),
     parameters: [6, parameters],
     requestBody: [
       7,
@@ -116,20 +90,13 @@ const operation = message(() => ({
         orReference(() => ({ fields: { description: [1, text], content: [3, CONTENT] } })),
       ),
     ],
-    deprecated: [10, flag],
   },
   extensions: 13,
 }));
 
 const PATH_ITEM: Message = {
   fields: {
-    get: [4, operation],
-    put: [5, operation],
-    post: [6, operation],
-    delete: [7, operation],
-    options: [8, operation],
-    head: [9, operation],
-    patch: [10, operation],
+    ...operationFields(4, operation),
     parameters: [13, parameters],
   },
   extensions: 14,
