@@ -8,7 +8,7 @@ import { ExecPlugin } from "./exec-plugin.ts";
 import { RenewedFile } from "./files.ts";
 import { impersonationHeaders } from "./impersonation.ts";
 import { openInCluster, SERVICE_ACCOUNT_FOLDER } from "./in-cluster.ts";
-import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig.ts";
+import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig-parse.ts";
 import { LoginCredentials, loginsOf } from "./login.ts";
 import type { OidcContext } from "./oidc.ts";
 import { checkProxy, proxyOf } from "./proxy.ts";

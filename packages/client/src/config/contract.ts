@@ -1,5 +1,5 @@
 import type { Clock } from "../meta/index.ts";
-import type { Kubeconfig } from "./kubeconfig.ts";
+import type { Kubeconfig } from "./kubeconfig-parse.ts";
 
 /**
  * Where a kubeconfig comes from: a path (or several, merged as kubectl does), a file URL, its text, or the parsed object,

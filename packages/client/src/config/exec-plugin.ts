@@ -8,7 +8,7 @@
 import { type Clock, isObject, untilAborted } from "../meta/index.ts";
 import type { CredentialIssuer, CredentialWait, IssuedCredential } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
-import type { ExecConfig } from "./kubeconfig.ts";
+import type { ExecConfig } from "./kubeconfig-parse.ts";
 import { loadRunner, type RunProgram } from "./run-program.ts";
 import { SharedWork } from "./shared-work.ts";
 

@@ -4,7 +4,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../meta/index.ts";
 import type { AccessOptions, KubeconfigSource } from "./contract.ts";
-import { checkKubeconfig, type KubeconfigPart, type MergedKubeconfig, mergeKubeconfigs } from "./kubeconfig.ts";
+import { checkKubeconfig, type KubeconfigPart, type MergedKubeconfig, mergeKubeconfigs } from "./kubeconfig-parse.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

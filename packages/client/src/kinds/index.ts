@@ -1,4 +1,4 @@
-export type { KubeBody, ManagedFieldsEntry, ObjectBody, ObjectMeta, OwnerReference } from "./body.ts";
+export type { KubeBody, ManagedFieldsEntry, ObjectBody, ObjectMeta, OwnerReference, WithBody } from "./body.ts";
 export { builtinDescription } from "./builtin.ts";
 export {
   allNamespaces,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { ConfigMap, Deployment } from "../builtin/index.ts";
+import { type Reply, testClient } from "../client/test-cluster.ts";
 import { VirtualClock } from "../meta/index.ts";
 import type { RawRequest } from "../transport/index.ts";
-import { ConfigMap, Deployment } from "./builtin/index.ts";
 import { defineKind } from "./define-kind.ts";
-import { type Reply, testClient } from "./test-cluster.ts";
 
 interface Stored {
   metadata: { name: string; uid: string; resourceVersion: string };

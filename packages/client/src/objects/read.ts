@@ -1,15 +1,16 @@
 /** The verbs that only look. */
 import { type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
 import { ConfigError, durationMs, formatFieldSelector, formatLabelSelector } from "../meta/index.ts";
+import { Watch, type WatchEvent } from "../streams/index.ts";
 import { apiErrorFrom, NotFoundError, type Query } from "../transport/index.ts";
 import { AmbiguousError } from "./errors.ts";
 import { ObjectList } from "./list.ts";
+import type { AnyObject } from "./object.ts";
 import type { GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options.ts";
 import { readPage, requestPart } from "./requests.ts";
 import type { Session } from "./session.ts";
-import type { AnyObject, KindLike } from "./view.ts";
+import type { KindLike } from "./view.ts";
 import { WaitTimeoutError } from "./wait.ts";
-import { Watch, type WatchEvent } from "./watch.ts";
 
 export async function getObject(session: Session, kind: KindLike, name: string, o: GetOptions): Promise<AnyObject> {
   const description = await session.resolve(kind);

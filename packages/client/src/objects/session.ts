@@ -15,10 +15,9 @@ import {
   type WebSocketConnection,
   type WebSocketRequest,
 } from "../transport/index.ts";
-import type { Client } from "./client.ts";
 import { UnsupportedError } from "./errors.ts";
-import { KubeObject } from "./object.ts";
-import type { AnyObject, ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
+import { type AnyObject, KubeObject, type ObjectClient } from "./object.ts";
+import type { ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
 
 interface InNamespace {
   readonly namespace?: string | undefined;
@@ -38,9 +37,9 @@ function attemptListener(followers: readonly RequestFollower[], { onAttempt }: R
 export class Session {
   readonly core: ClientCore;
   readonly view: View;
-  readonly client: Client;
+  readonly client: ObjectClient;
 
-  constructor(client: Client, core: ClientCore, view: View) {
+  constructor(client: ObjectClient, core: ClientCore, view: View) {
     this.client = client;
     this.core = core;
     this.view = view;

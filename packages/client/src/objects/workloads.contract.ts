@@ -1,6 +1,5 @@
 /** What the client promises of workloads, services, nodes and jobs; the suite plays the controllers itself. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { appsv1, corev1, ObjectMeta } from "../kinds/index.ts";
 import {
   ConfigMap,
   ControllerRevision,
@@ -17,8 +16,9 @@ import {
   ReplicaSet,
   Service,
   StatefulSet,
-} from "./builtin/index.ts";
-import type { Client } from "./client.ts";
+} from "../builtin/index.ts";
+import type { Client } from "../client/index.ts";
+import type { appsv1, corev1, ObjectMeta } from "../kinds/index.ts";
 import { DrainError, JobFailedError, RolloutError } from "./errors.ts";
 import { referenceTo } from "./owners.ts";
 

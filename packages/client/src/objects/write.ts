@@ -1,10 +1,10 @@
 /** The verbs that change something. */
 import { type KindDescription, type KubeBody, pathOf } from "../kinds/index.ts";
 import { NotFoundError, PATCH_MEDIA_TYPE } from "../transport/index.ts";
+import type { AnyObject } from "./object.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions, ReplaceOptions } from "./options.ts";
 import { forCreation, patchTypeOf, readDeleteOptions, readWriteQuery, requestPart } from "./requests.ts";
 import type { Session } from "./session.ts";
-import type { AnyObject } from "./view.ts";
 
 /**
  * The version of an empty cluster, which no object has: an apply that asks for it fails wherever there is an object, and
