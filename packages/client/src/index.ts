@@ -88,7 +88,7 @@ export {
   WaitTimeoutError,
 } from "./objects/index.ts";
 
-// Following the cluster: changes as they come, a local copy, and the supervised list and watch beneath both.
+// Following the cluster: changes as they come, a local copy, and beneath both the reflector and its list and watch.
 
 export {
   type Informer,
@@ -96,13 +96,14 @@ export {
   type InformerOptions,
   ObjectStore,
   openStream,
+  Reflector,
+  type ReflectorChange,
+  type ReflectorListener,
   type StoreChange,
-  type StoreKey,
   type StreamClient,
   type StreamOptions,
   type StreamSink,
   type StreamState,
-  storeKey,
   type Watch,
   type WatchEvent,
 } from "./streams/index.ts";
@@ -139,7 +140,7 @@ export {
   type WorkloadLogOptions,
 } from "./pods/index.ts";
 
-// Kinds: how they are described, found on a server, and addressed.
+// Kinds: how they are described, found on a server, and addressed; keys for maps of objects and of kinds.
 
 export {
   allNamespaces,
@@ -150,9 +151,15 @@ export {
   findKinds,
   type KindDescription,
   type KindSketch,
+  kindKey,
   mayBeHidden,
+  type ObjectPlace,
   parseApiVersion,
+  parseStoreKey,
   pathOf,
+  placeKey,
+  type StoreKey,
+  storeKey,
   UnknownKindError,
 } from "./kinds/index.ts";
 

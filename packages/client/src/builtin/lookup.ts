@@ -1,3 +1,4 @@
+import { kindKey } from "../kinds/index.ts";
 import type { AnyObject, KindClass } from "../objects/index.ts";
 import * as access from "./access.ts";
 import * as batch from "./batch.ts";
@@ -15,8 +16,6 @@ interface Wanted {
   readonly kind: string;
 }
 
-const keyOf = ({ group, version, kind }: Wanted): string => `${group}/${version}/${kind}`;
-
 /** Every built-in class, in no order. */
 export function builtinClasses(): KindClass<AnyObject>[] {
   const rooms = [access, batch, cluster, config, generated, workloads];
@@ -25,11 +24,11 @@ export function builtinClasses(): KindClass<AnyObject>[] {
 }
 
 /** Looked through once, when first asked. */
-const byKind = lazy(() => new Map(builtinClasses().map((Class) => [keyOf(Class.description), Class])));
+const byKind = lazy(() => new Map(builtinClasses().map((Class) => [kindKey(Class.description), Class])));
 
 /** The class of a built-in kind. */
 export function builtinClass(wanted: Wanted): KindClass<AnyObject> | undefined {
-  return byKind().get(keyOf(wanted));
+  return byKind().get(kindKey(wanted));
 }
 
 function lazy<T>(make: () => T): () => T {

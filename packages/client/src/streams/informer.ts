@@ -1,5 +1,5 @@
 /** A local copy of a kind's objects that follows the cluster, for scripts. */
-import type { KindDescription, ObjectBody, WithBody } from "../kinds/index.ts";
+import { type KindDescription, type ObjectBody, placeKey, storeKey, type WithBody } from "../kinds/index.ts";
 import {
   type Clock,
   ConfigError,
@@ -12,8 +12,7 @@ import {
 } from "../meta/index.ts";
 import { linkSignals } from "../transport/index.ts";
 import type { StreamClient, StreamState } from "./contract.ts";
-import { ObjectStore, storeKey } from "./store.ts";
-import { openStream } from "./stream.ts";
+import { Reflector } from "./reflector.ts";
 
 /** Which objects to follow, and how. */
 export interface InformerOptions<T extends WithBody> {
@@ -68,7 +67,7 @@ export class Informer<T extends WithBody> {
   /** Resolves when the informer has ended; rejects when a listener threw, or the kind does not exist. */
   readonly closed: Promise<void>;
   readonly #o: InformerOptions<T>;
-  readonly #store = new ObjectStore<T["body"]>();
+  readonly #reflector: Reflector<T["body"]>;
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
   readonly #listeners: { [E in keyof InformerEvents<T>]: Set<InformerEvents<T>[E]> } = {
     added: new Set(),
@@ -78,46 +77,58 @@ export class Informer<T extends WithBody> {
   };
   readonly #ended = new AbortController();
   #subject: Subject<T> | undefined;
-  #state: StreamState;
-  #isSynced = false;
+  readonly #begunAt: number;
 
   constructor(client: StreamClient, subject: () => Promise<Subject<T>>, o: InformerOptions<T>, around: Surroundings) {
     this.#o = o;
-    this.#state = { phase: "listing", since: around.clock.monotonic() };
+    this.#begunAt = around.clock.monotonic();
     for (const name of Object.keys(o.indexes ?? {})) this.#indexes.set(name, new Map());
     const first: FirstList = { done: () => undefined, failed: () => undefined };
     this.synced = new Promise<void>((resolve, reject) => {
       first.done = resolve;
       first.failed = reject;
     });
-    this.closed = this.#run(client, subject, around, first);
+    const { clock, random, signals } = around;
+    const { namespace, labelSelector, fieldSelector, inactivity, keepManagedFields } = o;
+    const inactivityMs = inactivity === undefined ? undefined : durationMs(inactivity);
+    const how = { namespace, labelSelector, fieldSelector, keepManagedFields, inactivityMs, clock, random };
+    this.#reflector = new Reflector(client, how, {
+      changed: (body, { before }) => this.#changed(body, before),
+      // The last full state says more of an object than what is sent of its end.
+      gone: (body, before) => this.#gone(before ?? body),
+      onSynced: first.done,
+      state: (state) => {
+        for (const listener of this.#listeners.state) listener(state);
+      },
+    });
+    this.closed = this.#run(subject, signals, first);
   }
 
   /** What the stream does. */
   get state(): StreamState {
-    return this.#state;
+    return this.#reflector.stream ?? { phase: "listing", since: this.#begunAt };
   }
 
   /** How many objects there are. */
   get size(): number {
-    return this.#store.size;
+    return this.#reflector.size;
   }
 
   /** An object by its name; in a namespace other than the informer's own by `namespace`. */
   get(name: string, o: { readonly namespace?: string | undefined } = {}): T | undefined {
-    const body = this.#store.get(this.#keyOf(name, o.namespace));
+    const body = this.#reflector.get(this.#keyOf(name, o.namespace));
     return body === undefined ? undefined : this.#wrap(body);
   }
 
   has(name: string, o: { readonly namespace?: string | undefined } = {}): boolean {
-    return this.#store.get(this.#keyOf(name, o.namespace)) !== undefined;
+    return this.#reflector.get(this.#keyOf(name, o.namespace)) !== undefined;
   }
 
   /** The objects, or those of one namespace or with some labels. */
   list(o: { readonly namespace?: string; readonly labelSelector?: LabelSelectorInput } = {}): T[] {
     const selector = parseLabelSelector(o.labelSelector);
     const found: T[] = [];
-    for (const body of this.#store.values()) {
+    for (const body of this.#reflector.values()) {
       if (o.namespace !== undefined && body.metadata?.namespace !== o.namespace) continue;
       if (matchesLabels(selector, body.metadata?.labels)) found.push(this.#wrap(body));
     }
@@ -132,7 +143,7 @@ export class Informer<T extends WithBody> {
         hint: `its indexes are: ${[...this.#indexes.keys()].join(", ") || "none"}; pass them as \`indexes\``,
       });
     }
-    return [...(entries.get(key) ?? [])].map((at) => this.#wrap(this.#store.get(at) as T["body"]));
+    return [...(entries.get(key) ?? [])].map((at) => this.#wrap(this.#reflector.get(at) as T["body"]));
   }
 
   [Symbol.iterator](): Iterator<T> {
@@ -155,52 +166,17 @@ export class Informer<T extends WithBody> {
     await this.close();
   }
 
-  async #run(
-    client: StreamClient,
-    subject: () => Promise<Subject<T>>,
-    { clock, random, signals }: Surroundings,
-    first: FirstList,
-  ): Promise<void> {
+  async #run(subject: () => Promise<Subject<T>>, signals: readonly AbortSignal[], first: FirstList): Promise<void> {
     const { signal, unlink } = linkSignals([this.#ended.signal, this.#o.signal, ...signals]);
     try {
       this.#subject = await subject();
-      const { namespace, labelSelector, fieldSelector, inactivity, keepManagedFields } = this.#o;
-      await openStream<T["body"]>(
-        client,
-        this.#subject.kind,
-        {
-          namespace,
-          labelSelector,
-          fieldSelector,
-          keepManagedFields,
-          inactivityMs: inactivity === undefined ? undefined : durationMs(inactivity),
-          clock,
-          random,
-        },
-        {
-          replace: (items, version) => {
-            this.#replace(items);
-            this.#store.reached(version);
-            this.#isSynced = true;
-            first.done();
-          },
-          apply: (body) => this.#apply(body),
-          remove: (body) => this.#remove(body),
-          bookmark: (version) => this.#store.reached(version),
-          known: (object) => this.#store.shown.get(storeKey(object)),
-          state: (state) => {
-            this.#state = state;
-            for (const listener of this.#listeners.state) listener(state);
-          },
-        },
-        signal as AbortSignal,
-      );
-      // Whoever closes an informer early need not hear of it once more.
+      await this.#reflector.run(signal as AbortSignal, this.#subject.kind);
+      // A program that closes an informer early need not hear of it once more.
       this.synced.catch(() => undefined);
       first.failed(signal?.reason);
     } catch (error) {
       // Told once: by `synced` while that is awaited, by `closed` later.
-      if (!this.#isSynced) queueMicrotask(() => this.closed.catch(() => undefined));
+      if (!this.#reflector.synced) queueMicrotask(() => this.closed.catch(() => undefined));
       first.failed(error);
       throw error;
     } finally {
@@ -208,35 +184,18 @@ export class Informer<T extends WithBody> {
     }
   }
 
-  #replace(items: readonly T["body"][]): void {
-    const present = new Set(items.map(storeKey));
-    for (const [key, body] of [...this.#store.shown]) if (!present.has(key)) this.#remove(body);
-    for (const body of items) this.#apply(body);
-  }
-
-  #apply(body: T["body"]): void {
-    const change = this.#store.streamed(body);
-    if (change.type === "known") return;
+  #changed(body: T["body"], before: T["body"] | undefined): void {
     const object = this.#wrap(body);
-    const before = change.replaced && this.#wrap(change.replaced);
-    if (before !== undefined) this.#index(before, "out");
+    const was = before && this.#wrap(before);
+    if (was !== undefined) this.#index(was, "out");
     this.#index(object, "in");
-    // Deleted and created again between two looks: the old one is gone, whatever its name.
-    const same = before !== undefined && before.body.metadata?.uid === body.metadata?.uid;
-    if (before !== undefined && !same) this.#tellDeleted(before);
-    if (same) for (const listener of this.#listeners.updated) listener(object, before);
+    if (was !== undefined) for (const listener of this.#listeners.updated) listener(object, was);
     else for (const listener of this.#listeners.added) listener(object);
   }
 
-  #remove(body: T["body"]): void {
-    const last = this.#store.removed(body);
-    if (last === undefined) return;
-    const object = this.#wrap(last);
+  #gone(body: T["body"]): void {
+    const object = this.#wrap(body);
     this.#index(object, "out");
-    this.#tellDeleted(object);
-  }
-
-  #tellDeleted(object: T): void {
     for (const listener of this.#listeners.deleted) listener(object);
   }
 
@@ -260,6 +219,6 @@ export class Informer<T extends WithBody> {
 
   #keyOf(name: string, namespace: string | undefined): string {
     const { namespaced } = this.#subject?.kind ?? { namespaced: true };
-    return `${namespaced ? (namespace ?? this.#o.namespace ?? "") : ""}/${name}`;
+    return placeKey({ namespace: namespaced ? (namespace ?? this.#o.namespace) : undefined, name });
   }
 }
