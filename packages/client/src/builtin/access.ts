@@ -71,7 +71,7 @@ export interface RoleBindingGen extends GenMeta {
   subjects: readonly GenSubject[];
 }
 
-/** A RoleBinding: gives a role to somebody in one namespace. */
+/** A RoleBinding: gives a role to users, groups or service accounts in one namespace. */
 export class RoleBinding extends KubeObject<rbacv1.RoleBinding> {
   static override readonly description = builtinDescription("rbac.authorization.k8s.io", "v1", "RoleBinding");
 
@@ -92,7 +92,7 @@ export interface ClusterRoleBindingGen extends Omit<GenMeta, "namespace"> {
   subjects: readonly GenSubject[];
 }
 
-/** A ClusterRoleBinding: gives a role to somebody everywhere. */
+/** A ClusterRoleBinding: gives a role to users, groups or service accounts everywhere. */
 export class ClusterRoleBinding extends KubeObject<rbacv1.ClusterRoleBinding> {
   static override readonly description = builtinDescription("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding");
 

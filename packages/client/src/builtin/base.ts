@@ -24,7 +24,7 @@ export function specKind<B extends ObjectBody>(group: string, version: string, k
   return described<SpecObject<B>>(class extends SpecObject<B> {}, group, version, kind);
 }
 
-/** Gives a class its description when somebody first asks: few programs use more than a handful of the kinds. */
+/** Gives a class its description when a program first asks: few programs use more than a handful of the kinds. */
 function described<T extends KubeObject<ObjectBody>>(
   Class: object,
   group: string,

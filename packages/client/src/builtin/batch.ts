@@ -127,6 +127,7 @@ export interface CronJobGen extends JobGen {
  *
  * @example
  * ```ts
+ * const nightly = await client.get(CronJob, "nightly");
  * const job = await nightly.trigger(); // now, and not at night
  * await job.waitDone();
  * ```

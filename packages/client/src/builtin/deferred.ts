@@ -1,6 +1,6 @@
 import type { LogLines } from "../pods/index.ts";
 
-/** Lines whose source is opened when somebody reads: what reads logs is loaded then, too. */
+/** Lines whose source is opened when the program reads: what reads logs is loaded then, too. */
 export function deferredLines<T>(source: () => Promise<LogLines<T>>): LogLines<T> {
   return {
     async *[Symbol.asyncIterator]() {

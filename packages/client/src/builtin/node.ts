@@ -70,14 +70,14 @@ export class Node extends SpecObject<corev1.Node> {
 
   /**
    * Keeps new pods away and evicts those that are there, as their disruption budgets allow; resolves with them when they
-   * are gone. Refuses, before it evicts anything, to lose what nobody would bring back.
+   * are gone. Refuses, before it evicts anything, to lose what no controller would bring back.
    */
   async drain(o: DrainOptions = {}): Promise<Pod[]> {
     const { drainNode } = await import("./drain.ts");
     return drainNode(await this.connected(), this, o);
   }
 
-  /** With the version, so that nobody's taint is lost. */
+  /** With the version, so that no taint of another client is lost. */
   async #change(
     o: WriteOptions | undefined,
     change: (taints: readonly corev1.Taint[]) => corev1.Taint[],

@@ -114,7 +114,7 @@ export class Pod extends SpecObject<corev1.Pod> {
     };
     await client.raw({
       ...requestPart(o),
-      // A refusal is an answer: whoever wants to wait knows better for how long.
+      // A refusal is an answer: a caller that wants to wait knows better for how long.
       retry: o.retry ?? false,
       method: "POST",
       path: pathOf(Pod.description, { namespace: namespace ?? client.namespace, name, subresource: "eviction" }),

@@ -17,6 +17,7 @@ const unseen = (body: { metadata?: { generation?: number }; status?: { observedG
 
 const UNSEEN = waiting("the controller has not seen the newest spec yet");
 
+/** How far a Deployment's body says that its rollout has come; failed when its progress deadline has passed. */
 export function deploymentRollout(body: appsv1.Deployment): RolloutStatus {
   if (unseen(body)) return UNSEEN;
   const { status = {} } = body;
@@ -34,6 +35,7 @@ export function deploymentRollout(body: appsv1.Deployment): RolloutStatus {
   return done(`${updatedReplicas} replicas are updated and available`);
 }
 
+/** How far a DaemonSet's body says that its rollout has come. */
 export function daemonSetRollout(body: appsv1.DaemonSet): RolloutStatus {
   if (unseen(body)) return UNSEEN;
   const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = body.status ?? {};
@@ -43,6 +45,7 @@ export function daemonSetRollout(body: appsv1.DaemonSet): RolloutStatus {
   return done(`${wanted} pods are updated and available`);
 }
 
+/** How far a StatefulSet's body says that its rollout has come; with a partition only its share has to be updated. */
 export function statefulSetRollout(body: appsv1.StatefulSet): RolloutStatus {
   if (unseen(body)) return UNSEEN;
   const wanted = body.spec?.replicas ?? 1;

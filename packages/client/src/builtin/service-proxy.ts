@@ -64,7 +64,7 @@ function onlyPort(service: PodGroup<corev1.Service>): number | string {
 
 const isJson = ({ headers }: RawResponse): boolean => /^application\/json\b/.test(headers["content-type"] ?? "");
 
-/** What the API server says of itself: about the service or its endpoints, or that it reached nobody. */
+/** What the API server says of itself: about the service or its endpoints, or that it reached no pod. */
 function isOwn(said: unknown): boolean {
   if (!isStatus(said)) return false;
   const kind = isObject(said.details) ? said.details.kind : undefined;

@@ -82,7 +82,7 @@ export class Service extends PodGroup<corev1.Service> {
     return found.filter((pod) => pod !== undefined);
   }
 
-  /** Reads the service anew: does somebody answer behind it, and has a load balancer its address? */
+  /** Reads the service anew: does a pod answer behind it, and has a load balancer its address? */
   async ready(o?: RequestOptions): Promise<boolean> {
     await this.refresh(o);
     const { type } = this.spec;

@@ -1,3 +1,4 @@
+import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { ConfigMap, Pod, Secret } from "../builtin/index.ts";
 import { answer, TestServer } from "../fixtures/index.ts";
@@ -141,10 +142,18 @@ describe("an object", () => {
     await expect(map.unlabel()).rejects.toThrow("there is no label");
   });
 
+  it("is written down as YAML that every reader takes, whatever its texts hold", async () => {
+    const data = { bell: "a\u0007b", line: "one\u2028two\u0085three", script: "#!/bin/sh\necho hi\n" };
+    const text = await new ConfigMap({ data, metadata: { name: "m" } }).toYAML();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+    expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]/);
+    expect(load(text)).toMatchObject({ data });
+  });
+
   it("is written down as YAML in the order of manifests", async () => {
     const map = new ConfigMap({ data: { b: "yes", a: "1" }, metadata: { name: "m" } });
     expect(await map.toYAML()).toBe(
-      "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  b: yes\n  a: '1'\n".replace("yes", "'yes'"),
+      'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  b: "yes"\n  a: "1"\n',
     );
   });
 

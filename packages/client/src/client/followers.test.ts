@@ -1,4 +1,4 @@
-/** What somebody hears who follows the requests of a view. */
+/** What a follower of a view's requests hears. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answer, type Handler, TestServer } from "../fixtures/index.ts";
 import { type Clock, systemClock } from "../meta/index.ts";

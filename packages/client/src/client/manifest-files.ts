@@ -12,6 +12,7 @@ interface Text {
   readonly text: string;
 }
 
+/** The texts of a file, of a folder's manifests in the order of their names, or of all files that a pattern means. */
 export async function readManifestFiles(
   source: string | URL,
   o: { readonly recursive?: boolean | undefined },

@@ -1,7 +1,7 @@
 /**
  * Credentials from a program, by the protocol `client.authentication.k8s.io`: it prints an ExecCredential, which holds
  * until its expiry. Concurrent requests share one run, which is ended when the last of them has given up: except where
- * somebody at a terminal may be answering its questions.
+ * a person at a terminal may be answering its questions.
  *
  * Arguments and environment of a plugin can carry secrets. No error tells them.
  */
@@ -42,6 +42,7 @@ const PREFIX = "client.authentication.k8s.io/";
 /** Clocks differ, and a request takes a while: a credential is not used in its last minute. */
 const SKEW_MS = 60_000;
 
+/** Credentials by way of a program, as client-go runs it; kept until shortly before they expire. */
 export class ExecPlugin implements CredentialIssuer {
   readonly #config: ExecConfig;
   readonly #context: ExecPluginContext;

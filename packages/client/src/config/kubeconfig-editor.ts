@@ -16,6 +16,7 @@ import {
   deepClone,
   formatJsonPointer,
   parseJsonPointer,
+  toYaml,
 } from "../meta/index.ts";
 import type { KubeconfigSource } from "./contract.ts";
 import { entryOf, flatten, readAt, setAt, unsetAt } from "./kubeconfig-edits.ts";
@@ -64,7 +65,7 @@ interface ConfigFile {
   changed: boolean;
 }
 
-/** Of such a pair kubectl uses the second and ignores the first, so whoever sets one means to be rid of the other. */
+/** Of such a pair kubectl uses the second and ignores the first, so a program that sets one means to be rid of the other. */
 const RIVALS: readonly (readonly [string, string])[] = [
   ["certificate-authority", "certificate-authority-data"],
   ["client-certificate", "client-certificate-data"],
@@ -82,7 +83,7 @@ const RIVALS: readonly (readonly [string, string])[] = [
  * config.setNamespace("team-a");
  * config.upsert({
  *   cluster: { name: "local", server: "https://127.0.0.1:6443" },
- *   user: { name: "local-admin", token },
+ *   user: { name: "local-admin", token: "abc" },
  *   context: { name: "local" },
  * });
  * await config.save();
@@ -210,7 +211,7 @@ export class KubeConfig {
 
   /**
    * Removes a cluster, a user, a context. `current-context` stays as it is, as with kubectl: a name that is gone is an
-   * error at the next connection, and nobody is sent to another cluster by surprise.
+   * error at the next connection, and no command goes to another cluster by surprise.
    */
   remove(names: KubeConfigNames): this {
     for (const list of LIST_NAMES) {
@@ -272,11 +273,11 @@ export class KubeConfig {
 
   /** The merged configuration, paths absolute. */
   async toYAML(): Promise<string> {
-    return dumpYaml(this.#merged());
+    return toYaml(this.#merged());
   }
 
   /**
-   * Writes the files that have changed, each at once or not at all, readable by its owner only. A file that somebody else
+   * Writes the files that have changed, each at once or not at all, readable by its owner only. A file that another program
    * has changed meanwhile is left alone, with an error. With `path` the merged configuration goes there instead.
    * Comments in a file that is written are lost.
    */
@@ -294,7 +295,7 @@ export class KubeConfig {
       if (file.path === undefined) {
         throw new ConfigError("this kubeconfig came from no file", { hint: "call save(path), or take toYAML()" });
       }
-      const text = await dumpYaml(file.config);
+      const text = toYaml(file.config);
       const written = file.config;
       await replaceFile(file.path, text, { expected: file.text });
       file.text = text;
@@ -391,10 +392,4 @@ function rivalOf(field: string): string | undefined {
     if (field === other) return one;
   }
   return undefined;
-}
-
-/** Loaded when needed, as everything that has to do with YAML. */
-async function dumpYaml(config: Kubeconfig): Promise<string> {
-  const { dump } = await import("js-yaml");
-  return dump(config, { noRefs: true, lineWidth: -1 });
 }

@@ -11,6 +11,7 @@ export interface ExecConfig {
   interactiveMode?: "Never" | "IfAvailable" | "Always";
 }
 
+/** Where a server is, and whom its certificate has to be from. */
 export interface KubeconfigCluster {
   server?: string;
   "certificate-authority"?: string;
@@ -20,6 +21,7 @@ export interface KubeconfigCluster {
   "proxy-url"?: string;
 }
 
+/** Who to be: a token, a certificate, a program or a provider that gives them, and whom to impersonate. */
 export interface KubeconfigUser {
   token?: string;
   tokenFile?: string;
@@ -37,6 +39,7 @@ export interface KubeconfigUser {
   "auth-provider"?: { name: string; config?: Record<string, string> };
 }
 
+/** Which user at which cluster, and in which namespace. */
 export interface KubeconfigContext {
   cluster?: string;
   user?: string;
@@ -72,7 +75,9 @@ interface Entry<T> {
 
 /** The lists of a kubeconfig, and the key under which each of their entries holds its content. */
 export const LISTS = { clusters: "cluster", users: "user", contexts: "context" } as const;
+/** The name of one of these lists. */
 export type ListName = keyof typeof LISTS;
+/** All of them. */
 export const LIST_NAMES = Object.keys(LISTS) as ListName[];
 
 /** Several kubeconfigs as one, by kubectl's rule: the first file to set a value wins. */
@@ -120,6 +125,10 @@ function checkEntry(list: ListName, index: number, entry: unknown, origin: strin
   }
 }
 
+/**
+ * Several files as one, as kubectl merges them: of two entries of one name, and of two current contexts, the first
+ * wins.
+ */
 export function mergeKubeconfigs(parts: readonly KubeconfigPart[]): MergedKubeconfig {
   const contexts = new Map<string, Entry<KubeconfigContext>>();
   const clusters = new Map<string, Entry<KubeconfigCluster>>();

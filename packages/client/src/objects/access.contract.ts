@@ -1,4 +1,4 @@
-/** What the client promises when it acts as somebody else. */
+/** What the client promises when it acts as another user. */
 import { describe, expect, it } from "vitest";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Secret } from "../builtin/index.ts";
 import type { Client } from "../client/index.ts";

@@ -10,7 +10,7 @@ interface Stored {
   data: Record<string, string>;
 }
 
-/** A server with one ConfigMap; before each of the first `conflicts` writes somebody else writes, too. */
+/** A server with one ConfigMap; before each of the first `conflicts` writes another client writes, too. */
 async function server(o: { conflicts?: number; exists?: boolean; reborn?: boolean } = {}) {
   const clock = new VirtualClock();
   let left = o.conflicts ?? 0;

@@ -1,6 +1,6 @@
 /** The one thing of a process that programs share without passing it on: the client of objects that were given none. */
 
-/** Holds a client for everybody who has none; it is connected when it is first asked for. */
+/** Holds a client for objects that have none; it is connected when it is first asked for. */
 export class DefaultClient<C> {
   #connect: (() => Promise<C>) | undefined;
   #current: Promise<C> | undefined;

@@ -39,7 +39,7 @@ export class ObjectList<T extends WithBody> implements AsyncIterable<T> {
     this.#wrap = wrap;
   }
 
-  /** The list of a client that is known only when somebody reads. */
+  /** The list of a client that is known only when the program reads. */
   static deferred<T extends WithBody>(source: () => Promise<ObjectList<T>>): ObjectList<T> {
     let list: ObjectList<T> | undefined;
     return new ObjectList<T>(

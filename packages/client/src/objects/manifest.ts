@@ -1,5 +1,5 @@
 import type { KubeBody, ObjectMeta } from "../kinds/index.ts";
-import { deepClone } from "../meta/index.ts";
+import { deepClone, toYaml } from "../meta/index.ts";
 
 const SERVER_FIELDS = [
   "uid",
@@ -32,11 +32,8 @@ export function stateOf(body: KubeBody): string | undefined {
   return ready ? `${ready.status === "True" ? "" : "not "}${String(ready.type).toLowerCase()}` : undefined;
 }
 
-/** The body as YAML, keys in the order of manifests. The parser is loaded when somebody wants it. */
-export async function yamlOf(body: KubeBody): Promise<string> {
-  const { dump } = await import("js-yaml");
+/** The body as YAML, keys in the order of manifests. */
+export function yamlOf(body: KubeBody): string {
   const { apiVersion, kind, metadata, ...rest } = body;
-  const head = { apiVersion, kind, metadata };
-  const known = Object.fromEntries(Object.entries(head).filter(([, value]) => value !== undefined));
-  return dump({ ...known, ...rest }, { lineWidth: -1, noRefs: true });
+  return toYaml({ apiVersion, kind, metadata, ...rest });
 }

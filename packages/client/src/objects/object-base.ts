@@ -123,7 +123,7 @@ export abstract class ObjectBase<out B extends ObjectBody = KubeBody> {
   }
 
   /** The whole body as YAML. */
-  toYAML(): Promise<string> {
+  async toYAML(): Promise<string> {
     return yamlOf(this.body as ObjectBody as KubeBody);
   }
 

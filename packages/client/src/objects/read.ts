@@ -12,6 +12,7 @@ import type { Session } from "./session.ts";
 import type { KindLike } from "./view.ts";
 import { WaitTimeoutError } from "./wait.ts";
 
+/** `client.get`: reads one object; with `waitUpTo` also one that another client is about to create. */
 export async function getObject(session: Session, kind: KindLike, name: string, o: GetOptions): Promise<AnyObject> {
   const description = await session.resolve(kind);
   const path = session.path(description, name, o);
@@ -38,6 +39,7 @@ export function splitReference(text: string): { kind: string; name: string } {
   });
 }
 
+/** `client.list`: the pages are asked for while they are read. */
 export function listObjects(session: Session, kind: KindLike, o: ListOptions): ObjectList<AnyObject> {
   let description: KindDescription | undefined;
   return new ObjectList<AnyObject>(
@@ -94,6 +96,7 @@ export async function findObject<T extends AnyObject>(
   throw new AmbiguousError(`more than one ${kind.kind} matches ${asked}: ${names.join(", ")}`, names);
 }
 
+/** `client.watch`: begins when it is first read. `seen` hears each event before the consumer. */
 export function watchObjects(
   session: Session,
   kind: KindLike,

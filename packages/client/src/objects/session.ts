@@ -25,7 +25,7 @@ interface InNamespace {
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** Tells the followers, and whoever asked for it with the request itself. */
+/** Tells the followers, and the caller that asked for it with the request itself. */
 function attemptListener(followers: readonly RequestFollower[], { onAttempt }: RawRequest): RawRequest["onAttempt"] {
   return (attempt) => {
     for (const one of followers) one.attempted?.(attempt);
@@ -96,7 +96,7 @@ export class Session {
     }
   }
 
-  /** Those who want to hear what becomes of the request; undefined when nobody does. */
+  /** Those who want to hear what becomes of the request; undefined when there are none. */
   #announce(
     { method, path, query }: Pick<RawRequest, "path" | "query"> & { readonly method: string },
     websocket: boolean,
@@ -167,7 +167,7 @@ export class Session {
   ): Promise<AnyObject> {
     const body = await this.json(request);
     object.withClient(this.client);
-    // Some subresources answer with a kind of their own, such as Scale: that is not the object, for nobody.
+    // Some subresources answer with a kind of their own, such as Scale: that is not the object.
     if (body.kind !== undefined && body.kind !== description.kind) return object;
     object.body = body;
     if (request.query?.dryRun === undefined) this.tell(body, verb, description);

@@ -28,7 +28,7 @@ export class WaitTimeoutError extends KubeError {
   }
 }
 
-/** How long `wait` waits when nobody says. */
+/** How long `wait` waits when the caller does not say. */
 export const DEFAULT_PATIENCE_MS = 30_000;
 
 interface Target {
@@ -102,7 +102,7 @@ export async function waitFor<T extends WithBody>(
   }).finally(unlink);
 }
 
-/** Waiting for a permission or a kind that somebody may bring is an operator's business, not a script's. */
+/** Waiting for a permission or a kind that an administrator may bring is an operator's business, not a script's. */
 export function endsWaiting(error: unknown): boolean {
   return error instanceof ForbiddenError || error instanceof UnauthorizedError || error instanceof NotFoundError;
 }

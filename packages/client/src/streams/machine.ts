@@ -17,6 +17,7 @@ import type { ObjectBody } from "../kinds/index.ts";
 import { ApiError, apiErrorFrom, GoneError } from "../transport/index.ts";
 import { backoffMs } from "./patience.ts";
 
+/** Where a stream stands, with all that the next decision needs. */
 export type State<B> =
   | {
       readonly at: "listing";
@@ -38,6 +39,7 @@ export type State<B> =
 /** What to go on with after a wait. */
 type Goal = { readonly to: "list" } | { readonly to: "watch"; readonly version: string };
 
+/** What has happened. */
 export type Input<B> =
   | { readonly is: "page"; readonly items: readonly B[]; readonly version: string; readonly token: string | undefined }
   | { readonly is: "opened" }
@@ -62,6 +64,7 @@ export type Task =
   | { readonly run: "watch"; readonly version: string }
   | { readonly run: "wait"; readonly ms: number; readonly error: unknown };
 
+/** What follows from an input. */
 export interface Step<B> {
   readonly state: State<B>;
   readonly deliver?: Delivery<B>;
@@ -88,6 +91,7 @@ export function begin<B>(): { state: State<B>; task: Task } {
   return startList(0);
 }
 
+/** The decision: pure, so that every order of events can be tried. */
 export function next<B extends ObjectBody>(state: State<B>, input: Input<B>, given: MachineInputs): Step<B> {
   switch (state.at) {
     case "listing":

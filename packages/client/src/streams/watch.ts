@@ -134,7 +134,7 @@ class KnownVersions<B extends ObjectBody> {
     this.#told.set(key, slim(body));
     if (last === undefined) return [{ type: "ADDED", object: body }];
     if (last.metadata?.uid === uid) return [{ type: "MODIFIED", object: body }];
-    // Another object of the same name: the first one was deleted while nobody looked.
+    // Another object of the same name: the first one was deleted while the stream was cut.
     return [
       { type: "DELETED", object: last as B },
       { type: "ADDED", object: body },
@@ -169,7 +169,7 @@ class Inbox<E> {
     if (events.length > 0) this.#wake();
   }
 
-  /** Nobody wants what is left. */
+  /** The consumer does not want what is left. */
   close(): void {
     this.#waiting = [];
     this.#head = 0;
