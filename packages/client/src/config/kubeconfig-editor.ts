@@ -16,7 +16,6 @@ import {
   deepClone,
   formatJsonPointer,
   parseJsonPointer,
-  toYaml,
 } from "../meta/index.ts";
 import type { KubeconfigSource } from "./contract.ts";
 import { entryOf, flatten, readAt, setAt, unsetAt } from "./kubeconfig-edits.ts";
@@ -273,7 +272,8 @@ export class KubeConfig {
 
   /** The merged configuration, paths absolute. */
   async toYAML(): Promise<string> {
-    return toYaml(this.#merged());
+    const { kubeconfigYaml } = await import("./kubeconfig-yaml.ts");
+    return kubeconfigYaml(this.#merged());
   }
 
   /**
@@ -289,13 +289,14 @@ export class KubeConfig {
 
   async #write(path: string | undefined): Promise<void> {
     const { replaceFile } = await import("./replace-file.ts");
+    const { kubeconfigYaml } = await import("./kubeconfig-yaml.ts");
     if (path !== undefined) return replaceFile(resolve(path), await this.toYAML());
     for (const file of this.#files) {
       if (!file.changed) continue;
       if (file.path === undefined) {
         throw new ConfigError("this kubeconfig came from no file", { hint: "call save(path), or take toYAML()" });
       }
-      const text = toYaml(file.config);
+      const text = kubeconfigYaml(file.config);
       const written = file.config;
       await replaceFile(file.path, text, { expected: file.text });
       file.text = text;

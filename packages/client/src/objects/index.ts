@@ -1,3 +1,5 @@
+import type { readTable as ReadTable } from "./table.ts";
+
 export type { Change } from "./changes.ts";
 export {
   defined,
@@ -55,7 +57,7 @@ export { findObject, getObject, listObjects, splitReference, watchObjects } from
 export { readServerVersion, requestPart, type ServerVersion } from "./requests.ts";
 export { replicasOf, ScalableObject, type ScalePaths, scaleObject } from "./scale.ts";
 export { Session } from "./session.ts";
-export { readTable, type Table, type TableColumn, type TableOptions, type TableRow } from "./table.ts";
+export type { Table, TableColumn, TableOptions, TableRow } from "./table.ts";
 export type {
   AnnouncedRequest,
   ClientCore,
@@ -73,3 +75,6 @@ export { type WaitCondition, type WaitOptions, WaitTimeoutError, waitFor } from 
 export { allOf, anyOf, type CombinedCondition, noneOf } from "./wait-condition.ts";
 export { type WaitSelection, waitForMany } from "./wait-many.ts";
 export { applyObject, createObject, deleteObject, patchObject, replaceObject } from "./write.ts";
+
+/** See table.ts, which is loaded when a program first wants a table. */
+export const readTable: typeof ReadTable = async (...args) => (await import("./table.ts")).readTable(...args);

@@ -1,5 +1,5 @@
 import type { KubeBody, ObjectMeta } from "../kinds/index.ts";
-import { deepClone, toYaml } from "../meta/index.ts";
+import { deepClone } from "../meta/index.ts";
 
 const SERVER_FIELDS = [
   "uid",
@@ -30,10 +30,4 @@ export function stateOf(body: KubeBody): string | undefined {
   if (!Array.isArray(status?.conditions)) return undefined;
   const ready = status.conditions.find((c: { type?: unknown }) => c?.type === "Ready" || c?.type === "Available");
   return ready ? `${ready.status === "True" ? "" : "not "}${String(ready.type).toLowerCase()}` : undefined;
-}
-
-/** The body as YAML, keys in the order of manifests. */
-export function yamlOf(body: KubeBody): string {
-  const { apiVersion, kind, metadata, ...rest } = body;
-  return toYaml({ apiVersion, kind, metadata, ...rest });
 }

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { apiVersionOf, type KindDescription, type KubeBody, type ObjectBody, type ObjectMeta } from "../kinds/index.ts";
 import { ConfigError, parseJsonPointer } from "../meta/index.ts";
 import { guessKind, named } from "./identity.ts";
-import { manifestOf, stateOf, yamlOf } from "./manifest.ts";
+import { manifestOf, stateOf } from "./manifest.ts";
 
 /** Frozen, so that a label that a program puts here is an error and not lost. */
 const NONE: Readonly<Record<string, string>> = Object.freeze({});
@@ -124,6 +124,7 @@ export abstract class ObjectBase<out B extends ObjectBody = KubeBody> {
 
   /** The whole body as YAML. */
   async toYAML(): Promise<string> {
+    const { yamlOf } = await import("./manifest-yaml.ts");
     return yamlOf(this.body as ObjectBody as KubeBody);
   }
 
