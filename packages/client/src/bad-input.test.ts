@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** The words of a failure, as somebody reads them. */
+/** The words of a failure, as a person reads them. */
 async function words(act: () => unknown): Promise<{ code: string; message: string; hint: string | undefined }> {
   try {
     await act();

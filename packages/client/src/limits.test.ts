@@ -115,7 +115,7 @@ describe("an event of a watch that is too long", () => {
     const done = openStream<KubeBody>(
       client,
       ConfigMap.description,
-      // A minute between tries: whoever does not wait shows in the count of requests.
+      // A minute between tries: a stream that does not wait shows in the count of requests.
       { namespace: "default", backoff: () => 60_000 },
       { replace: () => {}, apply: () => {}, remove: () => {}, state: (state) => void states.push(state) },
       stop.signal,

@@ -8,7 +8,7 @@ import { ConfigError, VirtualClock } from "../meta/index.ts";
 import { openAccess } from "./access.ts";
 import type { AccessOptions } from "./contract.ts";
 import { AuthError } from "./errors.ts";
-import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from "./kubeconfig.ts";
+import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from "./kubeconfig-parse.ts";
 
 const PEM = "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n";
 const base64 = (text: string) => Buffer.from(text).toString("base64");

@@ -8,7 +8,7 @@ import { ExecPlugin } from "./exec-plugin.ts";
 import { RenewedFile } from "./files.ts";
 import { impersonationHeaders } from "./impersonation.ts";
 import { openInCluster, SERVICE_ACCOUNT_FOLDER } from "./in-cluster.ts";
-import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig.ts";
+import type { KubeconfigCluster, KubeconfigUser, MergedKubeconfig } from "./kubeconfig-parse.ts";
 import { LoginCredentials, loginsOf } from "./login.ts";
 import type { OidcContext } from "./oidc.ts";
 import { checkProxy, proxyOf } from "./proxy.ts";
@@ -114,8 +114,8 @@ async function fromKubeconfig(merged: MergedKubeconfig, o: Asked): Promise<Acces
     });
   }
   const place = { cluster: context.cluster, user: context.user ?? "", files: merged.origin };
-  const nobody = { value: {}, folder: undefined };
-  const parts = partsOf(server, cluster, user ?? nobody, place, o);
+  const noUser = { value: {}, folder: undefined };
+  const parts = partsOf(server, cluster, user ?? noUser, place, o);
   const insecure = o.insecureSkipTlsVerify ?? cluster.value["insecure-skip-tls-verify"] === true;
   // Plain HTTP has no certificate.
   if (insecure && /^https:/i.test(server))
@@ -138,7 +138,7 @@ async function fromKubeconfig(merged: MergedKubeconfig, o: Asked): Promise<Acces
   };
 }
 
-/** Where the certificate authority comes from, for whoever has to find the wrong one. */
+/** Where the certificate authority comes from, for the person who has to find the wrong one. */
 function authorityOf({ value, folder }: At<KubeconfigCluster>, o: Asked): { authority?: string } {
   if (o.ca !== undefined) return { authority: "the option `ca`" };
   if (value["certificate-authority-data"]) return { authority: "certificate-authority-data" };
@@ -227,7 +227,7 @@ function oidcIssuer(config: Record<string, string>, context: OidcContext): Crede
   return { get: async (o) => (await load()).get(o), renew: async (o) => (await load()).renew(o) };
 }
 
-/** TLS would leave out what it cannot use, and the server would take the caller for nobody. */
+/** TLS would leave out what it cannot use, and the API server would take the caller for anonymous. */
 function refuseHalfCertificate(user: KubeconfigUser, ofUser: (field: string) => string): void {
   const cert = user["client-certificate-data"] || user["client-certificate"];
   const key = user["client-key-data"] || user["client-key"];

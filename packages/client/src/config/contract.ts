@@ -1,5 +1,5 @@
 import type { Clock } from "../meta/index.ts";
-import type { Kubeconfig } from "./kubeconfig.ts";
+import type { Kubeconfig } from "./kubeconfig-parse.ts";
 
 /**
  * Where a kubeconfig comes from: a path (or several, merged as kubectl does), a file URL, its text, or the parsed object,
@@ -12,7 +12,8 @@ export type KubeconfigSource = string | URL | readonly string[] | { readonly tex
  *
  * @example
  * ```ts
- * const login: Login = { server: "https://k8s.example.com", token: await vault.read("token"), expires: inAnHour };
+ * const expires = new Date(Date.now() + 3_600_000);
+ * const login: Login = { server: "https://k8s.example.com", token: process.env.TOKEN, expires };
  * ```
  */
 export interface Login {
@@ -90,7 +91,7 @@ export interface Identity {
   readonly tls: TlsMaterial;
 }
 
-/** How long somebody waits for credentials. */
+/** How long a request waits for credentials. */
 export interface CredentialWait {
   /** Aborts when the request that needs them is over; then nothing is done for it any longer. */
   readonly signal?: AbortSignal | undefined;

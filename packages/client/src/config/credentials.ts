@@ -16,7 +16,7 @@ export interface IssuedCredential {
   readonly key?: string | undefined;
 }
 
-/** Somebody who hands out credentials for a while. */
+/** A source that hands out credentials for a while. */
 export interface CredentialIssuer {
   /** The credential; a new one is made only when there is none that still holds. */
   get(o?: CredentialWait): Promise<IssuedCredential>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import { AuthError } from "./errors.ts";
 import { ExecPlugin, type RunProgram } from "./exec-plugin.ts";
-import type { ExecConfig } from "./kubeconfig.ts";
+import type { ExecConfig } from "./kubeconfig-parse.ts";
 
 const config: ExecConfig = {
   apiVersion: "client.authentication.k8s.io/v1",

@@ -1,14 +1,14 @@
 /**
  * Credentials from a program, by the protocol `client.authentication.k8s.io`: it prints an ExecCredential, which holds
  * until its expiry. Concurrent requests share one run, which is ended when the last of them has given up: except where
- * somebody at a terminal may be answering its questions.
+ * a person at a terminal may be answering its questions.
  *
  * Arguments and environment of a plugin can carry secrets. No error tells them.
  */
 import { type Clock, isObject, untilAborted } from "../meta/index.ts";
 import type { CredentialIssuer, CredentialWait, IssuedCredential } from "./credentials.ts";
 import { AuthError } from "./errors.ts";
-import type { ExecConfig } from "./kubeconfig.ts";
+import type { ExecConfig } from "./kubeconfig-parse.ts";
 import { loadRunner, type RunProgram } from "./run-program.ts";
 import { SharedWork } from "./shared-work.ts";
 
@@ -42,6 +42,7 @@ const PREFIX = "client.authentication.k8s.io/";
 /** Clocks differ, and a request takes a while: a credential is not used in its last minute. */
 const SKEW_MS = 60_000;
 
+/** Credentials by way of a program, as client-go runs it; kept until shortly before they expire. */
 export class ExecPlugin implements CredentialIssuer {
   readonly #config: ExecConfig;
   readonly #context: ExecPluginContext;

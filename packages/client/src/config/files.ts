@@ -2,10 +2,13 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "../meta/index.ts";
 import { AuthError } from "./errors.ts";
 
-/** Kubernetes swaps tokens and certificates about hourly, long before they expire: a minute of delay harms nobody. */
+/** Kubernetes swaps tokens and certificates about hourly, long before they expire: a minute of delay does no harm. */
 const REREAD_MS = 60_000;
 
-/** The content of a file that somebody else renews. Read again at most once a minute, or when it is asked for. */
+/**
+ * The content of a file that the kubelet or another program renews. Read again at most once a minute, or when it is
+ * asked for.
+ */
 export class RenewedFile {
   readonly path: string;
   readonly #what: string;
@@ -14,7 +17,7 @@ export class RenewedFile {
   #content: Buffer | undefined;
   #readAt = 0;
 
-  /** `field` is where the path was found, for whoever has to correct it. */
+  /** `field` is where the path was found, for the person who has to correct it. */
   constructor(path: string, what: string, clock: Clock, field?: string) {
     this.path = path;
     this.#field = field;

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { ConfigError } from "../meta/index.ts";
 
 /**
- * Somebody to act as. The server checks that the client's own user may do so.
+ * A user to act as. The server checks that the client's own user may do so.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export const IMPERSONATED_USER = "impersonate-user";
 export const isImpersonation = (header: string): boolean => header.toLowerCase().startsWith("impersonate-");
 
 /**
- * The headers that make the server act as somebody else.
+ * The headers that make the server act as another user.
  *
  * @example
  * ```ts

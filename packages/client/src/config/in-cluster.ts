@@ -6,6 +6,7 @@ import type { Access } from "./contract.ts";
 import { PartsCredentials } from "./credentials.ts";
 import { RenewedFile } from "./files.ts";
 
+/** Where the kubelet mounts a service account's token, namespace and certificate authority. */
 export const SERVICE_ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** The access that a pod has by its service account, or `undefined` outside of a pod. */
@@ -17,7 +18,7 @@ export async function openInCluster(o: {
   context?: string | undefined;
   url?: string | undefined;
 }): Promise<Access | undefined> {
-  // Every container has this variable; without it the folder may be one that somebody mounted for another purpose.
+  // Every container has this variable; without it the folder may be one that was mounted for another purpose.
   if (o.serviceAccount === undefined && !o.env.KUBERNETES_SERVICE_HOST) return undefined;
   const folder = o.serviceAccount ?? SERVICE_ACCOUNT_FOLDER;
   const token = new RenewedFile(join(folder, "token"), "service account token", o.clock);

@@ -20,8 +20,14 @@ export {
   type KubeConfigEntries,
   type KubeConfigLoadOptions,
   type KubeConfigNames,
-} from "./kube-config.ts";
-export type { ExecConfig, Kubeconfig, KubeconfigCluster, KubeconfigContext, KubeconfigUser } from "./kubeconfig.ts";
+} from "./kubeconfig-editor.ts";
+export type {
+  ExecConfig,
+  Kubeconfig,
+  KubeconfigCluster,
+  KubeconfigContext,
+  KubeconfigUser,
+} from "./kubeconfig-parse.ts";
 export { openTunnel } from "./proxy.ts";
 export { explainRefusal, tokenOf } from "./refusal.ts";
 export { printWarningsOnce, tellOnce } from "./warnings.ts";

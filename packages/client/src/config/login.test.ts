@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { Client } from "../client/index.ts";
 import { answer, TestServer } from "../fixtures/index.ts";
 import { VirtualClock } from "../meta/index.ts";
-import { Client } from "../objects/index.ts";
 import { openAccess } from "./access.ts";
 import type { Login } from "./contract.ts";
 import { LoginCredentials } from "./login.ts";

@@ -41,7 +41,7 @@ export class LoginCredentials implements Credentials {
     this.#clock = clock;
   }
 
-  /** Takes what the program said before anybody asked for it. */
+  /** Takes what the program said before a request asked for it. */
   take(logins: readonly Login[]): void {
     const candidates = logins.map((login) => this.#candidate(login)).filter(({ key }) => !this.#refused.has(key));
     this.#candidates = candidates.sort((a, b) => b.priority - a.priority);

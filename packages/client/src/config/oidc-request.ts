@@ -24,6 +24,7 @@ const PATIENCE_MS = 30_000;
 /** Far more than any configuration or token has. */
 const LONGEST_ANSWER = 1_000_000;
 
+/** One request to an identity provider, through the proxies of the environment. */
 export async function ask(address: string, { form, authorization, ca, env }: Question): Promise<Answer> {
   const url = new URL(address);
   const secure = url.protocol === "https:";

@@ -3,7 +3,7 @@
  *
  *     id-token of the kubeconfig ── expired or refused ──► discovery document ──► token endpoint ──► new id-token
  *
- * Everybody who waits shares one exchange. New tokens live in memory only: a kubeconfig belongs to its user, and a second
+ * All requests that wait share one exchange. New tokens live in memory only: a kubeconfig belongs to its user, and a second
  * program that rewrote it would take the first one's refresh token away.
  */
 import { Buffer } from "node:buffer";
@@ -19,6 +19,7 @@ import { type Answer, ask } from "./oidc-request.ts";
 /** The keys of `auth-provider.config`, as kubectl has them. */
 export type OidcConfig = Readonly<Record<string, string | undefined>>;
 
+/** What an exchange of tokens needs besides the provider's configuration. */
 export interface OidcContext {
   /** The user of the kubeconfig, for messages. */
   readonly user: string;

@@ -1,4 +1,4 @@
-/** A proxy did not let us through. `code` is there for whoever turns errors of sockets into sentences. */
+/** A proxy did not let us through. `code` is there for the code that turns errors of sockets into sentences. */
 export class ProxyError extends Error {
   readonly code = "ERR_PROXY";
   /** Whether it said no, in contrast to being out of order: then there is no use in asking again. */

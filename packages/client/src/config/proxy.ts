@@ -9,7 +9,7 @@ const SCHEMES = ["http:", "https:", "socks5:", "socks5h:"];
 
 /** The proxy that the environment asks for, if any. */
 export async function proxyOf(server: string, env: Environment): Promise<string | undefined> {
-  // An address that is none is told by whoever tries to call it.
+  // An address that is none is told by the code that tries to call it.
   if (!PROXY_VARIABLES.some((name) => env[name]) || !URL.canParse(server)) return undefined;
   // Loaded when needed: few machines have one.
   const { proxyFromEnv } = await import("./proxy-env.ts");

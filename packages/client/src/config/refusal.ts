@@ -18,7 +18,7 @@ export async function explainRefusal(
   return `the server does not know the ${what}${user}${place}: log in again, or check that it is for this cluster`;
 }
 
-/** What somebody is known by, and until when. */
+/** What a user is known by, and until when. */
 async function expiryOf(identity: Identity): Promise<[what: string | undefined, expiry?: number | undefined]> {
   const token = tokenOf(identity);
   if (token !== undefined) return ["token", expiryOfToken(token)];

@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import { ConfigError } from "../meta/index.ts";
 
 /**
- * Puts a text in the place of a file: whoever reads sees the old one or the new one, and only its owner may. The new text is
- * written beside it under the name that kubectl uses for its lock, so that two programs never write at the same time.
+ * Puts a text in the place of a file: another program that reads it sees the old one or the new one, and only its owner
+ * may. The new text is written beside it under the name that kubectl uses for its lock, so that two programs never write
+ * at the same time.
  *
  * With `expected` (undefined: no file) nothing is written when the file has another content by now.
  */

@@ -1,4 +1,4 @@
-/** Runs a program to its end, or until nobody waits for it. */
+/** Runs a program to its end, or until no caller waits for it. */
 
 /** Runs a program; rejects with the system's error when it cannot be started, and with the signal's reason. */
 export type RunProgram = (
@@ -28,7 +28,7 @@ export async function loadRunner(): Promise<RunProgram> {
         windowsHide: true,
       });
       const output = { stdout: "", stderr: "" };
-      /** Its children may hold its pipes open: nobody waits for them. */
+      /** Its children may hold its pipes open: they are not waited for. */
       const stop = (reason: unknown) => {
         child.kill("SIGTERM");
         const hard = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
@@ -61,7 +61,7 @@ export async function loadRunner(): Promise<RunProgram> {
     });
 }
 
-/** The system's error carries the whole command line, and whoever prints the error prints that, too. */
+/** The system's error carries the whole command line, and a program that prints the error prints that, too. */
 function withoutArguments({ message, code }: NodeJS.ErrnoException): Error {
   return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

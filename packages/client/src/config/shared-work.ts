@@ -1,6 +1,6 @@
 /**
  * Work that many wait for and that is done once. Who no longer waits leaves; when the last one has left, the work is told
- * to end, and whoever comes next begins anew.
+ * to end, and the next caller begins anew.
  */
 export class SharedWork<T> {
   readonly #start: (signal: AbortSignal) => Promise<T>;
@@ -21,7 +21,7 @@ export class SharedWork<T> {
         run.waiting--;
         if (run.waiting > 0 || this.#running !== run) return;
         this.#running = undefined;
-        run.end.abort(new Error("nobody waits for it any longer"));
+        run.end.abort(new Error("no caller waits for it any longer"));
       };
       const onAbort = () => {
         leave();

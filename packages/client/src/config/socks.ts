@@ -4,7 +4,7 @@
  *     greeting: the ways to log in that we know ──► the one that the proxy chooses ──► log in ──► CONNECT host:port
  *
  * The proxy resolves the host name, for `socks5` as for `socks5h`: kubectl does so too, and inside a cluster's network
- * are names that nobody outside of it knows.
+ * are names that nothing outside of it knows.
  */
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -38,7 +38,7 @@ export async function openSocksTunnel(
   const socket = net.connect(where);
   const giveUp = () => socket.destroy(new Error("it does not answer"));
   socket.setTimeout(PROXY_PATIENCE_MS).once("timeout", giveUp);
-  // Between two answers nobody listens, and an unheard error ends the process.
+  // Between two answers this code does not listen, and an unheard error ends the process.
   socket.on("error", () => undefined);
   try {
     await once(socket, "connect");
@@ -87,7 +87,7 @@ async function connect(
     const message = `the proxy ${proxy.host} cannot connect to ${target.host}:${target.port}: ${said}`;
     throw new ProxyError(message, { refused: reply === 2 });
   }
-  // Where the proxy's own end is: nobody asks, but it has to be read away.
+  // Where the proxy's own end is: the client does not need it, but it has to be read away.
   const length = type === ADDRESS.ipv4 ? 4 : type === ADDRESS.ipv6 ? 16 : ((await reader.take(1))[0] ?? 0);
   await reader.take(length + 2);
 }

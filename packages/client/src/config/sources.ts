@@ -4,7 +4,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../meta/index.ts";
 import type { AccessOptions, KubeconfigSource } from "./contract.ts";
-import { checkKubeconfig, type KubeconfigPart, type MergedKubeconfig, mergeKubeconfigs } from "./kubeconfig.ts";
+import { checkKubeconfig, type KubeconfigPart, type MergedKubeconfig, mergeKubeconfigs } from "./kubeconfig-parse.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +38,7 @@ export function readDefault(env: Env): Promise<Located> {
   return readPaths(listed.length > 0 ? listed : [join(env.HOME ?? env.USERPROFILE ?? homedir(), ".kube", "config")]);
 }
 
-/** Members of a list of files may be missing, as for kubectl; whoever needs one sees that there are no parts. */
+/** Members of a list of files may be missing, as for kubectl; the caller that needs one sees that there are no parts. */
 export async function readSource(source: KubeconfigSource): Promise<Located> {
   if (source instanceof URL) return readPaths([pathOfUrl(source)]);
   if (typeof source === "string") return readPaths(pathsOf(source));
@@ -89,7 +89,7 @@ async function readPart(path: string): Promise<KubeconfigPart | undefined> {
   return { config: checkKubeconfig(value, path), path, folder: dirname(path), text, empty: value === undefined };
 }
 
-/** Loaded when needed: in a pod nobody reads YAML. `undefined` when there is nothing but blanks and comments. */
+/** Loaded when needed: in a pod there is no YAML to read. `undefined` when there is nothing but blanks and comments. */
 async function parseYaml(text: string, origin: string): Promise<unknown> {
   if (text.replace(/^\s*(?:#.*|---\s*)?$/gm, "").trim() === "") return undefined;
   const { load } = await import("js-yaml");

@@ -16,7 +16,7 @@ export async function openHttpTunnel(proxy: URL, target: Target, ca?: string | B
   try {
     return await ask(proxy, target);
   } catch (error) {
-    // First as everybody trusts it, because naming an authority would leave NODE_EXTRA_CA_CERTS out.
+    // First as Node.js trusts it by itself, because naming an authority would leave NODE_EXTRA_CA_CERTS out.
     const { cause } = error as { cause?: { code?: string } };
     if (ca === undefined || !/CERT|SELF_SIGNED|UNABLE_TO/.test(cause?.code ?? "")) throw error;
     return ask(proxy, target, ca);

@@ -13,7 +13,7 @@ export function tellOnce(tell: (message: string) => void): (message: string) => 
 }
 
 /**
- * Hears warnings and prints each text once, as kubectl does: what a client does with warnings when nobody else takes
+ * Hears warnings and prints each text once, as kubectl does: what a client does with warnings when its program does not take
  * them. A program with a log of its own passes `onWarning`.
  */
 export function printWarningsOnce(

@@ -53,3 +53,9 @@ export interface ObjectBody {
 export interface KubeBody extends ObjectBody {
   [key: string]: unknown;
 }
+
+/** Anything around a body: an object of the client, whatever its class. */
+export interface WithBody<out B extends ObjectBody = ObjectBody> {
+  /** The whole object as it is in JSON. */
+  body: B;
+}

@@ -1,4 +1,4 @@
-export type { KubeBody, ManagedFieldsEntry, ObjectBody, ObjectMeta, OwnerReference } from "./body.ts";
+export type { KubeBody, ManagedFieldsEntry, ObjectBody, ObjectMeta, OwnerReference, WithBody } from "./body.ts";
 export { builtinDescription } from "./builtin.ts";
 export {
   allNamespaces,
@@ -15,6 +15,7 @@ export {
   discoverKinds,
   mayBeHidden,
 } from "./discovery.ts";
+export { kindKey, type ObjectPlace, parseStoreKey, placeKey, type StoreKey, storeKey } from "./keys.ts";
 export { findKinds, findManifestKind, nearestNames, UnknownKindError } from "./names.ts";
 export { KindRegistry } from "./registry.ts";
 export type * from "./tables/index.ts";

@@ -73,7 +73,8 @@ function splitGroup(text: string): { name: string; group?: string } {
  *
  * @example
  * ```ts
- * findKinds(discovery.kinds, "deploy")[0]?.kind; // "Deployment"
+ * const { kinds } = await client.discover();
+ * findKinds(kinds, "deploy")[0]?.kind; // "Deployment"
  * ```
  */
 export function findKinds(kinds: readonly KindDescription[], text: string): KindDescription[] {

@@ -60,7 +60,7 @@ export class KindRegistry {
       this.#missedAt.delete(name);
       return found;
     }
-    // Nobody knows whether there is such a kind: what kept the server from telling is the answer.
+    // The server did not tell whether there is such a kind: what kept the server from telling is the answer.
     const unknown = rootFailure(discovery);
     if (unknown) throw unknown.error;
     if (asked) this.#missedAt.set(name, this.#clock.monotonic());

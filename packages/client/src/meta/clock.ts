@@ -8,7 +8,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds since some fixed instant; never goes back. */
   monotonic(): number;
-  /** Calls `fn` once after `ms`; the returned function cancels it. A pending call keeps the process alive: somebody awaits it. */
+  /** Calls `fn` once after `ms`; the returned function cancels it. A pending call keeps the process alive: it is awaited. */
   after(ms: number, fn: () => void): () => void;
 }
 

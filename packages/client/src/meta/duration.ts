@@ -23,7 +23,7 @@ export type Duration = number | Days;
  *
  * @example
  * ```ts
- * operator.timer(Shop, { interval: parseDuration(process.env.INTERVAL ?? "1h") }, async function audit({ spec }) {});
+ * const interval: Duration = parseDuration(process.env.INTERVAL ?? "1h");
  * ```
  */
 export function parseDuration(text: string): Duration {

@@ -1,9 +1,9 @@
 /**
- * An error in words, for one line of a log or of an Event. What somebody needs to know is often not in the message but
+ * An error in words, for one line of a log or of an Event. What a reader needs to know is often not in the message but
  * in its cause: `fetch failed` says nothing, `fetch failed: connect ECONNREFUSED 127.0.0.1:1` does. Pure.
  */
 
-/** More than this of one line is read by nobody, and some errors carry whole pages. */
+/** More than this of one line is not read, and some errors carry whole pages. */
 const LONGEST = 1_000;
 /** Of several errors at once, so many are told. */
 const MOST_ERRORS = 3;

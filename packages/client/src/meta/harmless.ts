@@ -1,7 +1,7 @@
 /**
  * Text that came from elsewhere, made fit for a terminal and for a log: the names of objects, the messages of Events and
- * errors, stacks, fields. A terminal obeys control characters, and whoever reads a log believes in its lines, so that
- * whoever writes an object could move the cursor, hide what was printed, or make up lines. Here they become visible:
+ * errors, stacks, fields. A terminal obeys control characters, and a person who reads a log believes in its lines, so that
+ * a client that writes an object could move the cursor, hide what was printed, or make up lines. Here they become visible:
  * `\x1b[2J`, `\n`.
  */
 

@@ -8,7 +8,7 @@
  */
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 
-/** A JSON object: what a Kubernetes body is before anybody knows its kind. */
+/** A JSON object: what a Kubernetes body is before its kind is known. */
 export type JsonObject = { [key: string]: Json | undefined };
 
 /** `T`, readonly all the way down. */

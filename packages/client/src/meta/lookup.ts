@@ -1,5 +1,5 @@
 /**
- * What a table or an object of data has under a key that somebody else chose. `table[key]` would also find what every
+ * What a table or an object of data has under a key that came from elsewhere. `table[key]` would also find what every
  * object inherits: a label called `toString` or a type called `constructor` is none of them.
  *
  * @example

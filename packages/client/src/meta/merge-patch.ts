@@ -27,7 +27,7 @@ export function applyMergePatch<T = unknown>(doc: unknown, patch: unknown): T {
  * into an object: such a member is taken for an absent one.
  */
 export function createMergePatch(from: unknown, to: unknown): unknown {
-  // Parts that nobody has touched are shared.
+  // Parts that the patch does not touch are shared.
   if (from === to) return undefined;
   if (!isObject(from) || !isObject(to)) return deepEqual(from, to) ? undefined : to;
   const patch: Record<string, unknown> = {};

@@ -5,9 +5,9 @@ import type { Clock } from "./clock.ts";
  *
  * @example
  * ```ts
- * const nap = new Nap(clock, signal);
+ * const nap = new Nap(systemClock, signal);
  * nap.endIn(30_000);
- * bell.onRing(() => nap.endIn(0));
+ * process.once("SIGHUP", () => nap.end());
  * await nap.over;
  * ```
  */

@@ -1,5 +1,5 @@
 /**
- * What `work` gives, unless the signal aborts before: then its reason, and nobody waits for the work any longer, which
+ * What `work` gives, unless the signal aborts before: then its reason, and the caller waits for the work no longer, which
  * others may share.
  */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -1,5 +1,5 @@
 /**
- * Tells requests that a web page in somebody's browser sent from those of programs. A server on this machine is within
+ * Tells requests that a web page in a person's browser sent from those of programs. A server on this machine is within
  * reach of every page that its user opens, and speaks for that user: a page may point a host name of its own at this
  * machine (DNS rebinding), send what needs no permission of the server (a form, a POST without a type), or open a
  * WebSocket, which browsers let any page do. Browsers say in headers that no page can change where a request comes from.
@@ -13,7 +13,7 @@ export interface WebHeaders {
 }
 
 /**
- * Whether a Host header names something that could be anybody's: neither an address, nor this machine, nor one of
+ * Whether a Host header names something that could belong to any site: neither an address, nor this machine, nor one of
  * `names`. An attacker can point a name of theirs here, but not an address, nor `localhost`. A header that is absent was
  * sent by no browser.
  */
@@ -30,7 +30,7 @@ export function isForeignHost(header: string | undefined, names: readonly string
 
 /**
  * Where a request comes from when that is a web page of another origin; undefined for programs, for addresses that
- * somebody typed, and for pages of this very server.
+ * a person typed, and for pages of this very server.
  */
 export function foreignOrigin({ host, origin, "sec-fetch-site": site }: WebHeaders): string | undefined {
   switch (site?.trim().toLowerCase()) {

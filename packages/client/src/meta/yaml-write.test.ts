@@ -62,6 +62,12 @@ describe("YAML", () => {
     expect(toYaml({ "<<": { a: 1 } })).toBe('"<<":\n  a: 1\n');
   });
 
+  it("keeps comments in comments, whatever is in them", () => {
+    const comment = "one\rtwo\u2028three\u0085four\u0007five\r\nsix";
+    expect(toYaml({ k: new Commented(comment, 1) })).toBe("# one\n# two\n# three\n# four\\u0007five\n# six\nk: 1\n");
+    expect(load(toYaml({ k: new Commented(comment, 1) }))).toEqual({ k: 1 });
+  });
+
   it("is read back as it was written, whatever it is", () => {
     const text = fc.oneof(
       fc.string(),

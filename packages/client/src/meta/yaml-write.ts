@@ -76,8 +76,15 @@ function isBlock(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Object.values(value).some((one) => one !== undefined);
 }
 
+/** What ends a line for some reader, YAML 1.1 included, ends it for all: text after it must not become a value. */
 function commentLines(comment: string): string[] {
-  return comment.split("\n").map((line) => `# ${line}`);
+  return comment
+    .split(/\r\n|[\n\r\u0085\u2028\u2029]/)
+    .map((line) => `# ${line.replace(/[^\x20-\x7e\xa0-\ufefe\uff00-\ufffd]/g, escaped)}`);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** `|` keeps exactly one line break at the end, `|-` none. */
@@ -108,8 +115,5 @@ function scalar(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value) ?? "null";
   if (!SPECIAL.test(value) && !UNPRINTABLE.test(value)) return value;
   // JSON leaves these as they are.
-  return JSON.stringify(value).replace(
-    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return JSON.stringify(value).replace(/[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped);
 }

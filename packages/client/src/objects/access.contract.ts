@@ -1,8 +1,8 @@
-/** What the client promises when it acts as somebody else. */
+/** What the client promises when it acts as another user. */
 import { describe, expect, it } from "vitest";
+import { ClusterRole, ClusterRoleBinding, ConfigMap, Secret } from "../builtin/index.ts";
+import type { Client } from "../client/index.ts";
 import { ForbiddenError } from "../transport/index.ts";
-import { ClusterRole, ClusterRoleBinding, ConfigMap, Secret } from "./builtin/index.ts";
-import type { Client } from "./client.ts";
 
 /** Where there are roles: what an impersonated user may not do. Needs a server that enforces RBAC. */
 export function accessContract(connect: () => Promise<Client>): void {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { ConfigMap, Deployment } from "../builtin/index.ts";
+import { type Reply, testClient } from "../client/test-cluster.ts";
 import { VirtualClock } from "../meta/index.ts";
 import type { RawRequest } from "../transport/index.ts";
-import { ConfigMap, Deployment } from "./builtin/index.ts";
 import { defineKind } from "./define-kind.ts";
-import { type Reply, testClient } from "./test-cluster.ts";
 
 interface Stored {
   metadata: { name: string; uid: string; resourceVersion: string };
   data: Record<string, string>;
 }
 
-/** A server with one ConfigMap; before each of the first `conflicts` writes somebody else writes, too. */
+/** A server with one ConfigMap; before each of the first `conflicts` writes another client writes, too. */
 async function server(o: { conflicts?: number; exists?: boolean; reborn?: boolean } = {}) {
   const clock = new VirtualClock();
   let left = o.conflicts ?? 0;

@@ -1,15 +1,23 @@
-/** Writes that depend on what is there: read, change, write, and again when somebody else was faster. */
-import type { ObjectBody } from "../kinds/index.ts";
+/** Writes that depend on what is there: read, change, write, and again when another client was faster. */
+import type { ObjectBody, ObjectMeta } from "../kinds/index.ts";
 import { type Clock, createMergePatch, deepClone, deepEqual, sleep } from "../meta/index.ts";
-import { AlreadyExistsError, ConflictError, NotFoundError } from "../transport/index.ts";
-import type { Client } from "./client.ts";
-import type { KubeObject } from "./object.ts";
-import type { UpdateOptions } from "./options.ts";
-import type { AnyObject } from "./view.ts";
+import { AlreadyExistsError, ConflictError, NotFoundError, type RequestOptions } from "../transport/index.ts";
+import type { CreateOptions, PatchOptions, ReplaceOptions, UpdateOptions } from "./options.ts";
 
 /** Changes a body in place, or returns another one. Called again after a conflict, with the newer body. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that changes its argument returns nothing
 export type Change<B> = (body: B) => void | B | Promise<void | B>;
+
+/** What these writes need of an object. */
+export interface Changeable<B extends ObjectBody> {
+  body: B;
+  readonly metadata: ObjectMeta;
+  readonly uid: string | undefined;
+  refresh(o?: RequestOptions): Promise<unknown>;
+  create(o?: CreateOptions): Promise<unknown>;
+  replace(o?: ReplaceOptions): Promise<unknown>;
+  patch(patch: object, o?: PatchOptions): Promise<unknown>;
+}
 
 const CONFLICTS = 10;
 /** The first pause; each is longer than the one before. */
@@ -43,8 +51,8 @@ async function throughConflicts(
 
 /** `object.update(fn)`: a whole replacement that carries the version it is based on. */
 export async function updateObject<B extends ObjectBody>(
-  client: Client,
-  object: KubeObject<B>,
+  clock: Clock,
+  object: Changeable<B>,
   change: Change<B>,
   o: UpdateOptions,
 ): Promise<void> {
@@ -52,7 +60,7 @@ export async function updateObject<B extends ObjectBody>(
   if (object.metadata.resourceVersion === undefined) await object.refresh(o);
   const { uid } = object;
   await throughConflicts(
-    client.clock,
+    clock,
     o,
     async () => {
       const before = object.body;
@@ -60,7 +68,7 @@ export async function updateObject<B extends ObjectBody>(
       if (deepEqual(before, after)) return;
       object.body = after;
       try {
-        await client.replace(object, o);
+        await object.replace(o);
       } catch (error) {
         object.body = before;
         throw error;
@@ -76,8 +84,8 @@ export async function updateObject<B extends ObjectBody>(
 
 /** `object.createOrPatch(fn)`: creates what the function makes of the object, or patches the difference. */
 export async function createOrPatchObject<B extends ObjectBody>(
-  client: Client,
-  object: KubeObject<B>,
+  clock: Clock,
+  object: Changeable<B>,
   change: Change<B>,
   o: UpdateOptions,
 ): Promise<void> {
@@ -89,7 +97,7 @@ export async function createOrPatchObject<B extends ObjectBody>(
       if (!(error instanceof NotFoundError)) throw error;
       object.body = await changed(wanted, change);
       try {
-        await client.create(object, o);
+        await object.create(o);
       } catch (reason) {
         object.body = wanted;
         throw reason;
@@ -100,7 +108,7 @@ export async function createOrPatchObject<B extends ObjectBody>(
     const patch = createMergePatch(before, await changed(before, change)) as ObjectBody | undefined;
     if (patch === undefined || Object.keys(patch).length === 0) return;
     const { resourceVersion } = object.metadata;
-    await client.patch<AnyObject>(object, { ...patch, metadata: { ...patch.metadata, resourceVersion } }, o);
+    await object.patch({ ...patch, metadata: { ...patch.metadata, resourceVersion } }, o);
   };
-  await throughConflicts(client.clock, o, attempt, async () => undefined);
+  await throughConflicts(clock, o, attempt, async () => undefined);
 }

@@ -7,8 +7,7 @@ import {
   type ObjectBody,
   type ObjectMeta,
 } from "../kinds/index.ts";
-import type { KindClass } from "./kind-class.ts";
-import { KubeObject } from "./object.ts";
+import { type KindClass, KubeObject } from "./object.ts";
 import { ScalableObject, type ScalePaths } from "./scale.ts";
 
 /** The metadata that `gen` takes beside a kind's own fields. */

@@ -1,9 +1,16 @@
-export * from "./builtin/index.ts";
+import type { readTable as ReadTable } from "./table.ts";
+
 export type { Change } from "./changes.ts";
-export { Client } from "./client.ts";
-export type { GroupVersionKind, PathOptions } from "./client-reads.ts";
-export type { ConnectOptions } from "./connect.ts";
-export { defineKind, type GenMeta, type GenStatics, type KindDefinition } from "./define-kind.ts";
+export {
+  defined,
+  defineKind,
+  type GenMeta,
+  type GenStatics,
+  gen,
+  headerOf,
+  type KindDefinition,
+  splitMeta,
+} from "./define-kind.ts";
 export {
   AmbiguousError,
   DrainError,
@@ -12,11 +19,21 @@ export {
   RolloutError,
   UnsupportedError,
 } from "./errors.ts";
-export type { Informer, InformerEvents, InformerOptions } from "./informer.ts";
-export type { ClientOption, KindClass, KindStatics } from "./kind-class.ts";
+export { guessKind } from "./identity.ts";
+export type { LabelChanges } from "./label-args.ts";
 export { type ListPage, ObjectList } from "./list.ts";
-export { fromManifest, type LoadOptions, loadManifests, type ManifestSource } from "./manifests.ts";
-export { KubeObject, type ObjectWatchOptions } from "./object.ts";
+export {
+  type AnyObject,
+  type ClientOption,
+  defaultClient,
+  type KindClass,
+  type KindStatics,
+  KubeObject,
+  type ObjectClient,
+  type ObjectWatchOptions,
+  sendPatch,
+} from "./object.ts";
+export { ObjectBase } from "./object-base.ts";
 export type {
   ApplyManyOptions,
   ApplyOptions,
@@ -36,21 +53,28 @@ export type {
 } from "./options.ts";
 export { type OwnerOptions, referenceTo } from "./owners.ts";
 export type { MergePatch, PatchFor, StrategicPatch } from "./patches.ts";
-export type { ServerVersion } from "./requests.ts";
-export { ScalableObject, type ScalePaths } from "./scale.ts";
+export { findObject, getObject, listObjects, splitReference, watchObjects } from "./read.ts";
+export { readServerVersion, requestPart, type ServerVersion } from "./requests.ts";
+export { replicasOf, ScalableObject, type ScalePaths, scaleObject } from "./scale.ts";
+export { Session } from "./session.ts";
 export type { Table, TableColumn, TableOptions, TableRow } from "./table.ts";
 export type {
   AnnouncedRequest,
-  AnyObject,
+  ClientCore,
   KindLike,
+  ObjectOf,
   RequestFollower,
   RequestListener,
+  View,
   ViewOptions,
   WriteListener,
   WriteVerb,
+  Written,
 } from "./view.ts";
-export { type WaitCondition, type WaitOptions, WaitTimeoutError } from "./wait.ts";
-export { all, any, type CombinedCondition, not } from "./wait-condition.ts";
-export type { WaitSelection } from "./wait-many.ts";
-export type { Watch, WatchEvent } from "./watch.ts";
-export type { Marks } from "./words.ts";
+export { type WaitCondition, type WaitOptions, WaitTimeoutError, waitFor } from "./wait.ts";
+export { allOf, anyOf, type CombinedCondition, noneOf } from "./wait-condition.ts";
+export { type WaitSelection, waitForMany } from "./wait-many.ts";
+export { applyObject, createObject, deleteObject, patchObject, replaceObject } from "./write.ts";
+
+/** See table.ts, which is loaded when a program first wants a table. */
+export const readTable: typeof ReadTable = async (...args) => (await import("./table.ts")).readTable(...args);

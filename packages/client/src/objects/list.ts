@@ -1,6 +1,5 @@
-import type { ObjectBody } from "../kinds/index.ts";
+import type { WithBody } from "../kinds/index.ts";
 import { GoneError } from "../transport/index.ts";
-import type { KubeObject } from "./object.ts";
 
 /** One answer of the server: some of the objects, and how many more there are when it says so. */
 export interface ListPage<T> {
@@ -31,7 +30,7 @@ interface PageRequest {
  * const all = await client.list(Pod).toArray();
  * ```
  */
-export class ObjectList<T extends KubeObject<ObjectBody>> implements AsyncIterable<T> {
+export class ObjectList<T extends WithBody> implements AsyncIterable<T> {
   readonly #fetch: (page: PageRequest) => Promise<BodyPage<T["body"]>>;
   readonly #wrap: (body: T["body"]) => T;
 
@@ -40,8 +39,8 @@ export class ObjectList<T extends KubeObject<ObjectBody>> implements AsyncIterab
     this.#wrap = wrap;
   }
 
-  /** The list of a client that is known only when somebody reads. */
-  static deferred<T extends KubeObject<ObjectBody>>(source: () => Promise<ObjectList<T>>): ObjectList<T> {
+  /** The list of a client that is known only when the program reads. */
+  static deferred<T extends WithBody>(source: () => Promise<ObjectList<T>>): ObjectList<T> {
     let list: ObjectList<T> | undefined;
     return new ObjectList<T>(
       async (page) => {

@@ -1,11 +1,11 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
+import { ConfigMap, CustomResourceDefinition, Event, Namespace, Pod, Secret } from "../builtin/index.ts";
+import { Client } from "../client/index.ts";
+import { echo, testClient } from "../client/test-cluster.ts";
 import { ConfigError } from "../meta/index.ts";
-import { ConfigMap, CustomResourceDefinition, Event, Namespace, Pod, Secret } from "./builtin/index.ts";
-import { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
 import { KubeObject } from "./object.ts";
-import { echo, testClient } from "./test-cluster.ts";
 
 const Widget = defineKind({ group: "example.com", version: "v1", kind: "Widget" });
 const Planet = defineKind({ group: "example.com", version: "v1", kind: "Planet", namespaced: false });

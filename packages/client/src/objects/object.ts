@@ -1,12 +1,23 @@
-import { inspect } from "node:util";
-import { apiVersionOf, type KindDescription, type KubeBody, type ObjectBody, type ObjectMeta } from "../kinds/index.ts";
-import { ConfigError, type JsonPatchOperation, parseJsonPointer } from "../meta/index.ts";
-import { NotFoundError, type RequestOptions } from "../transport/index.ts";
+/**
+ * An object of the cluster with its verbs, and the two things that it cannot be told without: the client that it asks
+ * (an interface: what a client is made of is no business of objects) and the class that makes it.
+ */
+import type { KindDescription, KubeBody, ObjectBody, ObjectMeta } from "../kinds/index.ts";
+import { type Clock, ConfigError, type JsonPatchOperation } from "../meta/index.ts";
+import type { StreamClient, Watch } from "../streams/index.ts";
+import {
+  NotFoundError,
+  type RawRequest,
+  type RawResponse,
+  type RequestOptions,
+  type WebSocketConnection,
+  type WebSocketRequest,
+} from "../transport/index.ts";
 import type { Change } from "./changes.ts";
-import type { Client } from "./client.ts";
-import { guessKind, named } from "./identity.ts";
-import type { ClientOption, KindClass } from "./kind-class.ts";
+import { DefaultClient } from "./default-client.ts";
+import { type LabelChanges, readLabelChanges } from "./label-args.ts";
 import { ObjectList } from "./list.ts";
+import { ObjectBase } from "./object-base.ts";
 import type {
   ApplyOptions,
   CreateOptions,
@@ -15,20 +26,104 @@ import type {
   ListOptions,
   PatchOptions,
   ReplaceOptions,
+  ScaleOptions,
   SelectOptions,
   UpdateOptions,
   WatchOptions,
   WriteOptions,
 } from "./options.ts";
 import { type OwnerOptions, withOwner } from "./owners.ts";
-import type { ForeignForm, ReadonlyMergePatch, StrategicPatch } from "./patches.ts";
-import { manifestOf, stateOf, yamlOf } from "./show.ts";
+import type { ForeignForm, PatchFor, ReadonlyMergePatch, StrategicPatch } from "./patches.ts";
 import type { WaitCondition, WaitOptions } from "./wait.ts";
-import type { Watch } from "./watch.ts";
-import { type Marks, readMarks } from "./words.ts";
 
-/** Frozen, so that a label that somebody puts here is an error and not lost. */
-const NONE: Readonly<Record<string, string>> = Object.freeze({});
+/** An object of any kind. */
+export type AnyObject = KubeObject<ObjectBody>;
+
+/** What objects need of a client: the verbs, and a way to the server for what has no verb. `Client` has it all. */
+export interface ObjectClient extends StreamClient {
+  /** Where namespaced objects are looked for when neither a call nor the object says. */
+  readonly namespace: string;
+  /** Time as this client sees it. */
+  readonly clock: Clock;
+  /** Reads one object; a NotFoundError when there is none. */
+  get<T extends AnyObject>(kind: KindClass<T>, name: string, o?: GetOptions): Promise<T>;
+  get(kind: KindDescription | string, name: string, o?: GetOptions): Promise<KubeObject>;
+  /** The one object that the selectors mean. */
+  find<T extends AnyObject>(kind: KindClass<T>, o: SelectOptions): Promise<T>;
+  /** The objects of a kind, page by page. */
+  list<T extends AnyObject>(kind: KindClass<T>, o?: ListOptions): ObjectList<T>;
+  /** The changes of one object, which follows them. */
+  watchObject<T extends AnyObject>(object: T, o?: ObjectWatchOptions): Watch<T>;
+  /** Waits until the conditions hold. */
+  wait<T extends AnyObject>(
+    object: T,
+    condition: WaitCondition<T> | readonly WaitCondition<T>[],
+    o?: WaitOptions,
+  ): Promise<T>;
+  /** Creates the object; its body becomes what the server answered, as with the other writes. */
+  create<T extends AnyObject>(object: T, o?: CreateOptions): Promise<T>;
+  /** Server-side apply. */
+  apply<T extends AnyObject>(object: T, o?: ApplyOptions): Promise<T>;
+  /** A merge patch, or JSON patch operations when it is an array. */
+  patch<T extends AnyObject, const O extends PatchOptions = PatchOptions>(
+    object: T,
+    patch: PatchFor<T["body"], O>,
+    o?: O,
+  ): Promise<T>;
+  /** Puts the object in the place of what the server has. */
+  replace<T extends AnyObject>(object: T, o?: ReplaceOptions): Promise<T>;
+  /** Sets the number of replicas. */
+  scale<T extends AnyObject>(object: T, replicas: number, o?: ScaleOptions): Promise<T>;
+  /** Deletes the object. */
+  delete(object: AnyObject, o?: DeleteOptions): Promise<void>;
+  /** The kind of an object; asks the server only when the object's class does not know it. */
+  describe(object: AnyObject): Promise<KindDescription>;
+  /** Any request. */
+  raw(request: RawRequest): Promise<RawResponse>;
+  /** A WebSocket to the server. */
+  webSocket(request: WebSocketRequest): Promise<WebSocketConnection>;
+}
+
+/** The client of objects that were given none. */
+export const defaultClient = new DefaultClient<ObjectClient>();
+
+/** With which client, where a class is asked and not an object. */
+export interface ClientOption {
+  /** Default: `Client.default()`. */
+  readonly client?: ObjectClient | undefined;
+}
+
+/** What every class of objects can do by itself. */
+export interface KindStatics {
+  /** Reads one object: `Pod.get("web")`. */
+  get<T extends AnyObject>(this: KindClass<T>, name: string, o?: GetOptions & ClientOption): Promise<T>;
+  /** The objects of the kind: `Pod.list({ labelSelector: { app: "web" } })`. */
+  list<T extends AnyObject>(this: KindClass<T>, o?: ListOptions & ClientOption): ObjectList<T>;
+  /** The one object that the selectors mean; an AmbiguousError when there are several. */
+  find<T extends AnyObject>(this: KindClass<T>, o: SelectOptions & ClientOption): Promise<T>;
+  /** An object of which only the name is known. Sends nothing. */
+  ref<T extends AnyObject>(
+    this: KindClass<T>,
+    name: string,
+    o?: { readonly namespace?: string | undefined } & ClientOption,
+  ): T;
+}
+
+/**
+ * A class of objects: what `client.get(Pod, …)` takes. `Input` is the body that makes one, where that is not the body that
+ * is read: a field that the server fills may be left out.
+ */
+export interface KindClass<T extends AnyObject = KubeObject, Input = BodyFor<T>> extends KindStatics {
+  new (body: Input, client?: ObjectClient): T;
+  readonly description: KindDescription;
+}
+
+/**
+ * The body that a class takes. Where the class may be any class no body is wrong for the compiler: otherwise a class of a
+ * known kind, which takes less than every body, would not pass as "some class".
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the only type that is a fine argument for every class
+type BodyFor<T extends AnyObject> = KubeBody extends T["body"] ? any : T["body"];
 
 /** Options of an object's `watch`. */
 export type ObjectWatchOptions = Pick<WatchOptions, "signal" | "initial" | "inactivity" | "onState">;
@@ -47,43 +142,37 @@ export type ObjectWatchOptions = Pick<WatchOptions, "signal" | "initial" | "inac
  * await pod.delete();
  * ```
  */
-export class KubeObject<out B extends ObjectBody = KubeBody> {
-  /** What is known of the kind; on concrete classes. */
-  static readonly description: KindDescription | undefined;
-
-  /** The whole object as it is in JSON. */
-  body: B;
-  #client: Client | undefined;
-  readonly #given: KindDescription | undefined;
+export class KubeObject<out B extends ObjectBody = KubeBody> extends ObjectBase<B> {
+  #client: ObjectClient | undefined;
 
   /* biome-ignore-start lint/complexity/noThisInStatic: `this` is the class that was asked, often a subclass */
   /** Reads one object: `Pod.get("web")`; a NotFoundError when there is none. */
-  static async get<T extends KubeObject<ObjectBody>>(
+  static async get<T extends AnyObject>(
     this: KindClass<T>,
     name: string,
     { client, ...o }: GetOptions & ClientOption = {},
   ): Promise<T> {
-    return (client ?? (await defaultClient())).get(this, name, o);
+    return (client ?? (await defaultClient.get())).get(this, name, o);
   }
 
   /** The objects of the kind: `Pod.list({ labelSelector: { app: "web" } })`. */
-  static list<T extends KubeObject<ObjectBody>>(
+  static list<T extends AnyObject>(
     this: KindClass<T>,
     { client, ...o }: ListOptions & ClientOption = {},
   ): ObjectList<T> {
-    return ObjectList.deferred(async () => (client ?? (await defaultClient())).list(this, o));
+    return ObjectList.deferred(async () => (client ?? (await defaultClient.get())).list(this, o));
   }
 
   /** The one object that the selectors mean; an AmbiguousError when there are several. */
-  static async find<T extends KubeObject<ObjectBody>>(
+  static async find<T extends AnyObject>(
     this: KindClass<T>,
     { client, ...o }: SelectOptions & ClientOption,
   ): Promise<T> {
-    return (client ?? (await defaultClient())).find(this, o);
+    return (client ?? (await defaultClient.get())).find(this, o);
   }
 
   /** An object of which only the name is known. Sends nothing. */
-  static ref<T extends KubeObject<ObjectBody>>(
+  static ref<T extends AnyObject>(
     this: KindClass<T>,
     name: string,
     o: { readonly namespace?: string | undefined } & ClientOption = {},
@@ -93,103 +182,20 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
   /* biome-ignore-end lint/complexity/noThisInStatic: see above */
 
-  constructor(body: B, client?: Client, description?: KindDescription) {
-    this.#given = description ?? new.target.description;
+  /** Does no I/O. `description`: of the kind, where neither the class nor the body says it. */
+  constructor(body: B, client?: ObjectClient, description?: KindDescription) {
+    super(body, description);
     this.#client = client;
-    this.body = named(body, this.#given);
   }
 
-  /** The kind of this object. Guessed from `apiVersion` and `kind` when neither a class nor the server said it. */
-  get description(): KindDescription {
-    return this.#given ?? guessKind(this.body);
-  }
-
-  /** Whether the kind is known and not guessed. */
-  get hasDescription(): boolean {
-    return this.#given !== undefined;
-  }
-
-  /** The same as `body`. */
-  get raw(): B {
-    return this.body;
-  }
-
-  get metadata(): ObjectMeta {
-    return this.body.metadata ?? {};
-  }
-
-  get spec(): B["spec"] {
-    return this.body.spec;
-  }
-
-  get status(): B["status"] {
-    return this.body.status;
-  }
-
-  /** Throws while only `generateName` is set: the server gives the name at creation. Can be set before that. */
-  get name(): string {
-    const { name, generateName } = this.metadata;
-    if (name) return name;
-    throw new ConfigError(`this ${this.kindName} has no name yet`, {
-      hint: generateName
-        ? `the server makes one from generateName "${generateName}" when it is created`
-        : "set metadata.name or metadata.generateName",
-    });
-  }
-
-  set name(name: string) {
-    this.body = { ...this.body, metadata: { ...this.metadata, name } };
-  }
-
-  get namespace(): string | undefined {
-    return this.metadata.namespace ?? (this.description.namespaced ? this.#client?.namespace : undefined);
-  }
-
-  get uid(): string | undefined {
-    return this.metadata.uid;
-  }
-
-  /** Change them with `label()`. */
-  get labels(): Readonly<Record<string, string>> {
-    return this.metadata.labels ?? NONE;
-  }
-
-  /** Change them with `annotate()`. */
-  get annotations(): Readonly<Record<string, string>> {
-    return this.metadata.annotations ?? NONE;
-  }
-
-  /** One text for one object of the cluster: `apps/v1/Deployment/default/web`. For the keys of a Map. */
-  get key(): string {
-    const parts = [apiVersionOf(this.description), this.description.kind, this.namespace, this.name];
-    return parts.filter((part) => part !== undefined).join("/");
+  protected get clientNamespace(): string | undefined {
+    return this.#client?.namespace;
   }
 
   /** Uses `client` from now on. */
-  withClient(client: Client): this {
+  withClient(client: ObjectClient): this {
     this.#client = client;
     return this;
-  }
-
-  /** Whether `other` means the same object of the cluster, whatever its content. */
-  is(other: KubeObject<ObjectBody>): boolean {
-    return this.key === other.key;
-  }
-
-  /**
-   * The value at a JSON pointer: `pod.at("/spec/containers/0/image")`; `undefined` when there is none.
-   */
-  at<T = unknown>(pointer: string): T | undefined {
-    const segments = parseJsonPointer(pointer);
-    if (segments === undefined) {
-      throw new ConfigError(`"${pointer}" is not a JSON pointer`, { hint: 'write "/spec/containers/0/image"' });
-    }
-    let value: unknown = this.body;
-    for (const segment of segments) {
-      if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) return undefined;
-      value = (value as Record<string, unknown>)[segment];
-    }
-    return value as T;
   }
 
   async create(o?: CreateOptions): Promise<this> {
@@ -234,10 +240,10 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /** Sets labels; `null` removes one, and one that is not there is fine. Also in kubectl's words. */
-  async label(labels: Marks, o?: WriteOptions): Promise<this>;
+  async label(labels: LabelChanges, o?: WriteOptions): Promise<this>;
   async label(...words: readonly string[]): Promise<this>;
   async label(...given: readonly unknown[]): Promise<this> {
-    const { marks: labels, o } = readMarks("label", given);
+    const { changes: labels, o } = readLabelChanges("label", given);
     return sendPatch(this, { metadata: { labels } }, o);
   }
 
@@ -247,10 +253,10 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /** Sets annotations; `null` removes one, and one that is not there is fine. Also in kubectl's words. */
-  async annotate(annotations: Marks, o?: WriteOptions): Promise<this>;
+  async annotate(annotations: LabelChanges, o?: WriteOptions): Promise<this>;
   async annotate(...words: readonly string[]): Promise<this>;
   async annotate(...given: readonly unknown[]): Promise<this> {
-    const { marks: annotations, o } = readMarks("annotation", given);
+    const { changes: annotations, o } = readLabelChanges("annotation", given);
     return sendPatch(this, { metadata: { annotations } }, o);
   }
 
@@ -258,7 +264,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
    * Makes `owner` an owner beside those that are there (`append: false`: instead of them); the object goes when its
    * owners are gone. Before creation this only changes `body`; an object of the cluster is patched.
    */
-  async setOwner(owner: KubeObject<ObjectBody>, o: OwnerOptions & WriteOptions = {}): Promise<this> {
+  async setOwner(owner: AnyObject, o: OwnerOptions & WriteOptions = {}): Promise<this> {
     const body = withOwner(this, owner, o);
     if (this.uid === undefined) {
       this.body = body;
@@ -271,7 +277,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /** Makes this object an owner of `child`: the other end of `setOwner`. */
-  async adopt<T extends KubeObject<ObjectBody>>(child: T, o?: OwnerOptions & WriteOptions): Promise<T> {
+  async adopt<T extends AnyObject>(child: T, o?: OwnerOptions & WriteOptions): Promise<T> {
     return child.setOwner(this, o);
   }
 
@@ -292,8 +298,8 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /**
-   * Changes the object as a function says and puts it back. When somebody else has written meanwhile the object is read
-   * again and the function called again; nothing is sent when it changes nothing.
+   * Changes the object as a function says and puts it back. When another client has written meanwhile the object is
+   * read again and the function called again; nothing is sent when it changes nothing.
    *
    * @example
    * ```ts
@@ -303,7 +309,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   async update(change: Change<B>, o: UpdateOptions = {}): Promise<this> {
     const client = await this.connected();
     const { updateObject } = await import("./changes.ts");
-    await updateObject(client, this, change, o);
+    await updateObject(client.clock, this, change, o);
     return this;
   }
 
@@ -311,7 +317,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   async createOrPatch(change: Change<B>, o: UpdateOptions = {}): Promise<this> {
     const client = await this.connected();
     const { createOrPatchObject } = await import("./changes.ts");
-    await createOrPatchObject(client, this, change, o);
+    await createOrPatchObject(client.clock, this, change, o);
     return this;
   }
 
@@ -319,7 +325,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
    * The changes of this object, for ever; `break` closes the connection. Each event has a snapshot, and this object
    * follows, too. Needs a client: one that came with the object, or by `withClient`.
    */
-  watch<T extends KubeObject<ObjectBody>>(this: T, o: ObjectWatchOptions = {}): Watch<T> {
+  watch<T extends AnyObject>(this: T, o: ObjectWatchOptions = {}): Watch<T> {
     const client = this.#client;
     if (!client) {
       throw new ConfigError(`${this.kindName} ${this.name} belongs to no client yet`, {
@@ -330,7 +336,7 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /**
-   * Waits until the condition holds: kubectl's words, a predicate, or several by way of `all`, `any` and `not`.
+   * Waits until the condition holds: kubectl's words, a predicate, or several by way of `allOf`, `anyOf` and `noneOf`.
    *
    * @example
    * ```ts
@@ -340,49 +346,13 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
    * ```
    */
   // Generic in `this`: with the `this` type itself an object of a known kind would not pass as one of any kind.
-  async wait<T extends KubeObject<ObjectBody>>(
+  async wait<T extends AnyObject>(
     this: T,
     condition: WaitCondition<T> | readonly WaitCondition<T>[],
     o?: WaitOptions,
   ): Promise<T> {
     const client = await this.connected();
     return client.wait(this, condition, o);
-  }
-
-  toJSON(): B {
-    return this.body;
-  }
-
-  /** A copy with only what its author wrote: no status, and nothing of what the server adds to the metadata. */
-  toManifest(): B {
-    return manifestOf(this.body as ObjectBody as KubeBody) as ObjectBody as B;
-  }
-
-  /** The whole body as YAML. */
-  toYAML(): Promise<string> {
-    return yamlOf(this.body as ObjectBody as KubeBody);
-  }
-
-  /** What it is called in a sentence: `Pod default/web`, `Node worker-1`. Never throws. */
-  toString(): string {
-    const { name, generateName, namespace } = this.metadata;
-    const called = name ?? (generateName ? `${generateName}*` : "(unnamed)");
-    const place = namespace ?? (this.#given?.namespaced ? this.#client?.namespace : undefined);
-    return `${this.kindName} ${place ? `${place}/` : ""}${called}`;
-  }
-
-  /** `Pod default/web (Running)` */
-  [inspect.custom](): string {
-    const state = stateOf(this.body as ObjectBody as KubeBody);
-    return `${this}${state ? ` (${state})` : ""}`;
-  }
-
-  get [Symbol.toStringTag](): string {
-    return this.kindName;
-  }
-
-  private get kindName(): string {
-    return this.#given?.kind ?? this.body.kind ?? "object";
   }
 
   async #fetch(o?: RequestOptions): Promise<B> {
@@ -393,24 +363,14 @@ export class KubeObject<out B extends ObjectBody = KubeBody> {
   }
 
   /** The client of this object; the default one from now on when it had none. */
-  async connected(): Promise<Client> {
-    this.#client ??= await defaultClient();
+  async connected(): Promise<ObjectClient> {
+    this.#client ??= await defaultClient.get();
     return this.#client;
   }
 }
 
 /** Sends a patch that is right by its making, whatever the kind. */
-export async function sendPatch<T extends KubeObject<ObjectBody>>(
-  object: T,
-  patch: object,
-  o?: PatchOptions,
-): Promise<T> {
-  await (await object.connected()).patch<KubeObject<ObjectBody>>(object, patch, o);
+export async function sendPatch<T extends AnyObject>(object: T, patch: object, o?: PatchOptions): Promise<T> {
+  await (await object.connected()).patch<AnyObject>(object, patch, o);
   return object;
-}
-
-/** Loaded when needed: an object may be made and written down without any client. */
-async function defaultClient(): Promise<Client> {
-  const { Client } = await import("./client.ts");
-  return Client.default();
 }

@@ -1,8 +1,6 @@
 /** What the client promises of objects, lists and waits; told to whichever cluster `connect` leads to. */
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { KubeBody } from "../kinds/index.ts";
-import { AlreadyExistsError, ConflictError, NotFoundError } from "../transport/index.ts";
 import {
   builtinClass,
   ConfigMap,
@@ -12,14 +10,15 @@ import {
   Namespace,
   Pod,
   Secret,
-} from "./builtin/index.ts";
-import type { Client } from "./client.ts";
+} from "../builtin/index.ts";
+import { type Client, loadManifests } from "../client/index.ts";
+import type { KubeBody } from "../kinds/index.ts";
+import { AlreadyExistsError, ConflictError, NotFoundError } from "../transport/index.ts";
 import { defineKind } from "./define-kind.ts";
 import { AmbiguousError, UnsupportedError } from "./errors.ts";
-import { loadManifests } from "./manifests.ts";
 import { KubeObject } from "./object.ts";
 import { WaitTimeoutError } from "./wait.ts";
-import { all, any, not } from "./wait-condition.ts";
+import { allOf, anyOf, noneOf } from "./wait-condition.ts";
 
 type GearBody = KubeBody & {
   spec: { size: number; nested?: { replicas?: number } };
@@ -313,11 +312,11 @@ export function objectsContract(connect: () => Promise<Client>): void {
       const waits = Promise.all([
         pod.wait("condition=Ready"),
         client.wait(Pod, "waited", "jsonpath='{.status.phase}'=Running"),
-        client.wait(Pod, { labelSelector: { set: "wait" } }, all("condition=Ready", not("delete"))),
+        client.wait(Pod, { labelSelector: { set: "wait" } }, allOf("condition=Ready", noneOf("delete"))),
         client.wait(
           "pods",
           "waited",
-          any("condition=Failed", (one) => one.name === "waited"),
+          anyOf("condition=Failed", (one) => one.name === "waited"),
         ),
       ]);
       const other = await client.get(Pod, "waited");

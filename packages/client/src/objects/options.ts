@@ -80,7 +80,7 @@ export interface ApplyOptions extends WriteOptions, NamespaceOption {
   readonly subresource?: string | undefined;
   /** Applies to the object with this uid only: a ConflictError when there is another one, or none. */
   readonly uid?: string | undefined;
-  /** Creates, and never changes: a ConflictError when there is an object of this name already, whoever made it. */
+  /** Creates, and never changes: a ConflictError when there is an object of this name already, whichever client made it. */
   readonly absent?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { apiVersionOf, type ObjectBody, type OwnerReference } from "../kinds/index.ts";
 import { ConfigError } from "../meta/index.ts";
-import type { KubeObject } from "./object.ts";
+import type { ObjectBase } from "./object-base.ts";
 
 /** What kind of owner it shall be. */
 export interface OwnerOptions {
@@ -17,8 +17,8 @@ export interface OwnerOptions {
  * another namespace counts as absent, and the child is deleted.
  */
 export function withOwner<B extends ObjectBody>(
-  child: KubeObject<B>,
-  owner: KubeObject<ObjectBody>,
+  child: ObjectBase<B>,
+  owner: ObjectBase<ObjectBody>,
   o: OwnerOptions = {},
 ): B {
   const reference = referenceTo(owner, o);
@@ -55,7 +55,7 @@ export function withOwner<B extends ObjectBody>(
 }
 
 /** The reference that names `owner`. */
-export function referenceTo(owner: KubeObject<ObjectBody>, o: OwnerOptions = {}): OwnerReference {
+export function referenceTo(owner: ObjectBase<ObjectBody>, o: OwnerOptions = {}): OwnerReference {
   if (owner.uid === undefined) {
     throw new ConfigError(`${owner} has no uid yet and cannot own anything`, {
       hint: "create it first, or read it from the server",

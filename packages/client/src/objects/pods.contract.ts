@@ -1,7 +1,7 @@
 /** What the client promises of what happens inside of pods; for clusters that run them. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { Deployment, Namespace, Node, Pod, Service } from "./builtin/index.ts";
-import type { Client } from "./client.ts";
+import { Deployment, Namespace, Node, Pod, Service } from "../builtin/index.ts";
+import type { Client } from "../client/index.ts";
 
 /**
  * Declares the suite. The pods of `connect`'s cluster answer `whoami` with their name, log `hello from <name>`, and

@@ -1,16 +1,18 @@
 /** The verbs that only look. */
 import { type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
 import { ConfigError, durationMs, formatFieldSelector, formatLabelSelector } from "../meta/index.ts";
+import { Watch, type WatchEvent } from "../streams/index.ts";
 import { apiErrorFrom, NotFoundError, type Query } from "../transport/index.ts";
 import { AmbiguousError } from "./errors.ts";
 import { ObjectList } from "./list.ts";
+import type { AnyObject } from "./object.ts";
 import type { GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options.ts";
 import { readPage, requestPart } from "./requests.ts";
 import type { Session } from "./session.ts";
-import type { AnyObject, KindLike } from "./view.ts";
+import type { KindLike } from "./view.ts";
 import { WaitTimeoutError } from "./wait.ts";
-import { Watch, type WatchEvent } from "./watch.ts";
 
+/** `client.get`: reads one object; with `waitUpTo` also one that another client is about to create. */
 export async function getObject(session: Session, kind: KindLike, name: string, o: GetOptions): Promise<AnyObject> {
   const description = await session.resolve(kind);
   const path = session.path(description, name, o);
@@ -37,6 +39,7 @@ export function splitReference(text: string): { kind: string; name: string } {
   });
 }
 
+/** `client.list`: the pages are asked for while they are read. */
 export function listObjects(session: Session, kind: KindLike, o: ListOptions): ObjectList<AnyObject> {
   let description: KindDescription | undefined;
   return new ObjectList<AnyObject>(
@@ -93,6 +96,7 @@ export async function findObject<T extends AnyObject>(
   throw new AmbiguousError(`more than one ${kind.kind} matches ${asked}: ${names.join(", ")}`, names);
 }
 
+/** `client.watch`: begins when it is first read. `seen` hears each event before the consumer. */
 export function watchObjects(
   session: Session,
   kind: KindLike,

@@ -2,11 +2,10 @@ import { type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts
 import { ConfigError, lookup } from "../meta/index.ts";
 import { PATCH_MEDIA_TYPE } from "../transport/index.ts";
 import { UnsupportedError } from "./errors.ts";
-import { KubeObject } from "./object.ts";
+import { type AnyObject, KubeObject } from "./object.ts";
 import type { ScaleOptions } from "./options.ts";
 import { readWriteQuery, requestPart } from "./requests.ts";
 import type { Session } from "./session.ts";
-import type { AnyObject } from "./view.ts";
 
 /** Where a kind keeps its number of replicas, in the words of CustomResourceDefinitions. */
 export interface ScalePaths {

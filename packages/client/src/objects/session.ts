@@ -15,10 +15,9 @@ import {
   type WebSocketConnection,
   type WebSocketRequest,
 } from "../transport/index.ts";
-import type { Client } from "./client.ts";
 import { UnsupportedError } from "./errors.ts";
-import { KubeObject } from "./object.ts";
-import type { AnyObject, ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
+import { type AnyObject, KubeObject, type ObjectClient } from "./object.ts";
+import type { ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
 
 interface InNamespace {
   readonly namespace?: string | undefined;
@@ -26,7 +25,7 @@ interface InNamespace {
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** Tells the followers, and whoever asked for it with the request itself. */
+/** Tells the followers, and the caller that asked for it with the request itself. */
 function attemptListener(followers: readonly RequestFollower[], { onAttempt }: RawRequest): RawRequest["onAttempt"] {
   return (attempt) => {
     for (const one of followers) one.attempted?.(attempt);
@@ -38,9 +37,9 @@ function attemptListener(followers: readonly RequestFollower[], { onAttempt }: R
 export class Session {
   readonly core: ClientCore;
   readonly view: View;
-  readonly client: Client;
+  readonly client: ObjectClient;
 
-  constructor(client: Client, core: ClientCore, view: View) {
+  constructor(client: ObjectClient, core: ClientCore, view: View) {
     this.client = client;
     this.core = core;
     this.view = view;
@@ -97,7 +96,7 @@ export class Session {
     }
   }
 
-  /** Those who want to hear what becomes of the request; undefined when nobody does. */
+  /** Those who want to hear what becomes of the request; undefined when there are none. */
   #announce(
     { method, path, query }: Pick<RawRequest, "path" | "query"> & { readonly method: string },
     websocket: boolean,
@@ -168,7 +167,7 @@ export class Session {
   ): Promise<AnyObject> {
     const body = await this.json(request);
     object.withClient(this.client);
-    // Some subresources answer with a kind of their own, such as Scale: that is not the object, for nobody.
+    // Some subresources answer with a kind of their own, such as Scale: that is not the object.
     if (body.kind !== undefined && body.kind !== description.kind) return object;
     object.body = body;
     if (request.query?.dryRun === undefined) this.tell(body, verb, description);

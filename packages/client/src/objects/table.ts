@@ -47,6 +47,7 @@ interface TableAnswer extends KubeBody {
   rows?: { cells?: unknown[]; object?: KubeBody }[] | null;
 }
 
+/** `client.table`: all pages as one table. */
 export async function readTable(session: Session, kind: KindDescription, o: TableOptions): Promise<Table> {
   const path = pathOf(kind, { namespace: o.namespace ?? session.view.namespace });
   let columns: readonly TableColumn[] = [];

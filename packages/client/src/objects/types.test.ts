@@ -1,13 +1,12 @@
 import { describe, expectTypeOf, it } from "vitest";
+import { ClusterRole, ConfigMap, CronJob, Deployment, Pod, Role } from "../builtin/index.ts";
+import type { Client } from "../client/index.ts";
 import type { corev1, KubeBody } from "../kinds/index.ts";
 import type { DeepReadonly } from "../meta/index.ts";
 import type { LogEntry, WorkloadLogEntry } from "../pods/index.ts";
-import { ClusterRole, ConfigMap, CronJob, Deployment, Pod, Role } from "./builtin/index.ts";
-import type { Client } from "./client.ts";
 import { defineKind } from "./define-kind.ts";
-import type { KindClass } from "./kind-class.ts";
-import type { KubeObject } from "./object.ts";
-import { any, not } from "./wait-condition.ts";
+import type { KindClass, KubeObject } from "./object.ts";
+import { anyOf, noneOf } from "./wait-condition.ts";
 
 type WidgetBody = KubeBody & { spec: { size: number }; status?: { ready?: boolean } };
 
@@ -197,9 +196,9 @@ describe("the types of objects", () => {
       many: client.wait(
         Pod,
         { labelSelector: "a=b" },
-        any("delete", ({ spec }) => spec.hostNetwork === true),
+        anyOf("delete", ({ spec }) => spec.hostNetwork === true),
       ),
-      waited: Pod.ref("w").wait(not((pod) => pod.spec.nodeName === "n")),
+      waited: Pod.ref("w").wait(noneOf((pod) => pod.spec.nodeName === "n")),
     });
     type Calls = ReturnType<typeof calls>;
     expectTypeOf<Calls["get"]>().resolves.toEqualTypeOf<Widget>();

@@ -1,12 +1,8 @@
 import type { Access, Credentials } from "../config/index.ts";
-import type { KindDescription, KindRegistry, KubeBody, ObjectBody } from "../kinds/index.ts";
+import type { KindDescription, KindRegistry, KubeBody } from "../kinds/index.ts";
 import type { Clock, Duration } from "../meta/index.ts";
 import type { AnswerLimits, Reachability, RequestAttempt, RequestHeaders, Transport } from "../transport/index.ts";
-import type { KindClass } from "./kind-class.ts";
-import type { KubeObject } from "./object.ts";
-
-/** An object of any kind. */
-export type AnyObject = KubeObject<ObjectBody>;
+import type { AnyObject, KindClass, KubeObject } from "./object.ts";
 
 /** A kind as callers name it: a class, a description, or a text in any of kubectl's spellings. */
 export type KindLike = KindClass<AnyObject> | KindDescription | string;

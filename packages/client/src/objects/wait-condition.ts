@@ -1,25 +1,22 @@
-import type { ObjectBody } from "../kinds/index.ts";
+import type { WithBody } from "../kinds/index.ts";
 import { ConfigError, compileJsonPath } from "../meta/index.ts";
-import type { KubeObject } from "./object.ts";
+import type { ObjectBase } from "./object-base.ts";
 
 /**
  * What to wait for: `"condition=Ready"`, `"condition=Ready=False"`, `"jsonpath={.status.phase}=Running"`,
  * `"jsonpath={.status.podIP}"` (any value), `"create"`, `"delete"`, a predicate over the object, or several of these by
- * way of {@link all}, {@link any} and {@link not}.
+ * way of {@link allOf}, {@link anyOf} and {@link noneOf}.
  */
-export type WaitCondition<T extends KubeObject<ObjectBody> = KubeObject> =
-  | string
-  | ((object: T) => boolean)
-  | CombinedCondition<T>;
+export type WaitCondition<T extends WithBody = ObjectBase> = string | ((object: T) => boolean) | CombinedCondition<T>;
 
-/** Conditions as one: made by {@link all}, {@link any} and {@link not}. */
-export interface CombinedCondition<T extends KubeObject<ObjectBody> = KubeObject> {
-  readonly combine: "all" | "any" | "not";
+/** Conditions as one: made by {@link allOf}, {@link anyOf} and {@link noneOf}. */
+export interface CombinedCondition<T extends WithBody = ObjectBase> {
+  readonly combine: "all" | "any" | "none";
   readonly of: readonly WaitCondition<T>[];
 }
 
 /** Holds when every one of the conditions does. */
-export function all<T extends KubeObject<ObjectBody> = KubeObject>(
+export function allOf<T extends WithBody = ObjectBase>(
   ...conditions: readonly WaitCondition<T>[]
 ): CombinedCondition<T> {
   return { combine: "all", of: conditions };
@@ -30,18 +27,27 @@ export function all<T extends KubeObject<ObjectBody> = KubeObject>(
  *
  * @example
  * ```ts
- * await job.wait(any("condition=Complete", "condition=Failed"));
+ * await job.wait(anyOf("condition=Complete", "condition=Failed"));
  * ```
  */
-export function any<T extends KubeObject<ObjectBody> = KubeObject>(
+export function anyOf<T extends WithBody = ObjectBase>(
   ...conditions: readonly WaitCondition<T>[]
 ): CombinedCondition<T> {
   return { combine: "any", of: conditions };
 }
 
-/** Holds when the condition does not, for an object that exists. */
-export function not<T extends KubeObject<ObjectBody> = KubeObject>(condition: WaitCondition<T>): CombinedCondition<T> {
-  return { combine: "not", of: [condition] };
+/**
+ * Holds when none of the conditions does, for an object that exists.
+ *
+ * @example
+ * ```ts
+ * await pod.wait(noneOf("condition=Ready"), { timeout: "10s" });
+ * ```
+ */
+export function noneOf<T extends WithBody = ObjectBase>(
+  ...conditions: readonly WaitCondition<T>[]
+): CombinedCondition<T> {
+  return { combine: "none", of: conditions };
 }
 
 /** A condition in a form that can be asked: `object` is `undefined` while there is none. */
@@ -53,7 +59,7 @@ export interface Check<T> {
 }
 
 /** Reads a condition as kubectl does, with and without quotes around the path and the value. */
-export function parseCondition<T extends KubeObject<ObjectBody>>(condition: WaitCondition<T>): Check<T> {
+export function parseCondition<T extends WithBody = ObjectBase>(condition: WaitCondition<T>): Check<T> {
   if (typeof condition === "function") {
     return {
       text: condition.name === "" ? "the predicate" : condition.name,
@@ -75,42 +81,42 @@ export function parseCondition<T extends KubeObject<ObjectBody>>(condition: Wait
   });
 }
 
-function combinedCheck<T extends KubeObject<ObjectBody>>({ combine, of }: CombinedCondition<T>): Check<T> {
+function combinedCheck<T extends WithBody>({ combine, of }: CombinedCondition<T>): Check<T> {
   const checks = of.map((condition) => parseCondition<T>(condition));
   const toleratesAbsence = checks.some((check) => check.toleratesAbsence);
   const texts = checks.map(({ text }) => text).join(", ");
-  if (combine !== "not") {
+  if (combine !== "none") {
     const holds = (object: T | undefined) =>
       checks[combine === "all" ? "every" : "some"]((check) => check.holds(object));
-    return { text: `${combine}(${texts})`, toleratesAbsence, holds };
+    return { text: `${combine}Of(${texts})`, toleratesAbsence, holds };
   }
   return {
-    text: `not(${texts})`,
+    text: `noneOf(${texts})`,
     toleratesAbsence,
     // Of an object that is not there nothing is known, unless its being there is the question.
     holds: (object) => (object !== undefined || toleratesAbsence) && !checks.some((check) => check.holds(object)),
   };
 }
 
-function conditionCheck<T extends KubeObject<ObjectBody>>(text: string, rest: string): Check<T> {
+function conditionCheck<T extends WithBody>(text: string, rest: string): Check<T> {
   const [type = "", wanted = "true"] = rest.split("=", 2).map(unquote);
   return {
     text,
     toleratesAbsence: false,
     holds: (object) => {
-      const status = object?.status as { conditions?: unknown; observedGeneration?: unknown } | undefined;
+      const status = object?.body.status as { conditions?: unknown; observedGeneration?: unknown } | undefined;
       if (!Array.isArray(status?.conditions)) return false;
       const found = status.conditions.find((c) => same(String(c?.type), type));
       if (!found || !same(String(found.status), wanted)) return false;
       // A condition that is about an older spec says nothing yet; kubectl ignores it too.
-      const generation = object?.metadata.generation;
+      const generation = object?.body.metadata?.generation;
       const observed = found.observedGeneration ?? status.observedGeneration;
       return typeof observed !== "number" || generation === undefined || observed >= generation;
     },
   };
 }
 
-function jsonPathCheck<T extends KubeObject<ObjectBody>>(text: string, rest: string): Check<T> {
+function jsonPathCheck<T extends WithBody>(text: string, rest: string): Check<T> {
   const { path, value } = splitPath(rest);
   const compiled = compileJsonPath(path);
   return {

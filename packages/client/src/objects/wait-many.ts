@@ -1,4 +1,5 @@
 /** Waits for all objects that a selector means, as `kubectl wait -l` does. */
+
 import type { KindDescription, ObjectBody } from "../kinds/index.ts";
 import {
   type Clock,
@@ -12,9 +13,9 @@ import {
 } from "../meta/index.ts";
 import { openStream, type StreamClient } from "../streams/index.ts";
 import { apiErrorFrom, linkSignals, type NotFoundError } from "../transport/index.ts";
-import type { AnyObject } from "./view.ts";
+import type { AnyObject } from "./object.ts";
 import { DEFAULT_PATIENCE_MS, endsWaiting, WaitTimeoutError } from "./wait.ts";
-import { all, parseCondition, type WaitCondition } from "./wait-condition.ts";
+import { allOf, parseCondition, type WaitCondition } from "./wait-condition.ts";
 
 /** Which objects to wait for. */
 export interface WaitSelection {
@@ -46,7 +47,7 @@ export async function waitForMany<T extends AnyObject>(
   o: Patience,
 ): Promise<T[]> {
   const list = (Array.isArray(conditions) ? conditions : [conditions]) as readonly WaitCondition<T>[];
-  const check = parseCondition<T>(list.length === 1 ? (list[0] as WaitCondition<T>) : all<T>(...list));
+  const check = parseCondition<T>(list.length === 1 ? (list[0] as WaitCondition<T>) : allOf<T>(...list));
   const patience = o.timeout === undefined ? DEFAULT_PATIENCE_MS : durationMs(o.timeout);
   const done = new AbortController();
   const { signal, unlink } = linkSignals([done.signal, o.signal]);

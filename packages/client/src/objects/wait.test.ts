@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { Pod } from "../builtin/index.ts";
+import { testClient } from "../client/test-cluster.ts";
 import { VirtualClock } from "../meta/index.ts";
 import { ForbiddenError, NotFoundError } from "../transport/index.ts";
-import { Pod } from "./builtin/index.ts";
-import { testClient } from "./test-cluster.ts";
 import { WaitTimeoutError } from "./wait.ts";
 
 const web = (status: object = {}, uid = "u1") => ({

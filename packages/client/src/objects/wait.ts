@@ -1,8 +1,7 @@
-import type { KindDescription, ObjectBody } from "../kinds/index.ts";
+import type { KindDescription, ObjectBody, WithBody } from "../kinds/index.ts";
 import { type Clock, type Duration, durationMs, formatDuration, KubeError } from "../meta/index.ts";
 import { openStream, type StreamClient } from "../streams/index.ts";
 import { apiErrorFrom, ForbiddenError, linkSignals, NotFoundError, UnauthorizedError } from "../transport/index.ts";
-import type { KubeObject } from "./object.ts";
 import { type Check, parseCondition, type WaitCondition } from "./wait-condition.ts";
 
 export type { WaitCondition };
@@ -29,7 +28,7 @@ export class WaitTimeoutError extends KubeError {
   }
 }
 
-/** How long `wait` waits when nobody says. */
+/** How long `wait` waits when the caller does not say. */
 export const DEFAULT_PATIENCE_MS = 30_000;
 
 interface Target {
@@ -44,7 +43,7 @@ interface Target {
  * Watches one object until every condition holds; resolves with it as it was then (`undefined`: it is gone). A condition
  * on an object that does not exist fails at once, except `create` and `delete`.
  */
-export async function waitFor<T extends KubeObject<ObjectBody>>(
+export async function waitFor<T extends WithBody>(
   client: StreamClient,
   target: Target,
   conditions: WaitCondition<T> | readonly WaitCondition<T>[],
@@ -103,7 +102,7 @@ export async function waitFor<T extends KubeObject<ObjectBody>>(
   }).finally(unlink);
 }
 
-/** Waiting for a permission or a kind that somebody may bring is an operator's business, not a script's. */
+/** Waiting for a permission or a kind that an administrator may bring is an operator's business, not a script's. */
 export function endsWaiting(error: unknown): boolean {
   return error instanceof ForbiddenError || error instanceof UnauthorizedError || error instanceof NotFoundError;
 }
@@ -112,7 +111,7 @@ function titleOf({ kind, namespace, name }: Target): string {
   return `${kind.kind} ${namespace && kind.namespaced ? `${namespace}/` : ""}${name}`;
 }
 
-function timedOut<T extends KubeObject<ObjectBody>>(
+function timedOut<T extends WithBody>(
   target: Target,
   checks: readonly Check<T>[],
   last: T | undefined,

@@ -1,6 +1,5 @@
 /** What the client promises of workloads, services, nodes and jobs; the suite plays the controllers itself. */
 import { beforeAll, describe, expect, it } from "vitest";
-import type { appsv1, corev1, ObjectMeta } from "../kinds/index.ts";
 import {
   ConfigMap,
   ControllerRevision,
@@ -17,8 +16,9 @@ import {
   ReplicaSet,
   Service,
   StatefulSet,
-} from "./builtin/index.ts";
-import type { Client } from "./client.ts";
+} from "../builtin/index.ts";
+import type { Client } from "../client/index.ts";
+import type { appsv1, corev1, ObjectMeta } from "../kinds/index.ts";
 import { DrainError, JobFailedError, RolloutError } from "./errors.ts";
 import { referenceTo } from "./owners.ts";
 
@@ -236,7 +236,7 @@ export function workloadsContract(connect: () => Promise<Client>): void {
 
     it("on a node are let go as far as their disruption budget allows", async () => {
       const node = await client.create(new Node({ metadata: { generateName: "node-" } }));
-      // Somebody who would bring the pods back, and does not where this suite runs.
+      // A controller that would bring the pods back, and does not where this suite runs.
       const owner = await client.create(ConfigMap.gen({ name: "budgeted" }));
       const meta = { ownerReferences: [referenceTo(owner)] };
       await Promise.all(
@@ -256,7 +256,7 @@ export function workloadsContract(connect: () => Promise<Client>): void {
           expectedPods: currentHealthy,
         });
       await count(2, 1);
-      // Less than the time after which a budget is asked again: whoever is refused has lost.
+      // Less than the time after which a budget is asked again: a pod that is refused stays.
       const drain = () => node.drain({ gracePeriodSeconds: 0, concurrency: 1, timeout: "4s" });
       const refused = await drain().catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(DrainError);

@@ -1,10 +1,10 @@
 /** The verbs that change something. */
 import { type KindDescription, type KubeBody, pathOf } from "../kinds/index.ts";
 import { NotFoundError, PATCH_MEDIA_TYPE } from "../transport/index.ts";
+import type { AnyObject } from "./object.ts";
 import type { ApplyOptions, CreateOptions, DeleteOptions, PatchOptions, ReplaceOptions } from "./options.ts";
 import { forCreation, patchTypeOf, readDeleteOptions, readWriteQuery, requestPart } from "./requests.ts";
 import type { Session } from "./session.ts";
-import type { AnyObject } from "./view.ts";
 
 /**
  * The version of an empty cluster, which no object has: an apply that asks for it fails wherever there is an object, and
@@ -12,6 +12,7 @@ import type { AnyObject } from "./view.ts";
  */
 const NO_VERSION = "1";
 
+/** `client.create` of one object. */
 export async function createObject(session: Session, object: AnyObject, o: CreateOptions): Promise<AnyObject> {
   const description = await session.describe(object);
   const path = pathOf(description, { namespace: session.namespaceFor(description, object, o) });
@@ -24,6 +25,7 @@ export async function createObject(session: Session, object: AnyObject, o: Creat
   });
 }
 
+/** `client.apply` of one object: sends what its author wrote, and nothing of what the API server added. */
 export async function applyObject(session: Session, object: AnyObject, o: ApplyOptions): Promise<AnyObject> {
   const description = await session.describe(object);
   const namespace = session.namespaceFor(description, object, o);
@@ -41,6 +43,7 @@ export async function applyObject(session: Session, object: AnyObject, o: ApplyO
   });
 }
 
+/** `client.patch`: the kind of patch follows from its form, unless the options name it. */
 export async function patchObject(
   session: Session,
   object: AnyObject,
@@ -59,6 +62,7 @@ export async function patchObject(
   });
 }
 
+/** `client.replace`: sends the whole body with the version that it has. */
 export async function replaceObject(session: Session, object: AnyObject, o: ReplaceOptions): Promise<AnyObject> {
   const description = await session.describe(object);
   const namespace = session.namespaceFor(description, object, o);

@@ -33,7 +33,7 @@ class PodAgent extends http.Agent {
   ): undefined {
     this.#open().then(
       (stream) => onConnected(null, stream),
-      // Beside an error nobody looks at the stream.
+      // Beside an error the stream is not looked at.
       (error) => onConnected(error, undefined as never),
     );
     return undefined;

@@ -7,11 +7,15 @@ import { isObject } from "../meta/index.ts";
 /** The best first. */
 export const CHANNEL_PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"] as const;
 
+/** The channel of the input. */
 export const STDIN = 0;
+/** The channel of the output. */
 export const STDOUT = 1;
+/** The channel of the errors; there is none with a terminal. */
 export const STDERR = 2;
 /** Carries one `Status` at the end. */
 export const STATUS = 3;
+/** The channel of the terminal's size. */
 export const RESIZE = 4;
 const CLOSE = 255;
 
@@ -45,6 +49,7 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
+/** The message that tells the terminal's size. */
 export const resizeFrame = ({ columns, rows }: TerminalSize): Buffer =>
   frame(RESIZE, JSON.stringify({ Width: columns, Height: rows }));
 

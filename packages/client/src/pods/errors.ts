@@ -21,7 +21,9 @@ interface ExecErrorInit extends KubeErrorOptions {
  *
  * @example
  * ```ts
- * catch (error) {
+ * try {
+ *   await pod.exec(["false"]);
+ * } catch (error) {
  *   if (error instanceof ExecError) console.error(error.exitCode, String(error.stderr));
  * }
  * ```

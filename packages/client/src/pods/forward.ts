@@ -83,7 +83,7 @@ export async function portForward(
   const wanted = readPorts(ports, o.localPort);
   const addresses = readAddresses(o.address);
   o.signal?.throwIfAborted();
-  // A pod that does not exist and a port that has no name are told now, not when somebody connects.
+  // A pod that does not exist and a port that has no name are told now, not when a program connects.
   const pod = await target.pick();
   const body = await pod.read({ signal: o.signal });
   const resolved = await Promise.all(
@@ -268,7 +268,7 @@ function join(socket: net.Socket, stream: Duplex): Promise<void> {
       resolve();
     });
     stream.once("end", () => {
-      // Nobody is there any more to read what the local program may still write.
+      // The pod is not there any more to read what the local program may still write.
       socket.unpipe(stream);
       socket.resume();
       stream.destroy();

@@ -1,6 +1,6 @@
 /**
  * Commands, logs, ports and files of pods. This door is light: what does the work is loaded when it is first called, so
- * that the errors can be exported where everybody imports them.
+ * that the errors can be exported at the package's entry.
  */
 import type { connect as Connect } from "./connect.ts";
 import type { copyFrom as CopyFrom, copyTo as CopyTo } from "./copy.ts";

@@ -2,6 +2,7 @@
  * The logs of several containers as one. Read once they are in the order of their times; followed they are told as they
  * come, and pods that appear meanwhile join in.
  */
+import { placeKey } from "../kinds/index.ts";
 import { sleep } from "../meta/index.ts";
 import { linkSignals } from "../transport/index.ts";
 import type { PodAccess } from "./access.ts";
@@ -124,10 +125,10 @@ async function* followAll(pods: () => Promise<readonly PodAccess[]>, o: Workload
   /** Reads the pods that are new, to the end of their logs. */
   const look = async () => {
     const found = await pods();
-    const fresh = found.filter(({ namespace, name }) => !known.has(`${namespace}/${name}`));
+    const fresh = found.filter(({ namespace, name }) => !known.has(placeKey({ namespace, name })));
     // Pods that come later are read from their beginning, whatever was asked for the first ones.
     const from = known.size === 0 ? {} : { since: undefined, tailLines: undefined };
-    for (const { namespace, name } of fresh) known.add(`${namespace}/${name}`);
+    for (const { namespace, name } of fresh) known.add(placeKey({ namespace, name }));
     for (const source of await sourcesOf(fresh, { ...o, signal })) {
       open++;
       read(source, { ...o, ...from, signal }).catch((error) => inbox.end(error));

@@ -1,8 +1,8 @@
 /**
  * A command in a container, over one WebSocket: three streams, a terminal size, and one `Status` at the end.
  *
- * All channels share one connection, so an output that nobody reads holds up the other one and the end as well, as the
- * pipes of a local process do. Failures reach everybody who waits: the streams are destroyed with the reason, and
+ * All channels share one connection, so an output that the program does not read holds up the other one and the end as
+ * well, as the pipes of a local process do. Failures reach all that wait: the streams are destroyed with the reason, and
  * `exitCode` rejects with it.
  */
 import { Readable, Writable } from "node:stream";
@@ -178,13 +178,14 @@ interface RemoteProcessInit {
   readonly channels: Channels;
   readonly clock: Clock;
   readonly idleMs: number | undefined;
-  /** Aborting it ends the connection; its reason is what everybody hears. */
+  /** Aborting it ends the connection; its reason is what all that wait hear. */
   readonly ended: AbortController;
   release(): void;
   explain(failure: ExecFailure, what: string, hint: string): ExecError;
   onWarning(message: string): void;
 }
 
+/** A command in a container, its streams carried by the channels of one connection. */
 export class RemoteProcess implements ExecProcess {
   readonly command: readonly string[];
   readonly container: string;
@@ -206,7 +207,7 @@ export class RemoteProcess implements ExecProcess {
         `the server speaks ${connection.protocol}, which cannot tell ${quote(init.command)} that its input is over: it may wait for more`,
       ),
     );
-    // Whoever waits for the exit code hears of every failure; unheard on a stream, it would end the program.
+    // The caller that waits for the exit code hears of every failure; unheard on a stream, it would end the program.
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.on("error", () => undefined);
     if (!init.channels.stdin) this.stdin.destroy();
     this.exitCode = this.#run();
@@ -225,7 +226,7 @@ export class RemoteProcess implements ExecProcess {
     this.abort(this.#init.explain("killed", "was given up", "the command may still be running there"));
   }
 
-  /** Ends the connection; everybody who waits hears `reason`. */
+  /** Ends the connection; all that wait hear `reason`. */
   abort(reason: unknown): void {
     this.#init.ended.abort(reason);
   }

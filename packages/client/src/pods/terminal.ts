@@ -18,7 +18,7 @@ export function wireTerminal(running: ExecProcess, { stdin, stdout }: Terminal, 
   stdin.pipe(running.stdin);
   const tellSize = () => {
     const { columns, rows } = stdout;
-    // The connection may be over by now, and then nobody cares for its size.
+    // The connection may be over by now, and then its size does not matter.
     if (columns !== undefined && rows !== undefined) running.resize({ columns, rows }).catch(() => undefined);
   };
   if (tty) {

@@ -95,6 +95,7 @@ interface Script {
   onRead?: (body: corev1.Pod, count: number) => corev1.Pod | undefined;
 }
 
+/** A connection that was asked for. */
 export interface SeenUpgrade {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -142,6 +143,7 @@ export function withState(
   return { ...pod, status: { ...pod.status, containerStatuses } };
 }
 
+/** The parts of an API server and a kubelet that exec, logs and ports need, for tests. */
 export class TestKubelet {
   readonly upgrades: SeenUpgrade[] = [];
   readonly logRequests: URLSearchParams[] = [];

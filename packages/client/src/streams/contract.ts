@@ -49,15 +49,15 @@ export interface StreamOptions {
    */
   readonly backoff?: ((failures: number, random: number, error: unknown) => number) | undefined;
   /**
-   * Called when the stream begins to wait, for whoever may know earlier that it is worth another try: `wake` has it try at
-   * once. The returned function is called when it waits no longer.
+   * Called when the stream begins to wait, for a caller that may know earlier that it is worth another try:
+   * `wake` has it try at once. The returned function is called when it waits no longer.
    */
   readonly onWait?: ((error: unknown, wake: () => void) => () => void) | undefined;
   /** Default 500. */
   readonly pageSize?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
-  /** Default `false`: `managedFields` is a third of an object's memory, and hardly anybody reads it. */
+  /** Default `false`: `managedFields` is a third of an object's memory, and hardly any program reads it. */
   readonly keepManagedFields?: boolean | undefined;
 }
 

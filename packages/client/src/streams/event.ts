@@ -95,7 +95,7 @@ export class EventParser {
     const end = status < 0 ? line.length - 2 : status;
     const value = parse(line.toString("utf8", start, end));
     if (value === undefined) return undefined;
-    // Somebody who changes it in place would otherwise change what the next versions say.
+    // A program that changes it in place would otherwise change what the next versions say.
     freeze(value);
     this.#texts.set(value, { length: end - start, digest: digest(line.subarray(start, end)) });
     return { value, end };

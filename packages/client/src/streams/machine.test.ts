@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { apiErrorFrom } from "../transport/index.ts";
-import { begin, type Input, next, type State, type Step, type World } from "./machine.ts";
+import { begin, type Input, type MachineInputs, next, type State, type Step } from "./machine.ts";
 import { backoffMs } from "./patience.ts";
 
 type Body = { metadata: { name?: string; resourceVersion: string } };
 
-const world = (now = 0): World => ({ now, random: () => 0 });
+const given = (now = 0): MachineInputs => ({ now, random: () => 0 });
 const body = (resourceVersion: string): Body => ({ metadata: { resourceVersion } });
 const failure = (code: number, extra: object = {}) => apiErrorFrom(code, extra, { method: "GET", path: "/x" });
 const watching = (o: Partial<Extract<State<Body>, { at: "watching" }>> = {}): State<Body> => ({
@@ -27,35 +27,35 @@ describe("a stream that lists", () => {
   });
 
   it("collects pages, and delivers them together with the first page's version", () => {
-    const first = next(begin<Body>().state, { is: "page", items: [body("1")], version: "10", token: "t" }, world());
+    const first = next(begin<Body>().state, { is: "page", items: [body("1")], version: "10", token: "t" }, given());
     expect(first.deliver).toBeUndefined();
     expect(first.task).toEqual({ run: "list", token: "t" });
 
-    const second = next(first.state, { is: "page", items: [body("2")], version: "11", token: undefined }, world());
+    const second = next(first.state, { is: "page", items: [body("2")], version: "11", token: undefined }, given());
     expect(second.deliver).toEqual({ tell: "replace", items: [body("1"), body("2")], version: "10" });
     expect(second.task).toEqual({ run: "watch", version: "10" });
   });
 
   it("starts anew without what it has when the continue token expires, the second time after a wait", () => {
-    const half = next(begin<Body>().state, { is: "page", items: [body("1")], version: "10", token: "t" }, world());
-    const expired = next(half.state, { is: "failed", error: failure(410) }, world());
+    const half = next(begin<Body>().state, { is: "page", items: [body("1")], version: "10", token: "t" }, given());
+    const expired = next(half.state, { is: "failed", error: failure(410) }, given());
     expect(expired).toEqual({
       state: { at: "listing", items: [], version: undefined, failures: 1 },
       task: { run: "list", token: undefined },
     });
-    expect(next(expired.state, { is: "failed", error: failure(410) }, world()).task).toMatchObject({ run: "wait" });
+    expect(next(expired.state, { is: "failed", error: failure(410) }, given()).task).toMatchObject({ run: "wait" });
   });
 
   it.each([401, 403, 404, 500])("waits after %i, and lists again", (code) => {
     const error = failure(code);
-    const failed = next(begin<Body>().state, { is: "failed", error }, world());
+    const failed = next(begin<Body>().state, { is: "failed", error }, given());
     expect(failed.task).toEqual({ run: "wait", ms: 800, error });
-    expect(next(failed.state, { is: "due" }, world()).task).toEqual({ run: "list", token: undefined });
+    expect(next(failed.state, { is: "due" }, given()).task).toEqual({ run: "list", token: undefined });
   });
 
   it("waits as long as the server asks", () => {
     const error = failure(429, { details: { retryAfterSeconds: 20 } });
-    expect(next(begin<Body>().state, { is: "failed", error }, world()).task).toMatchObject({ run: "wait", ms: 20_000 });
+    expect(next(begin<Body>().state, { is: "failed", error }, given()).task).toMatchObject({ run: "wait", ms: 20_000 });
   });
 });
 
@@ -63,16 +63,16 @@ describe("a stream that watches", () => {
   const event = (type: string, object: object): Input<Body> => ({ is: "event", type, object: object as Body });
 
   it.each(["ADDED", "MODIFIED"] as const)("delivers %s and takes its version", (type) => {
-    const step = next(watching({ failures: 3 }), event(type, body("8")), world());
+    const step = next(watching({ failures: 3 }), event(type, body("8")), given());
     expect(step.deliver).toEqual({ tell: "apply", body: body("8"), type });
     expect(step.state).toMatchObject({ version: "8", alive: true, failures: 0 });
     expect(step.task).toBeUndefined();
   });
 
   it("delivers deletions and bookmarks, and takes their versions", () => {
-    const removed = next(watching(), event("DELETED", body("8")), world());
+    const removed = next(watching(), event("DELETED", body("8")), given());
     expect(removed.deliver).toEqual({ tell: "remove", body: body("8") });
-    const marked = next(removed.state, event("BOOKMARK", body("9")), world());
+    const marked = next(removed.state, event("BOOKMARK", body("9")), given());
     expect(marked.deliver).toEqual({ tell: "bookmark", version: "9" });
     expect(marked.state).toMatchObject({ version: "9" });
   });
@@ -83,41 +83,41 @@ describe("a stream that watches", () => {
       event("ERROR", { kind: "Status", code: 410, reason: "Expired" }),
     ];
     for (const input of inputs) {
-      expect(next(watching(), input, world()).task).toEqual({ run: "list", token: undefined });
-      expect(next(watching({ failures: 1 }), input, world()).task).toMatchObject({ run: "wait" });
+      expect(next(watching(), input, given()).task).toEqual({ run: "list", token: undefined });
+      expect(next(watching({ failures: 1 }), input, given()).task).toMatchObject({ run: "wait" });
     }
   });
 
   it("resumes from its version after another ERROR event, with a wait", () => {
-    const failed = next(watching(), event("ERROR", { kind: "Status", code: 500, message: "etcd" }), world());
+    const failed = next(watching(), event("ERROR", { kind: "Status", code: 500, message: "etcd" }), given());
     expect(failed.deliver).toBeUndefined();
     expect(failed.task).toMatchObject({ run: "wait", ms: 800, error: { status: 500, message: "etcd" } });
-    expect(next(failed.state, { is: "due" }, world()).task).toEqual({ run: "watch", version: "7" });
+    expect(next(failed.state, { is: "due" }, given()).task).toEqual({ run: "watch", version: "7" });
   });
 
   it("opens again at once when a watch that worked ends or goes silent", () => {
     for (const is of ["ended", "silent"] as const) {
-      expect(next(watching({ alive: true }), { is }, world(10)).task).toEqual({ run: "watch", version: "7" });
+      expect(next(watching({ alive: true }), { is }, given(10)).task).toEqual({ run: "watch", version: "7" });
     }
-    expect(next(watching(), { is: "ended" }, world(1_000)).task).toEqual({ run: "watch", version: "7" });
+    expect(next(watching(), { is: "ended" }, given(1_000)).task).toEqual({ run: "watch", version: "7" });
   });
 
   it("backs off when a watch ends as soon as it began, or never says a word", () => {
-    expect(next(watching(), { is: "ended" }, world(999)).task).toMatchObject({ run: "wait", ms: 800 });
-    expect(next(watching(), { is: "silent" }, world(90_000)).task).toMatchObject({ run: "wait", ms: 800 });
+    expect(next(watching(), { is: "ended" }, given(999)).task).toMatchObject({ run: "wait", ms: 800 });
+    expect(next(watching(), { is: "silent" }, given(90_000)).task).toMatchObject({ run: "wait", ms: 800 });
   });
 
   it.each([401, 403, 404])("lists again after %i: what happens meanwhile is not in the version", (code) => {
-    const failed = next(watching(), { is: "failed", error: failure(code) }, world());
-    expect(next(failed.state, { is: "due" }, world()).task).toEqual({ run: "list", token: undefined });
+    const failed = next(watching(), { is: "failed", error: failure(code) }, given());
+    expect(next(failed.state, { is: "due" }, given()).task).toEqual({ run: "list", token: undefined });
   });
 
   it("doubts its version after five failures in a row", () => {
     let step: Step<Body> = { state: watching() };
     const goals: unknown[] = [];
     for (let i = 0; i < 5; i++) {
-      step = next(step.state, { is: "failed", error: failure(500) }, world());
-      step = next(step.state, { is: "due" }, world());
+      step = next(step.state, { is: "failed", error: failure(500) }, given());
+      step = next(step.state, { is: "due" }, given());
       goals.push(step.task?.run);
     }
     expect(goals).toEqual(["watch", "watch", "watch", "watch", "list"]);
@@ -127,12 +127,12 @@ describe("a stream that watches", () => {
     let state: State<Body> = watching();
     const waits: number[] = [];
     for (let i = 0; i < 5; i++) {
-      let step = next(state, { is: "failed", error: failure(410) }, world());
+      let step = next(state, { is: "failed", error: failure(410) }, given());
       if (step.task?.run === "wait") {
         waits.push(step.task.ms);
-        step = next(step.state, { is: "due" }, world());
+        step = next(step.state, { is: "due" }, given());
       }
-      state = next(step.state, { is: "page", items: [], version: "7", token: undefined }, world()).state;
+      state = next(step.state, { is: "page", items: [], version: "7", token: undefined }, given()).state;
     }
     expect(waits).toEqual([1_600, 3_200, 6_400, 12_800]);
   });
@@ -169,7 +169,7 @@ describe("any stream", () => {
           // The server's versions grow, and a list is answered at once.
           if (input.is === "event") input = { ...input, object: body(String(++served)) };
           if (state.at === "listing") input = { is: "page", items: [], version: String(++served), token: undefined };
-          const step: Step<Body> = next(state, input, world());
+          const step: Step<Body> = next(state, input, given());
           if (step.deliver?.tell === "replace" || step.deliver?.tell === "bookmark") delivered = step.deliver.version;
           else if (step.deliver) delivered = step.deliver.body.metadata.resourceVersion;
           if (step.task?.run === "watch") expect(step.task.version).toBe(delivered);

@@ -17,6 +17,7 @@ import type { ObjectBody } from "../kinds/index.ts";
 import { ApiError, apiErrorFrom, GoneError } from "../transport/index.ts";
 import { backoffMs } from "./patience.ts";
 
+/** Where a stream stands, with all that the next decision needs. */
 export type State<B> =
   | {
       readonly at: "listing";
@@ -38,6 +39,7 @@ export type State<B> =
 /** What to go on with after a wait. */
 type Goal = { readonly to: "list" } | { readonly to: "watch"; readonly version: string };
 
+/** What has happened. */
 export type Input<B> =
   | { readonly is: "page"; readonly items: readonly B[]; readonly version: string; readonly token: string | undefined }
   | { readonly is: "opened" }
@@ -62,6 +64,7 @@ export type Task =
   | { readonly run: "watch"; readonly version: string }
   | { readonly run: "wait"; readonly ms: number; readonly error: unknown };
 
+/** What follows from an input. */
 export interface Step<B> {
   readonly state: State<B>;
   readonly deliver?: Delivery<B>;
@@ -69,8 +72,8 @@ export interface Step<B> {
   readonly task?: Task;
 }
 
-/** What the decision may ask of the world. */
-export interface World {
+/** What a decision depends on besides the state and the input. */
+export interface MachineInputs {
   /** Monotonic. */
   readonly now: number;
   readonly random: () => number;
@@ -88,63 +91,64 @@ export function begin<B>(): { state: State<B>; task: Task } {
   return startList(0);
 }
 
-export function next<B extends ObjectBody>(state: State<B>, input: Input<B>, world: World): Step<B> {
+/** The decision: pure, so that every order of events can be tried. */
+export function next<B extends ObjectBody>(state: State<B>, input: Input<B>, given: MachineInputs): Step<B> {
   switch (state.at) {
     case "listing":
-      if (input.is === "page") return onPage(state, input, world);
+      if (input.is === "page") return onPage(state, input, given);
       // An expired continue token is as good as news: begin anew. The first time at once.
       if (input.is === "failed") {
         const expired = input.error instanceof GoneError;
-        return retreat({ to: "list" }, state.failures, input.error, world, { atOnce: expired });
+        return retreat({ to: "list" }, state.failures, input.error, given, { atOnce: expired });
       }
       return { state };
     case "watching":
-      return onWatch(state, input, world);
+      return onWatch(state, input, given);
     case "waiting":
       if (input.is !== "due") return { state };
       return state.goal.to === "list"
         ? startList(state.failures)
-        : startWatch(state.goal.version, state.failures, world);
+        : startWatch(state.goal.version, state.failures, given);
   }
 }
 
 type Listing<B> = Extract<State<B>, { at: "listing" }>;
 type Watching<B> = Extract<State<B>, { at: "watching" }>;
 
-function onPage<B>(state: Listing<B>, page: Extract<Input<B>, { is: "page" }>, world: World): Step<B> {
+function onPage<B>(state: Listing<B>, page: Extract<Input<B>, { is: "page" }>, given: MachineInputs): Step<B> {
   const items = state.items.length === 0 ? page.items : state.items.concat(page.items);
   const version = state.version ?? page.version;
   if (page.token !== undefined) {
     return { state: { ...state, items, version }, task: { run: "list", token: page.token } };
   }
-  return { ...startWatch<B>(version, state.failures, world), deliver: { tell: "replace", items, version } };
+  return { ...startWatch<B>(version, state.failures, given), deliver: { tell: "replace", items, version } };
 }
 
-function onWatch<B extends ObjectBody>(state: Watching<B>, input: Input<B>, world: World): Step<B> {
+function onWatch<B extends ObjectBody>(state: Watching<B>, input: Input<B>, given: MachineInputs): Step<B> {
   switch (input.is) {
     case "opened":
-      return { state: { ...state, openedAt: world.now } };
+      return { state: { ...state, openedAt: given.now } };
     case "event":
-      return onEvent(state, input.type, input.object, world);
+      return onEvent(state, input.type, input.object, given);
     case "ended":
     case "silent": {
-      const lived = input.is === "ended" && world.now - state.openedAt >= SHORT_WATCH_MS;
-      if (state.alive || lived) return startWatch(state.version, 0, world);
+      const lived = input.is === "ended" && given.now - state.openedAt >= SHORT_WATCH_MS;
+      if (state.alive || lived) return startWatch(state.version, 0, given);
       const error = new Error(input.is === "silent" ? "the watch was silent" : "the watch ended as soon as it began");
-      return retreat({ to: "watch", version: state.version }, state.failures, error, world);
+      return retreat({ to: "watch", version: state.version }, state.failures, error, given);
     }
     case "failed":
-      return onWatchFailure(state, input.error, world);
+      return onWatchFailure(state, input.error, given);
     default:
       return { state };
   }
 }
 
-function onEvent<B extends ObjectBody>(state: Watching<B>, type: string, object: B, world: World): Step<B> {
+function onEvent<B extends ObjectBody>(state: Watching<B>, type: string, object: B, given: MachineInputs): Step<B> {
   if (type === "ERROR") {
     const status = object as { code?: unknown };
     const code = typeof status.code === "number" ? status.code : 500;
-    return onWatchFailure(state, apiErrorFrom(code, object, { method: "WATCH", path: "" }), world);
+    return onWatchFailure(state, apiErrorFrom(code, object, { method: "WATCH", path: "" }), given);
   }
   const version = object.metadata?.resourceVersion ?? state.version;
   const moved: Watching<B> = { ...state, version, alive: true, failures: 0 };
@@ -157,25 +161,31 @@ function onEvent<B extends ObjectBody>(state: Watching<B>, type: string, object:
     case "BOOKMARK":
       return { state: moved, deliver: { tell: "bookmark", version } };
     default:
-      return onWatchFailure(state, new Error(`the server sent an event of the unknown type "${type}"`), world);
+      return onWatchFailure(state, new Error(`the server sent an event of the unknown type "${type}"`), given);
   }
 }
 
-function onWatchFailure<B>(state: Watching<B>, error: unknown, world: World): Step<B> {
-  if (error instanceof GoneError) return retreat({ to: "list" }, state.failures, error, world, { atOnce: true });
+function onWatchFailure<B>(state: Watching<B>, error: unknown, given: MachineInputs): Step<B> {
+  if (error instanceof GoneError) return retreat({ to: "list" }, state.failures, error, given, { atOnce: true });
   // Without the kind or the permission events pass unseen, and the version means nothing when they are back.
   const lost = error instanceof ApiError && [400, 401, 403, 404, 405].includes(error.status);
   const again = !lost && state.failures + 1 < FAILURES_UNTIL_LIST;
-  return retreat(again ? { to: "watch", version: state.version } : { to: "list" }, state.failures, error, world);
+  return retreat(again ? { to: "watch", version: state.version } : { to: "list" }, state.failures, error, given);
 }
 
 /** After a failure: wait, then go for `goal`. `atOnce` does without the wait unless something failed just before. */
-function retreat<B>(goal: Goal, failures: number, error: unknown, world: World, o: { atOnce?: boolean } = {}): Step<B> {
+function retreat<B>(
+  goal: Goal,
+  failures: number,
+  error: unknown,
+  given: MachineInputs,
+  o: { atOnce?: boolean } = {},
+): Step<B> {
   if (o.atOnce && failures === 0) {
-    return goal.to === "list" ? startList(1) : startWatch(goal.version, 1, world);
+    return goal.to === "list" ? startList(1) : startWatch(goal.version, 1, given);
   }
   const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-  const ms = Math.max(asked, (world.backoff ?? backoffMs)(failures, world.random(), error));
+  const ms = Math.max(asked, (given.backoff ?? backoffMs)(failures, given.random(), error));
   return { state: { at: "waiting", goal, failures: failures + 1 }, task: { run: "wait", ms, error } };
 }
 
@@ -183,9 +193,9 @@ function startList<B>(failures: number): { state: State<B>; task: Task } {
   return { state: { at: "listing", items: [], version: undefined, failures }, task: { run: "list", token: undefined } };
 }
 
-function startWatch<B>(version: string, failures: number, world: World): { state: State<B>; task: Task } {
+function startWatch<B>(version: string, failures: number, given: MachineInputs): { state: State<B>; task: Task } {
   return {
-    state: { at: "watching", version, openedAt: world.now, alive: false, failures },
+    state: { at: "watching", version, openedAt: given.now, alive: false, failures },
     task: { run: "watch", version },
   };
 }

@@ -123,7 +123,7 @@ describe("while the server is away", () => {
   it("any answer to anybody has all streams tried at once, but not in the same millisecond", async () => {
     const { clock, state, open, ask, since } = server();
     state.fails = refused;
-    // Own patience: nobody is the scout, and their next tries are a minute away.
+    // Own patience: no stream is the scout, and their next tries are a minute away.
     for (const kind of kinds(20)) void open(kind, { backoff: () => 60_000 });
     await clock.advance(59_000);
     state.fails = () => undefined;

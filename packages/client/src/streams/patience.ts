@@ -2,9 +2,9 @@
  * How long does a stream wait before it tries again, and what may cut the wait short? Decisions only.
  *
  *     the server is away        0.8 s doubling to 30 s; but the scout of a client looks every 2.5 s, after a minute less
- *                               and less often, and the first answer to anybody wakes all others
+ *                               and less often, and the first answer to one wakes all others
  *     the list is forbidden     0.8 s doubling to 1 min: only an administrator can change that, and hardly ever at once
- *     the kind is not there     0.8 s doubling to 10 s: somebody installs it, and wants to see it work
+ *     the kind is not there     0.8 s doubling to 10 s: a person installs it, and wants to see it work
  *     anything else             0.8 s doubling to 30 s
  */
 import { ApiError, ForbiddenError, NotFoundError } from "../transport/index.ts";
@@ -19,7 +19,7 @@ const SCOUT_MS = 2_500;
 /** After a minute it is noticed within a twentieth of the time that it was away, and always within so many seconds. */
 const SCOUT_PART = 0.05;
 const SCOUT_CEILING_MS = 15_000;
-/** Everybody hears of the server's answer in the same moment; this much of chance keeps them from coming all at once. */
+/** All streams hear of the server's answer in the same moment; this much of chance keeps them from coming all at once. */
 const NEWS_SPREAD_MS = 300;
 
 /** The wait after `failures` earlier ones in a row; `random` is in [0, 1). */
@@ -41,7 +41,7 @@ export function scoutMs(ms: number, downMs: number, random: number, error: unkno
 }
 
 /**
- * How long a stream that has waited for `waitedMs` goes on to wait when the server has answered somebody else. `early`
+ * How long a stream that has waited for `waitedMs` goes on to wait when the server has answered another request. `early`
  * tries in a row were made at such news, and failed all the same: then it is not the server that is away, but only what
  * this stream asks for, and the answers that others get are no news for it. So it heeds them less and less.
  */

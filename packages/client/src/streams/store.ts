@@ -1,16 +1,8 @@
 /**
  * What is in the cluster, as far as a stream has shown it, with one's own writes laid over it until the stream shows that
- * version or a newer one. Whoever reads here never sees a state older than the last write told to it.
+ * version or a newer one. A reader never sees here a state older than the last write told to it.
  */
-import type { ObjectBody } from "../kinds/index.ts";
-
-/** `namespace/name`, or `/name` without a namespace. */
-export type StoreKey = string;
-
-/** The key of a body. */
-export function storeKey({ metadata }: ObjectBody): StoreKey {
-  return `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
-}
+import { type ObjectBody, type StoreKey, storeKey } from "../kinds/index.ts";
 
 /** What a body of the stream meant for the store. */
 export type StoreChange<B> =
@@ -109,7 +101,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   }
 
   /**
-   * The stream is at `version`: own writes up to there have been shown, or undone by somebody. Returns objects of own
+   * The stream is at `version`: own writes up to there have been shown, or undone by another client. Returns objects of own
    * writes that the stream has passed without showing them: they came and went unseen.
    */
   reached(version: string | undefined): readonly B[] {

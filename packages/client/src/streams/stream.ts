@@ -17,11 +17,11 @@ const SERVER_TIMEOUT_MS = 600_000;
  *
  * @example
  * ```ts
- * const pods = new Map<string, KubeBody>();
- * await openStream(client, Pod.description, { namespace: "default" }, {
- *   replace(items) { pods.clear(); for (const pod of items) pods.set(pod.metadata.uid, pod); },
- *   apply(pod) { pods.set(pod.metadata.uid, pod); },
- *   remove(pod) { pods.delete(pod.metadata.uid); },
+ * const pods = new Map<StoreKey, KubeBody>();
+ * await openStream<KubeBody>(client, Pod.description, { namespace: "default" }, {
+ *   replace(items) { pods.clear(); for (const pod of items) pods.set(storeKey(pod), pod); },
+ *   apply(pod) { pods.set(storeKey(pod), pod); },
+ *   remove(pod) { pods.delete(storeKey(pod)); },
  * }, signal);
  * ```
  */
@@ -58,7 +58,7 @@ class Stream<B extends ObjectBody> {
   #lastEventAt: number | undefined;
   /** Since when the server does not answer this stream. */
   #downSince: number | undefined;
-  /** Tries in a row that were made because the server had answered somebody else. */
+  /** Tries in a row that were made because the server had answered another request. */
   #early = 0;
 
   constructor(client: StreamClient, kind: KindDescription, o: StreamOptions, sink: StreamSink<B>, signal: AbortSignal) {
@@ -110,7 +110,7 @@ class Stream<B extends ObjectBody> {
       early = true;
       nap.endIn(afterNewsMs(this.#clock.monotonic() - begunAt, this.#early, this.#random(), error));
     };
-    // Whoever has its own idea of how long to wait does not look more often for the sake of others.
+    // A stream with its own idea of how long to wait does not look more often for the sake of others.
     const scouts = this.#o.backoff === undefined;
     const news = isOutOfReach(error) ? this.#client.reachability?.wait(once(onNews), { scouts }) : undefined;
     const patience = news?.scout ? scoutMs(ms, begunAt - this.#downSince, this.#random(), error) : ms;
@@ -192,7 +192,7 @@ class Stream<B extends ObjectBody> {
       return this.#settled(connection.signal.aborted ? { is: "silent" } : { is: "failed", error });
     } finally {
       silence.stop();
-      // Closes the socket also when the stream failed before anybody read from it; so the link must still be there.
+      // Closes the socket also when the stream failed before it was read from; so the link must still be there.
       connection.abort(SILENT);
       unlink();
     }
@@ -266,7 +266,7 @@ class Stream<B extends ObjectBody> {
     }
   }
 
-  /** Items of a list come without their kind; and what nobody reads is not kept. */
+  /** Items of a list come without their kind; and what the sink does not want is not kept. */
   #tidy(body: B): B {
     body.apiVersion ??= apiVersionOf(this.#kind);
     body.kind ??= this.#kind.kind;
@@ -378,7 +378,7 @@ class SilenceTimer {
     this.#heardAt = this.#clock.monotonic();
   }
 
-  /** While nobody reads, silence says nothing. */
+  /** While the sink holds reading back, silence says nothing. */
   pause(): void {
     this.#paused = true;
   }

@@ -4,6 +4,7 @@ import * as https from "node:https";
 import { type AccessOrigin, AuthError, type TlsMaterial } from "../config/index.ts";
 import { MOST_IN_FLIGHT } from "./limit.ts";
 
+/** Two pools of connections that share their TLS material, so that watches never take the places of requests. */
 export interface Agents {
   readonly tls: TlsMaterial;
   readonly requests: http.Agent;

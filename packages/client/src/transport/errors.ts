@@ -37,7 +37,9 @@ interface ApiErrorInit extends KubeErrorOptions {
  *
  * @example
  * ```ts
- * catch (error) {
+ * try {
+ *   await client.get(Pod, "web");
+ * } catch (error) {
  *   if (error instanceof ApiError) console.error(error.status, error.reason, error.request.path);
  * }
  * ```
@@ -109,7 +111,7 @@ export class ConnectionError extends KubeError {
   readonly request: RequestIdentity;
   /** Whether any byte of the request may have reached the server. */
   readonly sent: boolean;
-  /** Whether it will fail the same way again, until somebody changes something. */
+  /** Whether it will fail the same way again, until the request or the cluster changes. */
   readonly lasting: boolean;
   /** Whether the server was there, and its certificate not trusted. */
   readonly untrusted: boolean;
@@ -188,7 +190,7 @@ export class TimeoutError extends KubeError {
  *
  * @example
  * ```ts
- * apiErrorFrom(404, { reason: "NotFound", message: 'pods "web" not found' }, request); // NotFoundError
+ * apiErrorFrom(404, { reason: "NotFound", message: 'pods "web" not found' }, { method: "GET", path: "/api/v1/pods/web" });
  * ```
  */
 export function apiErrorFrom(

@@ -1,7 +1,7 @@
 import type { Clock } from "../meta/index.ts";
 import { AdaptiveLimit } from "./limit.ts";
 
-/** How long somebody waits for a turn, and what ends the waiting. */
+/** How long a request waits for a turn, and what ends the waiting. */
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
   readonly ms: number;
@@ -24,7 +24,7 @@ interface Waiting {
   gone: boolean;
 }
 
-/** The one timer of the queue, for whoever has to go first: a timer for each would cost more than all the rest. */
+/** The one timer of the queue, for the request that has to go first: a timer for each would cost more than all the rest. */
 interface Alarm {
   readonly at: number;
   cancel(): void;
@@ -57,13 +57,13 @@ export class RequestGate {
     return { limit: this.#limit.current, inFlight: this.#inFlight, waiting };
   }
 
-  /** Waits for a turn; without a promise when there is a free place and nobody waits. */
+  /** Waits for a turn; without a promise when there is a free place and no request waits. */
   enter(kind: string, patience: Patience): Turn | Promise<Turn> {
     if (this.#head === this.#queue.length && this.#inFlight < this.#limit.current) return this.#turn(kind);
     return this.#wait(kind, patience);
   }
 
-  /** Whoever waits is turned away. */
+  /** All requests that wait are turned away. */
   close(reason: Error): void {
     this.#closed = { reason };
     for (const waiting of this.#queue.splice(0).slice(this.#head)) if (!waiting.gone) waiting.reject(reason);
@@ -135,7 +135,7 @@ export class RequestGate {
     this.#alarm = { at, cancel };
   }
 
-  /** Real timers may ring a little early: whoever was meant has to go all the same. */
+  /** Real timers may ring a little early: the request that was meant has to go all the same. */
   #expire(alarmAt: number): void {
     const now = Math.max(alarmAt, this.#clock.monotonic());
     let next: number | undefined;

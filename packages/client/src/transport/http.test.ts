@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Access, Credentials, Identity } from "../config/index.ts";
 import { answer, type Handler, TestServer } from "../fixtures/index.ts";
-import { type Clock, systemClock } from "../meta/index.ts";
+import { type Clock, systemClock, VirtualClock } from "../meta/index.ts";
 import {
   AlreadyExistsError,
   ConnectionError,
@@ -245,16 +245,20 @@ describe("HttpTransport", () => {
 
   it("says in which phase the time was over", async () => {
     const server = await serve(({ url }, response) => {
-      if (url === "/body") {
-        response.writeHead(200);
-        response.write("{");
-      }
+      if (url !== "/body") return;
+      response.writeHead(200, { warning: '299 - "the headers are there"' });
+      response.write("{");
     });
-    const transport = connect(server.url);
-    for (const phase of ["headers", "body"]) {
-      const error = await transport
-        .request({ method: "GET", path: `/${phase}`, timeout: 50 })
-        .catch((reason) => reason);
+    const clock = new VirtualClock();
+    const warnings: string[] = [];
+    const transport = connect(server.url, { clock, onWarning: (text) => warnings.push(text) });
+    // What has come as far as its phase: the server has the request, or the client has the headers.
+    const reached = { headers: () => server.seen.length, body: () => warnings.length };
+    for (const phase of ["headers", "body"] as const) {
+      const request = transport.request({ method: "GET", path: `/${phase}`, timeout: 50 }).catch((reason) => reason);
+      await expect.poll(reached[phase], { timeout: 60_000 }).toBe(1);
+      await clock.advance(50);
+      const error = await request;
       expect(error).toBeInstanceOf(TimeoutError);
       expect(error).toMatchObject({ phase, code: "LOTSE_TIMEOUT", request: { path: `/${phase}` } });
     }

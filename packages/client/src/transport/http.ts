@@ -40,6 +40,7 @@ import { readRetryAfter, retryDelay } from "./retry.ts";
 import { linkSignals } from "./signals.ts";
 import { readWarnings } from "./warnings.ts";
 
+/** What an {@link HttpTransport} needs besides the server and the credentials. */
 export interface HttpTransportOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -53,6 +54,10 @@ export interface HttpTransportOptions {
 
 const VERSION = "0.1.0";
 
+/**
+ * Carries requests over HTTP/1.1: credentials, retries, time limits, the limit of requests in flight, and typed
+ * errors.
+ */
 export class HttpTransport implements Transport {
   readonly #access: Access;
   readonly #o: HttpTransportOptions;
@@ -233,7 +238,7 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /** Who impersonates somebody by a request means that one, and nothing of the one that the kubeconfig impersonates. */
+  /** A request that impersonates a user means that one, and nothing of the one that the kubeconfig impersonates. */
   #headers(identity: Identity, own: RequestHeaders | undefined): http.OutgoingHttpHeaders {
     const common = own?.[IMPERSONATED_USER] === undefined ? this.#access.headers : this.#ownHeaders;
     return {

@@ -20,7 +20,7 @@ export interface KnownUser {
 export interface IdentifyContext {
   readonly send: (request: RawRequest) => Promise<RawResponse>;
   readonly credentials?: Pick<Credentials, "current"> | undefined;
-  /** The headers that go with each request, where they impersonate somebody. */
+  /** The headers that go with each request, where they impersonate a user. */
   readonly headers?: RequestHeaders | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How many requests may be in flight at a time? As many as the server bears, which nobody knows beforehand and which
- * changes: so it is tried out, as TCP does. One more for each round trip that used the limit up and went well; half of it
- * when the server says that it is overloaded; a tenth less when its answers have become much slower than those to the same
+ * How many requests may be in flight at a time? As many as the server bears, which the client does not know beforehand
+ * and which changes: so it is tried out, as TCP does. One more for each round trip that used the limit up and went well;
+ * half of it when the server says that it is overloaded; a tenth less when its answers have become much slower than those to the same
  * kind of request used to be.
  *
  * Pure: it learns from samples, and knows no clock and no network. What must stay true:

@@ -7,7 +7,7 @@ const UNLIMITED = { longest: Number.POSITIVE_INFINITY, tooLong: () => new Error(
 /**
  * Cuts bytes into lines. Works on the Buffers as they come, because turning each chunk into a string first costs a third
  * of a watch's throughput, and a character may be split between two chunks. The lines are bytes as well, for a reader who
- * does not want all of them; they share their memory with the chunks, so whoever keeps one keeps a copy.
+ * does not want all of them; they share their memory with the chunks, so a consumer that keeps one keeps a copy.
  *
  * A line that never ends would fill the memory: `push` throws what `tooLong` makes as soon as one is longer than
  * `longest`.

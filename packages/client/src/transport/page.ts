@@ -4,6 +4,7 @@
 export const NO_API_SERVER =
   "is this the address of a Kubernetes API server? A proxy, a load balancer or a login page may have answered";
 
+/** Whether a text begins as web pages do. */
 export function isPage(text: string): boolean {
   return /^\s*(?:<!doctype html|<html|<head|<body|<h1|<title)/i.test(text);
 }

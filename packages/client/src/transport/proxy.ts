@@ -23,7 +23,7 @@ export function agentThrough(proxyUrl: string, secure: boolean, ca?: string | Bu
           const options = { ...(target as tls.ConnectionOptions), socket, servername: name };
           onConnected(null, secure ? tls.connect(options) : socket);
         },
-        // Beside an error nobody looks at the stream.
+        // Beside an error the stream is not looked at.
         (error) => onConnected(error, undefined as never),
       );
       return undefined;

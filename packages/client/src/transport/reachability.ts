@@ -1,9 +1,10 @@
 /**
- * Does the server answer? Each request of a client tells a little of it; here it comes together, so that whoever waits
- * after a failure need not wait to the end once somebody else has been answered.
+ * Does the server answer? Each request of a client tells a little of it; here it comes together, so that a stream that
+ * waits after a failure need not wait to the end once another request has been answered.
  *
  * What must stay true:
- * - Whoever waits is woken by the first answer after it began to wait, or by its own timer, never by anybody's failure.
+ * - A stream that waits is woken by the first answer after it began to wait, or by its own timer, never by
+ *   the failure of another.
  * - One of those who wait is the scout: it looks more often than the others, so that a server that is back is noticed
  *   within seconds, however many wait, and with one request at a time.
  */
@@ -11,7 +12,7 @@ import type { Clock } from "../meta/index.ts";
 import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
 import type { RawRequest, Transport } from "./request.ts";
 
-/** Somebody who waits for the server. */
+/** A stream that waits for the server. */
 export interface ServerWait {
   /** Whether it shall look again soon, for all the others. */
   readonly scout: boolean;
@@ -84,7 +85,7 @@ export class ServerReachability implements Reachability {
   #leave(waiting: Waiting, why: "tries" | "gone"): void {
     if (!this.#waiting.delete(waiting) || this.#scout !== waiting) return;
     this.#scout = undefined;
-    // Whoever is woken tries, and is the scout should that fail.
+    // The stream that is woken tries, and is the scout should that fail.
     if (why === "gone") for (const { wake } of [...this.#waiting].slice(0, 1)) wake();
   }
 }

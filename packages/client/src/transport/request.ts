@@ -73,7 +73,7 @@ export interface WebSocketRequest extends RequestOptions {
 export interface WebSocketConnection {
   /** The subprotocol that the server picked. */
   readonly protocol: string;
-  /** Resolves when the message has left, so that whoever awaits it never fills the memory. */
+  /** Resolves when the message has left, so that a sender that awaits it never fills the memory. */
   send(data: Uint8Array | string): Promise<void>;
   /**
    * What the server sends, for one reader. Reading slowly slows the server down. Ends when the connection has ended,

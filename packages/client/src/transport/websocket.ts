@@ -43,7 +43,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 
 const LONGEST_REFUSAL = 1024 * 1024;
 
-/** Opens a WebSocket, with fresh credentials after a 401 and again after a failure that reached nobody. */
+/** Opens a WebSocket, with fresh credentials after a 401 and again after a failure that did not reach the server. */
 export async function openWebSocket(request: WebSocketRequest, access: WebSocketAccess): Promise<WebSocketConnection> {
   const { clock, credentials, random } = access;
   const limitMs = request.timeout === undefined ? access.timeoutMs : durationMs(request.timeout);
@@ -97,7 +97,7 @@ async function open(
         };
         if (outgoing.reusedSocket || !wire.connecting) connected();
         else wire.once("encrypted" in wire ? "secureConnect" : "connect", connected);
-        // Notices a peer that vanished without a word, long before anybody writes to it.
+        // Notices a peer that vanished without a word, long before the next write to it.
         wire.setKeepAlive?.(true, PING_MS);
       });
       outgoing.end();
@@ -120,7 +120,7 @@ async function open(
     const cancelTimer = access.clock.after(limitMs, () => fail(timedOut(about, access.server, phase)));
     socket.once("open", () => settle());
     socket.once("error", (error: NodeJS.ErrnoException) => {
-      // A kept-alive connection that the server was just closing: nobody read what was sent on it.
+      // A kept-alive connection that the server was just closing: the server did not read what was sent on it.
       const connected = phase === "headers" && !sending?.reusedSocket;
       settle(protocolError(error, request, about) ?? connectionErrorFrom(error, access.server, about, connected));
     });
@@ -206,7 +206,7 @@ class SocketConnection implements WebSocketConnection {
   #unread: Buffer[] = [];
   #unreadBytes = 0;
   #ended = false;
-  /** Nobody wants what still arrives. */
+  /** The reader does not want what still arrives. */
   #closing = false;
   #wake: () => void = () => undefined;
   #cancelPing: () => void = () => undefined;

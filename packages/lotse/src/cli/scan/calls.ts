@@ -112,6 +112,8 @@ const OBJECT: Readonly<Record<string, CallRule>> = {
 const OF_CLASSES: Readonly<Record<string, Readonly<Record<string, CallRule>>>> = {
   Client: CLIENT,
   ClientReads: CLIENT,
+  // What `object.connected()` gives: the same verbs.
+  ObjectClient: CLIENT,
   KubeObject: OBJECT,
   KindStatics: OBJECT,
   ScalableObject: { scale: about(SCALE, [1], waits) },
@@ -215,7 +217,9 @@ const OF_CLASSES: Readonly<Record<string, Readonly<Record<string, CallRule>>>> =
 const QUIET: Readonly<Record<string, readonly string[]>> = {
   Client: ["connect", "default", "setDefault", "with", "inNamespace", "close"],
   ClientReads: ["discover", "resolve", "describe", "classFor", "object", "path", "whoami", "version", "reauthenticate"],
-  KubeObject: ["ref", "withClient", "is", "at", "toJSON", "toManifest", "toString", "toYAML", "connected"],
+  ObjectClient: ["describe"],
+  ObjectBase: ["is", "at", "toJSON", "toManifest", "toString", "toYAML"],
+  KubeObject: ["ref", "withClient", "connected"],
   KindStatics: ["ref"],
   Pod: ["access"],
   ConfigMap: ["fromFiles"],

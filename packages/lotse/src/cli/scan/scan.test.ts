@@ -84,6 +84,11 @@ operator.on.create(Shop, async function own_object({ object: shop, client }) {
   const again = await client.get(Shop, shop.name);
   await again.patchStatus({});
 });
+operator.on.create(Shop, async function by_the_objects_client({ object: shop }) {
+  const client = await shop.connected();
+  await client.list(Secret).toArray();
+  await client.delete(shop, { wait: true });
+});
 operator.on.create(Shop, async function others({ client }) {
   const backup = await client.get(Backup, "a");
   await backup.delete();
@@ -259,6 +264,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "shops.shop.example.com: delete",
   ],
   own_object: ["shops.shop.example.com/status: patch", "shops.shop.example.com: get patch"],
+  by_the_objects_client: ["secrets: list", "shops.shop.example.com: delete list watch"],
   others: ["backups.shop.example.com: delete get list", "widgets.widgets.example.com: list patch"],
   by_class_alone: ["configmaps: update", "pods: create list", "secrets: get"],
   by_name: ["configmaps: list", "deployments.apps: get", "pods: get"],

@@ -1,0 +1,115 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { describeKind, type KubeBody } from "../kinds/index.ts";
+import { VirtualClock } from "../meta/index.ts";
+import { Reflector } from "./reflector.ts";
+import { type Answer, ScriptedServer } from "./scripted-server.ts";
+
+const kind = describeKind({ group: "", version: "v1", kind: "Pod" });
+
+const pod = (name: string, resourceVersion: string, uid = `uid-${name}`): KubeBody => ({
+  metadata: { name, namespace: "default", uid, resourceVersion },
+});
+
+const list = (resourceVersion: string, ...items: KubeBody[]): Answer => ({
+  json: { metadata: { resourceVersion }, items },
+});
+const quiet: Answer = { watch: () => undefined };
+
+const told = (body: KubeBody | undefined) => body && `${body.metadata?.name}@${body.metadata?.resourceVersion}`;
+
+async function start(...script: Answer[]) {
+  const clock = new VirtualClock();
+  const server = new ScriptedServer(...script);
+  const stop = new AbortController();
+  const heard: string[] = [];
+  const reflector = new Reflector<KubeBody>(
+    server,
+    { clock, random: () => 0 },
+    {
+      changed: (body, { type, initial, before }) =>
+        heard.push(`${initial ? "initial " : ""}${type} ${told(body)}${before ? ` after ${told(before)}` : ""}`),
+      echoed: (body) => heard.push(`echo ${told(body)}`),
+      gone: (body, before) => heard.push(`gone ${told(body)}${before ? "" : ", as known"}`),
+      onSynced: () => heard.push("synced"),
+    },
+  );
+  const run = reflector.run(stop.signal, kind);
+  onTestFinished(async () => {
+    stop.abort();
+    await run;
+  });
+  await clock.advance(0);
+  const send = async (type: string, body: KubeBody) => {
+    server.connection.send(type, body);
+    await clock.advance(0);
+  };
+  return { clock, server, reflector, heard, send };
+}
+
+describe("a reflector", () => {
+  it("tells what was there, when the list is complete, and then each change with what was known before", async () => {
+    const { heard, send, reflector } = await start(list("5", pod("a", "3")), quiet);
+    expect(heard).toEqual(["initial ADDED a@3", "synced"]);
+    await send("ADDED", pod("b", "6"));
+    await send("MODIFIED", pod("a", "7"));
+    await send("MODIFIED", pod("a", "7"));
+    await send("DELETED", pod("b", "8"));
+    expect(heard.slice(2)).toEqual(["ADDED b@6", "MODIFIED a@7 after a@3", "gone b@8"]);
+    expect(reflector.size).toBe(1);
+    expect([...reflector.values()].map(told)).toEqual(["a@7"]);
+  });
+
+  it("misses no deletion: what a new list lacks is gone, and what it has newly is not initial", async () => {
+    const expired: Answer = { status: 410 };
+    const { heard } = await start(list("5", pod("a", "3"), pod("b", "4")), expired, list("9", pod("b", "8")), quiet);
+    expect(heard.slice(3)).toEqual(["gone a@3", "ADDED b@8 after b@4"]);
+  });
+
+  it("tells of an object that was deleted and created again that the first is gone", async () => {
+    const { heard, send } = await start(list("5", pod("a", "3", "first")), quiet);
+    await send("MODIFIED", pod("a", "9", "second"));
+    expect(heard.slice(2)).toEqual(["gone a@3", "MODIFIED a@9"]);
+  });
+
+  it("shows an own write at once, and knows it again when the stream shows it", async () => {
+    const { heard, send, reflector } = await start(list("5", pod("a", "3")), quiet);
+    expect(reflector.wrote(pod("a", "6"))).toBe(true);
+    expect(told(reflector.get("default/a"))).toBe("a@6");
+    await send("MODIFIED", pod("a", "6"));
+    await send("MODIFIED", pod("a", "7"));
+    expect(heard.slice(2)).toEqual(["echo a@6", "MODIFIED a@7 after a@6"]);
+  });
+
+  it("tells the end of an own object that came and went before the stream showed it", async () => {
+    const { heard, send, reflector } = await start(list("5"), quiet);
+    expect(reflector.wrote(pod("a", "6"))).toBe(true);
+    await send("BOOKMARK", { metadata: { resourceVersion: "9" } });
+    expect(heard.slice(1)).toEqual(["gone a@6"]);
+    expect(reflector.get("default/a")).toBeUndefined();
+  });
+
+  it("marks the end of an object that this client has deleted itself as known", async () => {
+    const { heard, send, reflector } = await start(list("5", pod("a", "3")), quiet);
+    expect(told(reflector.deleted("default/a", "uid-a"))).toBe("a@3");
+    expect(reflector.deleted("default/a", "uid-a")).toBeUndefined();
+    await send("DELETED", pod("a", "7"));
+    expect(heard.slice(2)).toEqual(["gone a@7, as known"]);
+  });
+
+  it("keeps no managed fields of own writes, as it keeps none of the stream", async () => {
+    const { reflector } = await start(list("5"), quiet);
+    const { metadata } = pod("a", "6");
+    reflector.wrote({ metadata: { ...metadata, managedFields: [{ manager: "me" }] } });
+    expect(reflector.get("default/a")?.metadata).toEqual(metadata);
+  });
+
+  it("knows when it last heard of the server, bookmarks included", async () => {
+    const { clock, send, reflector } = await start(list("5"), quiet);
+    const before = reflector.heardAt as number;
+    await clock.advance(30_000);
+    expect(reflector.heardAt).toBe(before);
+    await send("BOOKMARK", { metadata: { resourceVersion: "9" } });
+    expect(reflector.heardAt).toBe(before + 30_000);
+    expect(reflector.stream).toMatchObject({ phase: "watching" });
+  });
+});
