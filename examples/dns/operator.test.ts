@@ -21,7 +21,7 @@ describe("whatever goes wrong at the provider", () => {
     await provider.stop();
   });
 
-  it("the role that it is deployed with suffices for a whole life", { timeout: 120_000 }, async () => {
+  it("the role that it is deployed with suffices for a whole life", { timeout: 300_000 }, async () => {
     await using harness = await startHarness(operator, { rbac: true, clock: new VirtualClock() });
     const www = new DnsRecord({ metadata: { name: "www" }, spec: { name: "www.example.com", values: ["192.0.2.1"] } });
     await harness.client.create(www);
@@ -45,7 +45,7 @@ describe("whatever goes wrong at the provider", () => {
 
   it.each([1, 2, 3, 4])(
     "exactly the wanted records are there in the end (seed %i)",
-    { timeout: 120_000 },
+    { timeout: 170_000 },
     async (seed) => {
       const random = randomNumbers(seed);
       const one = <T>(...of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;

@@ -42,7 +42,7 @@ operator.on.probe({ id: "disk", errors: "permanent" }, async ({ client }) => {
   project.write("probed.ts", operator("probed", probes));
   cluster = await Cluster.start({ kubelet: false });
   await cluster.writeKubeconfig(path.join(project.folder, "kubeconfig"));
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await project.remove();

@@ -329,7 +329,7 @@ describe("selectors that make no sense", () => {
     await call(cluster, "POST", deployments, { body: { metadata: { name: "works" }, spec } });
     await expect
       .poll(async () => (await call(cluster, "GET", `${deployments}/works`)).body.status?.readyReplicas, {
-        timeout: 60_000,
+        timeout: 170_000,
       })
       .toBe(1);
   }, 300_000);

@@ -39,7 +39,7 @@ describe("pods that are processes", () => {
 
   const container = async (name: string) => (await read(name)).status.containerStatuses?.[0];
 
-  const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 170_000, interval: 20 });
 
   const phase = (name: string, wanted: string) =>
     until(async () => expect((await read(name)).status.phase).toBe(wanted));

@@ -12,7 +12,7 @@ import { bundledLoader, testIo } from "./test-io.ts";
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
 /** Each call asks the compiler, and several of them take long on a machine that has other things to do. */
-const PATIENT = { timeout: 120_000 };
+const PATIENT = { timeout: 300_000 };
 
 let cwd: string;
 const code = { loader: bundledLoader() };

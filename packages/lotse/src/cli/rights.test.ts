@@ -45,7 +45,7 @@ describe("the rights of an operator that is at hand", () => {
   it.each([
     ["in all namespaces", undefined, []],
     ["in one namespace", ["team-a"], ["--serve", "team-a"]],
-  ])("are those that lotse generate deploy gives it, %s", { timeout: 60_000 }, async (_where, namespaces, flags) => {
+  ])("are those that lotse generate deploy gives it, %s", { timeout: 300_000 }, async (_where, namespaces, flags) => {
     const io = testIo({ cwd, env: { HOME: cwd }, code });
     expect(await main(["generate", "deploy", "more.ts", ...flags], io)).toBe(0);
     const noRights = ["Deployment", "NetworkPolicy"];

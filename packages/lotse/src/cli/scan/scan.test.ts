@@ -370,7 +370,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
         compiler[Symbol.dispose]();
       }
     });
-  }, 180_000);
+  }, 300_000);
 
   it.each(Object.entries(EXPECTED))("finds what %s asks for", (id, expected) => {
     const handler = handlers.find((one) => one.id === id);
