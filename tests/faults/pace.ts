@@ -4,13 +4,19 @@
  * requests, streams and stops are given up as they should be.
  */
 const FASTEST = 50;
-const SLOWEST = 4;
+const SLOWEST = 3;
 /** As long as others leave it at least half of a core, this machine is no busy one. */
 const CALM = 2;
 const TRIED_MS = 60;
 
 /** See the module comment. */
-export const SPEED = Math.max(SLOWEST, Math.min(FASTEST, (FASTEST * CALM) / waitPerWork()));
+export const SPEED = speedAt(waitPerWork());
+
+/** The busier the machine, the longer are also the moments in which a process gets nothing: hence more than in proportion. */
+function speedAt(wait: number): number {
+  const busy = Math.max(1, wait / CALM);
+  return Math.max(SLOWEST, FASTEST / busy ** 1.5);
+}
 
 /** How long this process takes for a millisecond of work. */
 function waitPerWork(): number {

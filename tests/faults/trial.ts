@@ -20,10 +20,10 @@ import { FaultProxy } from "./proxy.ts";
 
 /** Nobody has said a word for this long: two and a half seconds of the fast clock. */
 const QUIET_MS = 2_500 / SPEED;
-const PATIENCE_MS = 200_000;
+const PATIENCE_MS = 400_000;
 
 /** How tests run that start processes: side by side, on machines that may be busy. */
-export const CONCURRENT = { concurrent: true, timeout: 480_000 } as const;
+export const CONCURRENT = { concurrent: true, timeout: 900_000 } as const;
 
 const OPERATORS = ["scenario-operator", "misbehaving-operator"] as const;
 type OperatorName = (typeof OPERATORS)[number];
