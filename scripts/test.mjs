@@ -13,7 +13,12 @@ import { root } from "./workspace.mjs";
 const suites = {
   unit: { config: "vitest.config.ts" },
   kubectl: { config: "vitest.kubectl.config.ts", prepare: "tests/kubectl/kubectl.ts", built: true },
-  real: { config: "vitest.real.config.ts", prepare: "tests/real/build.ts", built: true, beside: "vitest.full.config.ts" },
+  real: {
+    config: "vitest.real.config.ts",
+    prepare: "tests/real/build.ts",
+    built: true,
+    beside: "vitest.full.config.ts",
+  },
 };
 const vitest = path.join(root, "node_modules", "vitest", "vitest.mjs");
 
