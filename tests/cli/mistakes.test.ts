@@ -7,8 +7,7 @@ import { createServer, type Server } from "node:net";
 import path from "node:path";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { main } from "../../packages/lotse/src/cli/main.ts";
-import { testIo } from "../../packages/lotse/src/cli/test-io.ts";
+import { runCommand } from "../../packages/lotse/src/cli/test-io.ts";
 import { Project, type Told } from "./project.ts";
 
 const OPERATOR = `
@@ -42,9 +41,9 @@ afterAll(() => project.remove());
 
 /** What the command says when it fails, and how it exits. */
 async function lotse(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
-  const io = testIo({ cwd: project.folder, env: { HOME: project.folder, TMPDIR: project.folder, ...env } });
-  const code = await main([...argv], io);
-  return failure({ code, out: project.masked(io.out()), err: project.masked(io.err()) });
+  const { folder: cwd } = project;
+  const { code, out, err } = await runCommand(argv, { cwd, env: { HOME: cwd, TMPDIR: cwd, ...env } });
+  return failure({ code, out: project.masked(out), err: project.masked(err) });
 }
 
 /** The same in a process of its own. */

@@ -17,6 +17,7 @@ import {
   TooLargeError,
   type Transport,
 } from "./index.ts";
+import { failure } from "./test-failure.ts";
 
 const LIST = "/api/v1/namespaces/default/configmaps";
 
@@ -31,12 +32,6 @@ async function connect(o: Parameters<typeof Client.connect>[0]): Promise<Client>
   onTestFinished(() => client.close());
   return client;
 }
-
-const failure = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => new Error("it did not fail"),
-    (error) => error,
-  );
 
 describe("an answer that is too large", () => {
   it("is told of with the limit and how to raise it, and is not read any further", async () => {

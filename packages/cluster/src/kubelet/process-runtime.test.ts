@@ -1,20 +1,11 @@
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Cluster } from "../cluster.ts";
+import { freePort } from "../test-port.ts";
 import { call } from "../test-requests.ts";
 
 const CORE = "/api/v1/namespaces/default";
 const sh = (script: string) => ["sh", "-c", script];
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe("pods that are processes", () => {
   let cluster: Cluster;

@@ -5,6 +5,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
 import type { CodeAccess, Io, StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
+import { main } from "./main.ts";
 import type { Exports, ModuleLoader } from "./module-loader.ts";
 import { type ScanResult, scanOperator } from "./scan/index.ts";
 
@@ -75,6 +76,16 @@ export function testIo(
     exits,
     listening,
   };
+}
+
+/** Runs a command in this process to its end: its exit code, and what it wrote. */
+export async function runCommand(
+  argv: readonly string[],
+  options: Parameters<typeof testIo>[0],
+): Promise<{ code: number; out: string; err: string }> {
+  const io = testIo(options);
+  const code = await main(argv, io);
+  return { code, out: io.out(), err: io.err() };
 }
 
 /**
