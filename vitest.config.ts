@@ -17,8 +17,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     setupFiles: ["./tests/property-seed.ts"],
     // Patience only: no test is decided by how fast the machine is.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Files of one worker share the product's modules, which are to keep no state: loading them anew for each of some
     // hundred files was a good part of the whole.
     isolate: false,

@@ -197,8 +197,9 @@ function checkDeclared(context, pkg, file, found, name, complain) {
 function checkOutsider(context, file, found, complain) {
   if (found.specifier.startsWith(".")) {
     const target = path.resolve(path.dirname(file), found.specifier);
-    // A contract is a suite that runs on whatever it is given, hence it is for others to run.
-    if (isInside(path.join(context.base, "packages"), target) && !target.endsWith(".contract.ts")) {
+    // A contract is a suite that runs on whatever it is given, hence it is for others to run; helpers of tests exist once.
+    const isForTests = /(\.contract|\/test-[^/]+)\.ts$/.test(target);
+    if (isInside(path.join(context.base, "packages"), target) && !isForTests) {
       complain(`"${found.specifier}" reaches into a package`, "import the package by its name, as a user would");
     }
     return;

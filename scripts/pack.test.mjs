@@ -6,21 +6,25 @@ import { links } from "./docs/markdown.mjs";
 import { capture, npm } from "./process.mjs";
 import { readPackages, root } from "./workspace.mjs";
 
-/** The files of the tarball. What a script would have to build first is not looked at: scripts/stranger.mjs does. */
-async function packed({ dir }) {
-  const [command, args, options] = npm(["pack", "--dry-run", "--json", "--ignore-scripts"]);
-  const { stdout, stderr, exitCode } = await capture(command, args, { cwd: dir, ...options });
+const packages = readPackages();
+let tarballs;
+
+/** What a script would have to build first is not looked at: scripts/stranger.mjs does. */
+beforeAll(async () => {
+  const folders = packages.map(({ folder }) => `./packages/${folder}`);
+  const [command, args, options] = npm(["pack", "--dry-run", "--json", "--ignore-scripts", ...folders]);
+  const { stdout, stderr, exitCode } = await capture(command, args, { cwd: root, ...options });
   expect(exitCode, stderr).toBe(0);
   // Before npm 11 a list, later an object by package name.
-  const [{ files }] = Object.values(JSON.parse(stdout));
-  return files.map((file) => file.path);
-}
+  tarballs = Object.values(JSON.parse(stdout));
+});
 
-describe.each(readPackages().map((pkg) => [pkg.name, pkg]))("the package %s", (_name, pkg) => {
+describe.each(packages.map((pkg) => [pkg.name, pkg]))("the package %s", (name, pkg) => {
   let files;
 
-  beforeAll(async () => {
-    files = await packed(pkg);
+  beforeAll(() => {
+    const tarball = tarballs.find((one) => one.name === name);
+    files = tarball.files.map((file) => file.path);
   });
 
   it("has a README and the licence of the repository", () => {

@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 import { flaky } from "./provider.ts";
 
 describe("the provider", () => {
-  it("runs by itself, and is as flaky as it is told", { timeout: 60_000 }, async () => {
+  it("runs by itself, and is as flaky as it is told", { timeout: 300_000 }, async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), "lotse-provider-"));
     const outfile = path.join(folder, "provider.mjs");
     const entryPoints = [fileURLToPath(new URL("provider.ts", import.meta.url))];

@@ -11,7 +11,7 @@ import { createSample, scenario } from "./scenario.ts";
 
 scenario((clock) => startHarness(operator, clock && { clock }));
 
-describe("a load test whose pods really run", { timeout: 120_000 }, () => {
+describe("a load test whose pods really run", { timeout: 300_000 }, () => {
   let cluster: Cluster;
   let client: Client;
   let running: RunningOperator;
@@ -34,7 +34,7 @@ describe("a load test whose pods really run", { timeout: 120_000 }, () => {
     client = await cluster.connect();
     running = operator.start({ client, log: () => {} });
     await running.ready;
-  }, 60_000);
+  }, 300_000);
 
   afterEach(async () => {
     await running.stop();
@@ -56,7 +56,7 @@ describe("a load test whose pods really run", { timeout: 120_000 }, () => {
 
   const reaches = (test: InstanceType<typeof LoadTest>, state: string, tested = 1) =>
     vi.waitFor(async () => expect((await test.refresh()).status).toMatchObject({ state, tested }), {
-      timeout: 90_000,
+      timeout: 170_000,
       interval: 50,
     });
 
@@ -104,7 +104,7 @@ describe("a load test whose pods really run", { timeout: 120_000 }, () => {
     await reaches(test, "executing", 2);
     await test.delete({ wait: true });
     const left = () => client.list(Pod, { labelSelector: { app: "loadtest" } }).toArray();
-    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 170_000 });
   });
 });
 

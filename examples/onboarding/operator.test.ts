@@ -7,7 +7,7 @@ import { scenario } from "./scenario.ts";
 
 scenario((clock) => startHarness(operator, clock && { clock }));
 
-describe("the role that it is deployed with", { timeout: 120_000 }, () => {
+describe("the role that it is deployed with", { timeout: 300_000 }, () => {
   it("suffices for a whole life, together with the permission to bind", async () => {
     const objects = await loadManifests(new URL("manifests/bind.yaml", import.meta.url));
     await using harness = await startHarness(operator, { rbac: true, objects });

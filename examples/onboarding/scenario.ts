@@ -121,7 +121,7 @@ export function scenario(start: StartBench): void {
             "Warning ResourceQuota team: spec.hard.pods was 500, not 20, by mallory",
           ]);
         },
-        { timeout: 30_000 },
+        { timeout: 170_000 },
       );
     });
 
@@ -175,8 +175,8 @@ export function scenario(start: StartBench): void {
       const namespace = await bench.client.get(Namespace, "audit");
       await namespace.delete();
       const another = async () => expect((await bench.client.get(Namespace, "audit")).uid).not.toBe(namespace.uid);
-      await vi.waitFor(another, { timeout: 90_000, interval: 100 });
-      await vi.waitFor(async () => expect(await objectsIn(bench, "audit")).toEqual(ALL), { timeout: 90_000 });
+      await vi.waitFor(another, { timeout: 170_000, interval: 100 });
+      await vi.waitFor(async () => expect(await objectsIn(bench, "audit")).toEqual(ALL), { timeout: 170_000 });
       await team.wait("condition=Ready", { timeout: PATIENCE });
       expect(await driftOf(team)).toContain("Namespace audit | it was deleted");
     });
@@ -233,7 +233,7 @@ export function scenario(start: StartBench): void {
       const team = await onboard(bench, "mobile");
       const theirs = await client.create(ConfigMap.gen({ name: "theirs", namespace: "mobile" }));
       await team.delete({ wait: true });
-      await vi.waitFor(async () => expect(await objectsIn(bench, "mobile")).toEqual([]), { timeout: 90_000 });
+      await vi.waitFor(async () => expect(await objectsIn(bench, "mobile")).toEqual([]), { timeout: 170_000 });
       const namespace = await client.get(Namespace, "mobile");
       expect(namespace.metadata.deletionTimestamp).toBeUndefined();
       expect(namespace.labels).not.toHaveProperty(TEAM);

@@ -34,7 +34,7 @@ const LABELS = {
   "os-release/version-id": "12",
 };
 
-describe("a pod whose container runs", { timeout: 60_000 }, () => {
+describe("a pod whose container runs", { timeout: 300_000 }, () => {
   let cluster: Cluster;
   let client: Client;
   let running: RunningOperator | undefined;
@@ -63,7 +63,7 @@ describe("a pod whose container runs", { timeout: 60_000 }, () => {
         await clock.advance(10_000);
         expect((await pod.refresh()).labels).toHaveProperty(["os-release/id"]);
       },
-      { timeout: 45_000, interval: 20 },
+      { timeout: 170_000, interval: 20 },
     );
     return pod.labels;
   }
@@ -116,7 +116,7 @@ describe("a pod whose container runs", { timeout: 60_000 }, () => {
       const session = promisify(execFile)(process.execPath, [file], {
         env: { ...process.env, KUBECONFIG: kubeconfig },
       });
-      const pod = await vi.waitFor(() => client.get(Pod, "test-pod"), { timeout: 30_000, interval: 20 });
+      const pod = await vi.waitFor(() => client.get(Pod, "test-pod"), { timeout: 170_000, interval: 20 });
       const [{ stdout }] = await Promise.all([session, labelled(pod)]);
       expect(readme).toContain(`\`\`\`text\n${stdout}\`\`\``);
       expect(stdout.split("\n").slice(1, -2)).toEqual(

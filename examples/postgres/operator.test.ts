@@ -34,7 +34,7 @@ async function play(test: (harness: Harness, shop: InstanceType<typeof Postgres>
 const jobs = async ({ client }: Harness) => (await client.list(Job).toArray()).map(({ name }) => name);
 const image = async ({ client }: Harness) => versionOf(await client.get(StatefulSet, "shop"));
 
-describe("a database whose pods run", { timeout: 120_000 }, () => {
+describe("a database whose pods run", { timeout: 300_000 }, () => {
   it("is ready when its pod is, and has all that it needs", () =>
     play(async ({ client }, shop) => {
       expect((await shop.refresh()).status?.version).toBe("16.4");

@@ -46,7 +46,7 @@ const controllersPlayed: Play = {
 
 /** Declares the tests. */
 export function scenario(start: StartBench, play: Play = controllersPlayed): void {
-  describe("a database", { timeout: 120_000 }, () => {
+  describe("a database", { timeout: 300_000 }, () => {
     /** The sample, at work. */
     async function running(bench: Bench): Promise<Shop> {
       const shop = await createSample(bench.client);

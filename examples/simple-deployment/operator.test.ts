@@ -8,7 +8,7 @@ import { createSample, scenario } from "./scenario.ts";
 scenario((clock) => startHarness(operator, clock && { clock }));
 
 describe("a simple deployment whose pod really runs", () => {
-  it("has it say how useful it is", { timeout: 60_000 }, async () => {
+  it("has it say how useful it is", { timeout: 300_000 }, async () => {
     await using cluster = await Cluster.start({ kubelet: "process" });
     await using client = await cluster.connect();
     await using running = operator.start({ client, log: () => {} });

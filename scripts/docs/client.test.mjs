@@ -1,16 +1,10 @@
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { root } from "../workspace.mjs";
-import { testsIn } from "./checklist.mjs";
 import { DEFECTS, FEATURES, problemsOf, provingFiles } from "./client.mjs";
 
 const PAGE = "docs/client.md";
-/** A contract is a suite that this file runs, on the embedded cluster and on a real one. */
-const RUNS_CONTRACTS = "tests/scenarios/client-contract.test.ts";
-
 const text = (file) => readFileSync(path.join(root, file), "utf8");
 
 function read(file) {
@@ -27,32 +21,7 @@ describe(PAGE, () => {
     expect([FEATURES.ids.length, FEATURES.ids.at(-1)]).toEqual([67, "67"]);
     expect([DEFECTS.ids.length, DEFECTS.ids.at(-1)]).toEqual([20, "W20"]);
   });
-
-  it("names contracts whose every test runs on the embedded cluster, and on a real one where it needs no pods", async () => {
-    const contracts = provingFiles(text(PAGE)).filter((file) => file.endsWith(".contract.ts"));
-    expect(contracts.length).toBeGreaterThan(0);
-    const [embedded, real] = await Promise.all([testsOf("vitest.config.ts"), testsOf("vitest.real.config.ts")]);
-    const missing = (contract, run) =>
-      testsIn(text(contract)).titles.filter((title) => !run.some((name) => name.endsWith(` > ${title}`)));
-    for (const contract of contracts) {
-      expect(missing(contract, embedded), `${contract}: not run on the embedded cluster`).toEqual([]);
-      // There is no kubelet beside the real server.
-      if (!contract.endsWith("/pods.contract.ts"))
-        expect(missing(contract, real), `${contract}: not run on the real cluster`).toEqual([]);
-    }
-    expect(embedded.filter((name) => name.includes("on the real cluster"))).toEqual([]);
-    expect(real.filter((name) => !name.includes("on the real cluster"))).toEqual([]);
-  }, 120_000);
 });
-
-/** The tests that Vitest would run with these settings. */
-async function testsOf(config) {
-  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
-  const { LOTSE_TEST_CLUSTER: _cluster, ...env } = process.env;
-  const args = [vitest, "list", "--json", "--config", config, RUNS_CONTRACTS];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
-  return JSON.parse(stdout).map(({ name }) => name);
-}
 
 describe("the checker of the page", () => {
   const features = { ...FEATURES, ids: ["1", "2"] };

@@ -33,7 +33,7 @@ describe("a script of the client", () => {
     project = new Project();
     project.write("plain.ts", PLAIN);
     project.write("using.ts", USING);
-  }, 120_000);
+  }, 300_000);
 
   afterAll(() => project.remove());
 

@@ -9,7 +9,7 @@ const probe = (name: string) => {
   return { apiVersion: "probes.example.com/v1", kind: "Probe", metadata: { name }, spec: { pod: "lamp" } };
 };
 
-describe("an operator whose handlers create ConfigMaps and exec into pods", { timeout: 120_000 }, () => {
+describe("an operator whose handlers create ConfigMaps and exec into pods", { timeout: 300_000 }, () => {
   let project: Project;
   let cluster: Cluster;
   let admin: Client;
@@ -30,7 +30,7 @@ describe("an operator whose handlers create ConfigMaps and exec into pods", { ti
     await deploy(admin, out);
     const account = cluster.kubeconfigFor({ serviceAccount: "default/probes" });
     project.write("account.yaml", JSON.stringify(account));
-  }, 180_000);
+  }, 300_000);
 
   afterAll(async () => {
     await admin?.close();

@@ -34,7 +34,7 @@ beforeAll(() => {
   project.writeSettings();
   project.write("operator.ts", OPERATOR);
   recording = path.join(project.folder, "operator.requests.jsonl");
-}, 120_000);
+}, 300_000);
 
 afterAll(() => project.remove());
 
@@ -45,7 +45,7 @@ const parcel = (name: string, to: string) => {
   return { apiVersion: "p.example.com/v1", kind: "Parcel", metadata: { name }, spec: { to } };
 };
 
-describe("lotse dev --rbac", { timeout: 120_000 }, () => {
+describe("lotse dev --rbac", { timeout: 300_000 }, () => {
   it("runs the operator with the token of its service account, and with the role that generate makes", async () => {
     const running = dev("--rbac");
     await running.says("the operator is ready");
@@ -93,7 +93,7 @@ describe("lotse dev --rbac", { timeout: 120_000 }, () => {
   });
 });
 
-describe("lotse dev --data", { timeout: 120_000 }, () => {
+describe("lotse dev --data", { timeout: 300_000 }, () => {
   it("keeps the cluster in a folder: the next session goes on with it, and does nothing twice", async () => {
     const first = dev("--data", "kept");
     await first.says("the operator is ready");
@@ -132,7 +132,7 @@ describe("lotse dev --data", { timeout: 120_000 }, () => {
   });
 });
 
-describe("lotse cluster --rbac", { timeout: 60_000 }, () => {
+describe("lotse cluster --rbac", { timeout: 300_000 }, () => {
   it("lets roles decide: a service account may do nothing that nobody gave it", async () => {
     const running = project.begin(["cluster", "--rbac", "--kubelet", "off", "--kubeconfig", "roles.yaml"]);
     await running.says("KUBECONFIG=");

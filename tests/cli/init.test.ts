@@ -8,7 +8,7 @@ let project: Project;
 
 beforeAll(() => {
   project = new Project();
-}, 120_000);
+}, 300_000);
 
 afterAll(() => project.remove());
 

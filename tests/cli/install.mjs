@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -67,10 +68,21 @@ async function build() {
 async function install(pkg, target) {
   mkdirSync(path.join(target, "dist"), { recursive: true });
   for (const { fileName, code } of await bundleOf(pkg)) writeFileSync(path.join(target, "dist", fileName), code);
-  for (const name of ["package.json", "bin", "templates"]) {
+  for (const name of ["bin", "templates"]) {
     const from = path.join(pkg.dir, name);
     if (existsSync(from)) cpSync(from, path.join(target, name), { recursive: true });
   }
   // For the compiler, which reads declarations: bundling those takes a while.
   symlinkSync(path.join(pkg.dir, "src"), path.join(target, "src"));
+  writeFileSync(path.join(target, "package.json"), JSON.stringify(asInstalled(pkg.dir)));
+}
+
+/** Code comes from the bundles, also where Node.js was told to take the sources, as it is in tests; types from the sources. */
+function asInstalled(dir) {
+  const manifest = JSON.parse(readFileSync(path.join(dir, "package.json"), "utf8"));
+  const entries = Object.entries(manifest.exports).map(([name, entry]) => {
+    const { "@lotse/source": source, ...others } = typeof entry === "string" ? {} : entry;
+    return [name, source === undefined ? entry : { ...others, types: source }];
+  });
+  return { ...manifest, exports: Object.fromEntries(entries) };
 }

@@ -1,9 +1,9 @@
 /** What `kopf run` does, done by `lotse run`: files and packages, the environment, exit codes, and health for the kubelet. */
-import { createServer } from "node:net";
 import path from "node:path";
 import { ConfigMap } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../packages/cluster/src/test-port.ts";
 import { Project } from "./project.ts";
 
 /** An operator that greets each ConfigMap with its label, and answers probes. */
@@ -42,7 +42,7 @@ operator.on.probe({ id: "disk", errors: "permanent" }, async ({ client }) => {
   project.write("probed.ts", operator("probed", probes));
   cluster = await Cluster.start({ kubelet: false });
   await cluster.writeKubeconfig(path.join(project.folder, "kubeconfig"));
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await project.remove();
@@ -119,18 +119,3 @@ describe("lotse run", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 });
-
-/** One that nobody listens on, and that no system gives to those who ask for any. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const server = createServer();
-    const taken = await new Promise<boolean>((resolve) => {
-      server.once("error", () => resolve(true));
-      server.listen(port, "127.0.0.1", () => resolve(false));
-    });
-    if (taken) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-}

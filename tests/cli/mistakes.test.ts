@@ -1,11 +1,13 @@
 /**
- * What a newcomer does wrong, in a real process: each mistake is told in at most three lines (what happened, why, what to
- * do), without a stack, with the exit code that a script can rely on.
+ * What a newcomer does wrong: each mistake is told in at most three lines (what happened, why, what to do), without a
+ * stack, with the exit code that a script can rely on. Some are made in a real process; for the others the command runs in
+ * this one, on the same project, which takes a tenth of the time.
  */
 import { createServer, type Server } from "node:net";
 import path from "node:path";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCommand } from "../../packages/lotse/src/cli/test-io.ts";
 import { Project, type Told } from "./project.ts";
 
 const OPERATOR = `
@@ -33,13 +35,20 @@ beforeAll(() => {
   project.write("operator.ts", OPERATOR);
   // Nobody ever listens on port 1.
   project.write("nowhere.yaml", kubeconfig("https://127.0.0.1:1", { token: "x" }));
-}, 120_000);
+}, 300_000);
 
 afterAll(() => project.remove());
 
 /** What the command says when it fails, and how it exits. */
 async function lotse(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
-  return failure(await project.lotse(argv, env));
+  const { folder: cwd } = project;
+  const { code, out, err } = await runCommand(argv, { cwd, env: { HOME: cwd, TMPDIR: cwd, ...env } });
+  return failure({ code, out: project.masked(out), err: project.masked(err) });
+}
+
+/** The same in a process of its own. */
+async function lotseProcess(argv: readonly string[]): Promise<string> {
+  return failure(await project.lotse(argv));
 }
 
 function failure({ code, out, err }: Told): string {
@@ -56,7 +65,7 @@ function failure({ code, out, err }: Told): string {
 
 describe("a typo", () => {
   it("in a command", async () => {
-    expect(await lotse(["rnu", "operator.ts"])).toMatchInlineSnapshot(`
+    expect(await lotseProcess(["rnu", "operator.ts"])).toMatchInlineSnapshot(`
       "Error: unknown command 'rnu'
       Do:    did you mean run? Else see \`lotse --help\`
       exit code 2"
@@ -97,7 +106,7 @@ describe("a typo", () => {
 
   it("in a method of the operator", async () => {
     project.write("method.ts", OPERATOR.replace("on.create", "on.crate"));
-    expect(await lotse(["run", "method.ts"])).toMatchInlineSnapshot(`
+    expect(await lotseProcess(["run", "method.ts"])).toMatchInlineSnapshot(`
       "Error: method.ts throws while it is loaded
       Why:   TypeError: operator.on.crate is not a function (at method.ts:5:13)
       Do:    check the spelling there; \`lotse check method.ts\` knows every name
@@ -163,7 +172,7 @@ describe("a typo", () => {
     `);
   });
 
-  it("in a field, found by check, where it stands", { timeout: 120_000 }, async () => {
+  it("in a field, found by check, where it stands", { timeout: 300_000 }, async () => {
     project.writeSettings();
     project.write("field.ts", OPERATOR.replace("publish() {}", "publish({ nmae }) {}"));
     const { code, out, err } = await project.lotse(["check", "field.ts", "--no-cluster"]);

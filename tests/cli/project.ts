@@ -25,7 +25,7 @@ export interface Told {
   readonly err: string;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 170_000;
 
 /** See the module comment. */
 export class Project {

@@ -29,7 +29,7 @@ beforeAll(() => {
   project.writeSettings();
   project.write("operator.ts", OPERATOR);
   recording = path.join(project.folder, "operator.requests.jsonl");
-}, 120_000);
+}, 300_000);
 
 afterEach(() => rmSync(recording, { force: true }));
 
@@ -57,7 +57,7 @@ async function session(name: string, kind: string, env: Readonly<Record<string, 
   return running.err();
 }
 
-describe("lotse dev", { timeout: 120_000 }, () => {
+describe("lotse dev", { timeout: 300_000 }, () => {
   it("records beside the operator, says where, and loses nothing that earlier sessions have seen", async () => {
     const before = await project.lotse(["generate", "rbac", "operator.ts"]);
     expect(before.err).toMatch(/^Warning: nobody knows what handlers? look \(\S+:6\)/m);

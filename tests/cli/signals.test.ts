@@ -24,7 +24,7 @@ beforeAll(async () => {
   project.write("stuck.ts", operator("await new Promise(() => {});"));
   cluster = await Cluster.start({ kubelet: false });
   await cluster.writeKubeconfig(path.join(project.folder, "kubeconfig"));
-}, 120_000);
+}, 300_000);
 
 afterAll(async () => {
   await project.remove();
@@ -89,7 +89,7 @@ describe("an operator whose API server", () => {
     project.write("patient.ts", PATIENT);
     plain = await Cluster.start({ kubelet: false, tls: false });
     client = await plain.connect();
-  }, 120_000);
+  }, 300_000);
 
   afterAll(async () => {
     await client.close();

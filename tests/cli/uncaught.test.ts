@@ -43,7 +43,7 @@ let project: Project;
 beforeAll(() => {
   project = new Project();
   project.write("operator.ts", OPERATOR);
-}, 120_000);
+}, 300_000);
 
 afterAll(() => project.remove());
 
@@ -81,10 +81,10 @@ describe("lotse dev", () => {
     await client.close();
     running.child.kill("SIGTERM");
     expect(await running.ended).toBe(0);
-  }, 120_000);
+  }, 300_000);
 });
 
-describe("lotse run", { timeout: 120_000 }, () => {
+describe("lotse run", { timeout: 300_000 }, () => {
   let cluster: Cluster;
 
   beforeAll(async () => {
@@ -134,4 +134,4 @@ it("a command that only loads a file tells it too, without a stack", async () =>
   expect(err).toMatch(
     /^Error: a promise was rejected, and nobody awaits it: no table\nWhy: {3}at loading\.ts:3:\d+\nDo: .*\n$/,
   );
-}, 60_000);
+}, 300_000);

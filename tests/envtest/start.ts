@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
+import { freePort } from "../../packages/cluster/src/test-port.ts";
 import { execute } from "./suites.ts";
 
 /** What a control plane costs. */
@@ -79,15 +79,6 @@ async function keys(folder: string): Promise<{ signing: string }> {
   const signing = path.join(folder, "sa.key");
   writeFileSync(signing, privateKey.export({ type: "pkcs1", format: "pem" }));
   return { signing };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function answers(url: string): Promise<boolean> {

@@ -1,12 +1,13 @@
 /** Requests that are refused, broken, lost or late: the same end, no handler called twice, no hot loop, no death. */
 import { afterAll, describe, expect, it } from "vitest";
 import { expectCalls, expectState } from "./oracle.ts";
+import { SPEED } from "./pace.ts";
 import type { Fault } from "./proxy.ts";
 import { referenceRun } from "./reference.ts";
 import { sampled } from "./sample.ts";
 import { play } from "./scenario.ts";
 import type { Seen } from "./seen.ts";
-import { CONCURRENT, eventually, Site, SPEED } from "./trial.ts";
+import { CONCURRENT, eventually, Site } from "./trial.ts";
 
 const site = await Site.open();
 afterAll(() => site[Symbol.asyncDispose]());

@@ -240,7 +240,7 @@ async function play(way: Way, first: readonly SiteSpec[], script: readonly Step[
 }
 
 // A few in `npm test`, many in `npm run test:real`; with LOTSE_FAULTS_RUNS and LOTSE_FAULTS_SEED as many others as one likes.
-const numRuns = process.env.LOTSE_FAULTS === "all" ? 25 : Number(process.env.LOTSE_FAULTS_RUNS ?? 5);
+const numRuns = process.env.LOTSE_FAULTS === "all" ? 25 : Number(process.env.LOTSE_FAULTS_RUNS ?? 3);
 
 describe("children", () => {
   it.each(WAYS)(

@@ -9,8 +9,9 @@ import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fastClock } from "./clock.ts";
 import { countingClock, FOLLOWED, type Follower, WAYS } from "./followers.ts";
+import { SPEED } from "./pace.ts";
 import { FaultProxy, type LineFault, type Rule } from "./proxy.ts";
-import { CONCURRENT, eventually, SPEED } from "./trial.ts";
+import { CONCURRENT, eventually } from "./trial.ts";
 
 const map = (name: string) => ConfigMap.gen({ name, labels: FOLLOWED, data: { turn: "0" } });
 
@@ -210,7 +211,7 @@ describe.each(Object.entries(WAYS))("%s", (_, follow) => {
     await eventually(() => expect(proxy.connections).toBe(0));
   });
 
-  it("keeps nothing of connections that are over", { timeout: 60_000 }, async () => {
+  it("keeps nothing of connections that are over", { timeout: 300_000 }, async () => {
     const { proxy, direct, clock, follower, close, stop } = await stage();
     const complaints: Error[] = [];
     const onWarning = (warning: Error) => complaints.push(warning);

@@ -3,7 +3,7 @@
  * writes come in the same order in every run.
  */
 import { afterAll, describe, expect, it } from "vitest";
-import { type Crash, crashOf, expectCalls, expectQuietRestart, expectState } from "./oracle.ts";
+import { alarmsIn, type Crash, crashOf, expectCalls, expectQuietRestart, expectState } from "./oracle.ts";
 import { referenceRun } from "./reference.ts";
 import { sampled } from "./sample.ts";
 import { create, handled, play } from "./scenario.ts";
@@ -50,7 +50,7 @@ describe("kill -9", () => {
   });
 
   it("is tried on an operator that has nothing to complain about otherwise", () => {
-    const alarming = reference.trial.log.filter(({ level }) => level === "warn" || level === "error");
+    const alarming = alarmsIn(reference.trial.log);
     // Those that fail on purpose.
     const expected = alarming.filter(({ message }) => message === "handler failed, will be tried again");
     expect(alarming).toEqual(expected);

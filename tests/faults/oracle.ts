@@ -1,5 +1,6 @@
 /** What has to be true in the end, whatever happened on the way. */
 import { ConfigMap, type KubeBody } from "@lotse/client";
+import type { LogRecord } from "lotse";
 import { expect } from "vitest";
 import type { Note } from "./journal.ts";
 import { Thing } from "./kinds.ts";
@@ -125,6 +126,14 @@ export function expectCalls(notes: readonly Note[], { crash, failing = false }: 
     expect(failed).toBeLessThanOrEqual(crash ? 2 : 1);
     for (const { retry } of calls(own, handler, "done")) expect(retry).toBeGreaterThanOrEqual(1);
   }
+}
+
+/**
+ * Warnings and errors, but for those about Events: these are courtesies, and the seconds that they are given are moments
+ * on the fast clock.
+ */
+export function alarmsIn(log: readonly LogRecord[]): LogRecord[] {
+  return log.filter(({ level, message }) => (level === "warn" || level === "error") && !/\bEvents\b/.test(message));
 }
 
 /**

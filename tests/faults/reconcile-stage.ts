@@ -5,11 +5,10 @@ import { Cluster } from "@lotse/cluster";
 import type { LogRecord, Operator, RunningOperator } from "lotse";
 import { vi } from "vitest";
 import { fastClock } from "./clock.ts";
+import { SPEED } from "./pace.ts";
 import { Line, type LineRule, type LineWrite } from "./reconcile-line.ts";
 
-/** How fast time passes for the cluster and for the operators: back-offs of a second take some milliseconds. */
-const SPEED = 50;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 170_000;
 /** Server and operator share this process: so many turns of its event loop without a movement mean that none is on its way. */
 const CALM_TURNS = 20;
 /** What {@link Cluster} faults know operators by. */

@@ -98,7 +98,7 @@ describe("a stream", () => {
 });
 
 describe("a stream that is away while the cluster forgets the past", () => {
-  it("finds out what was deleted, created again, changed and created meanwhile", { timeout: 60_000 }, async (test) => {
+  it("finds out what was deleted, created again, changed and created meanwhile", { timeout: 300_000 }, async (test) => {
     const trial = await site.trial(test);
     const { proxy, client } = trial;
     trial.start();

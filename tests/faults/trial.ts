@@ -15,16 +15,15 @@ import { type Note, readNotes } from "./journal.ts";
 import { Thing, Trouble } from "./kinds.ts";
 import { LineReader } from "./lines.ts";
 import type { ProcessSettings } from "./operator-process.ts";
+import { SPEED } from "./pace.ts";
 import { FaultProxy } from "./proxy.ts";
 
-/** How fast time passes for the cluster and for the operators. */
-export const SPEED = 50;
 /** Nobody has said a word for this long: two and a half seconds of the fast clock. */
-const QUIET_MS = 50;
-const PATIENCE_MS = 200_000;
+const QUIET_MS = 2_500 / SPEED;
+const PATIENCE_MS = 400_000;
 
 /** How tests run that start processes: side by side, on machines that may be busy. */
-export const CONCURRENT = { concurrent: true, timeout: 480_000 } as const;
+export const CONCURRENT = { concurrent: true, timeout: 900_000 } as const;
 
 const OPERATORS = ["scenario-operator", "misbehaving-operator"] as const;
 type OperatorName = (typeof OPERATORS)[number];

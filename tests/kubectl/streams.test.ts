@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../../packages/cluster/src/test-port.ts";
 import { type Outcome, type RunOptions, run } from "../run.ts";
 import { kubectlPath } from "./kubectl.ts";
 
@@ -28,15 +28,6 @@ require("node:http").createServer((request, response) => {
   else response.end("you asked for " + request.url);
 }).listen(Number(process.env.PORT), "127.0.0.1", () => console.log("listening"));
 `;
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe("the real kubectl and pods that are processes", () => {
   let cluster: Cluster;

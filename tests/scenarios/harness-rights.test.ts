@@ -6,7 +6,7 @@ import { expect, test, vi } from "vitest";
 import { z } from "zod";
 
 // Reading code and running pods takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const Thing = resource({
   group: "example.com",

@@ -49,7 +49,7 @@ describeOn(clustersUnderTest(), "kill -9", (cluster) => {
     return { process: child, lines };
   }
 
-  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 20 });
+  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 170_000, interval: 20 });
 
   it("loses nothing: what was finished is not run again, what was not is", async () => {
     const client = await cluster().connect();

@@ -41,7 +41,7 @@ const FAULTS = [
 ] as const;
 
 /** A real server tells of kinds that come and go in its own time. */
-const PATIENT = { timeout: 120_000 };
+const PATIENT = { timeout: 300_000 };
 
 /** Real time, and how many timers wait. */
 function countingClock(): Clock & { readonly pending: number } {
@@ -116,7 +116,8 @@ describeOn(clustersUnderTest(), "kinds that come and go", (cluster) => {
   });
 
   it("leave nothing behind: no stream, no timer, no measure, nothing in health", async () => {
-    const [rounds, count] = cluster().kind === "real" ? [1, 20] : [5, 100];
+    // What is left behind by one kind is seen with some; what grows with each coming, in the second round.
+    const [rounds, count] = cluster().kind === "real" ? [1, 20] : [2, 30];
     const wire = await Wire.to(client);
     const clock = countingClock();
     const operator = new Operator({ name: "op", settings: { posting: { events: "none" } } });

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type Client, Pod } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failure } from "../../packages/client/src/test-failure.ts";
+import { freePort } from "../../packages/cluster/src/test-port.ts";
 
 /** Says when it is up, repeats what it hears, and ends with 7 when it is asked to. */
 const PROGRAM = `
@@ -18,20 +18,6 @@ setInterval(() => {}, 1000);
 const SERVER = `
 require("node:http").createServer((request, response) => request.pipe(response)).listen(Number(process.env.PORT), "127.0.0.1");
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
 
 describe("the client and pods that are processes of the embedded cluster", () => {
   let cluster: Cluster;

@@ -255,7 +255,7 @@ describeOn(clustersUnderTest(), "a reconciler", (cluster) => {
     expect(counts.filter(([before]) => (before ?? 0) > 0)).toEqual([[1, 0]]);
   });
 
-  it("sees a namespace that it has deleted until what is in it is gone", { timeout: 90_000 }, async () => {
+  it("sees a namespace that it has deleted until what is in it is gone", { timeout: 300_000 }, async () => {
     const [operator, namespace] = [new Operator({ name: "level" }), `${stage.namespace}-emptied`];
     const held = ConfigMap.gen({ name: "held", namespace, finalizers: ["example.com/held"] });
     const seen: string[] = [];

@@ -47,7 +47,7 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
   });
 
   const eventually = async (check: () => unknown) => {
-    await vi.waitFor(check, { timeout: 20_000, interval: 10 });
+    await vi.waitFor(check, { timeout: 170_000, interval: 10 });
   };
 
   return {

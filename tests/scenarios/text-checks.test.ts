@@ -61,8 +61,8 @@ describeOn(clustersUnderTest(), "what a schema says of a text", (cluster) => {
       body: Text.crd() as KubeBody,
     });
     warning = answer.headers.warning;
-    await vi.waitFor(() => create("starts", "/a.b"), { timeout: 30_000 });
-  }, 60_000);
+    await vi.waitFor(() => create("starts", "/a.b"), { timeout: 170_000 });
+  }, 300_000);
 
   it("is taken by the server without a warning", () => {
     expect(warning).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
  * Requests by generator: whatever a client sends, the server gives an answer that makes sense, and lives. `npm test` sends
- * some thousands of them, `npm run test:real` a hundred thousand (LOTSE_FUZZ). The seed is fixed; a failure tells the
+ * a thousand of them, `npm run test:real` a hundred thousand (LOTSE_FUZZ). The seed is fixed; a failure tells the
  * request. Among them are volleys: several requests at once on one connection, of which some ask for another protocol,
  * and whose sender may be gone before it is answered.
  */
@@ -12,7 +12,7 @@ import { Cluster } from "./index.ts";
 import { type Fuzzed, RequestGenerator } from "./test-fuzz.ts";
 import { call, define, widgetDefinition } from "./test-requests.ts";
 
-const COUNT = Number(process.env.LOTSE_FUZZ ?? 2_500);
+const COUNT = Number(process.env.LOTSE_FUZZ ?? 1_000);
 const SEED = 20_261_116;
 const LANES = 8;
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { startHarness, VirtualClock } from "./index.ts";
 
 // Reading code and running pods takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const Web = resource({
   group: "example.com",

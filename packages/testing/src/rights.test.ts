@@ -8,7 +8,7 @@ import { z } from "zod";
 import { startHarness } from "./index.ts";
 
 // Reading code and running pods takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 const Thing = resource({
   group: "example.com",
@@ -31,8 +31,11 @@ function sly() {
   return operator;
 }
 
+/** Reading an operator's code takes the compiler seconds, and is done once for each operator. */
+const SLY = sly();
+
 test("a handler that nobody can read keeps the operator from starting, with what to do", async () => {
-  const started = startHarness(sly(), { rbac: true });
+  const started = startHarness(SLY, { rbac: true });
   await expect(started).rejects.toThrow(
     /nobody knows what handler open \(src\/rights\.test\.ts:\d+\) asks the cluster for/,
   );
@@ -40,7 +43,7 @@ test("a handler that nobody can read keeps the operator from starting, with what
 });
 
 test("what a handler is refused is told with its name, in the log too", async () => {
-  await using harness = await startHarness(sly(), { rbac: { rules: [] } });
+  await using harness = await startHarness(SLY, { rbac: { rules: [] } });
   await harness.client.create(thing());
   await harness.settle();
   expect(harness.refusals()).toEqual(["list secrets in default (handler open)"]);
@@ -57,7 +60,7 @@ test("what a handler is refused is told with its name, in the log too", async ()
 
 test("rules that are given by hand are rights", async () => {
   const rules = [{ apiGroups: [""], resources: ["secrets"], verbs: ["list"] }];
-  await using harness = await startHarness(sly(), { rbac: { rules } });
+  await using harness = await startHarness(SLY, { rbac: { rules } });
   await harness.client.create(thing());
   await harness.settle();
   expect(harness.refusals()).toEqual([]);
@@ -70,7 +73,7 @@ test("a recording makes a handler known that nobody can read", async () => {
   vi.stubEnv("LOTSE_RECORD", file);
   try {
     {
-      await using harness = await startHarness(sly(), { rbac: true });
+      await using harness = await startHarness(SLY, { rbac: true });
       await harness.client.create(thing());
       await harness.settle();
       expect(harness.logs.messages({ level: "warn" })).toEqual([
@@ -78,7 +81,7 @@ test("a recording makes a handler known that nobody can read", async () => {
       ]);
       expect(readFileSync(file, "utf8")).toContain('"handler":"open"');
     }
-    await using harness = await startHarness(sly(), { rbac: true });
+    await using harness = await startHarness(SLY, { rbac: true });
     await harness.client.create(thing());
     await harness.settle();
     expect(harness.logs.messages({ level: "warn" })).toEqual([]);
@@ -96,14 +99,14 @@ test("who waits for an operator that was refused something is told what", async 
   });
   await using harness = await startHarness(operator, { rbac: { rules: [] } });
   await harness.client.create(thing());
-  await vi.waitFor(() => expect(harness.refusals()).toHaveLength(1), { timeout: 15_000 });
+  await vi.waitFor(() => expect(harness.refusals()).toHaveLength(1), { timeout: 170_000 });
   await expect(harness.settle({ timeout: 200 })).rejects.toThrow(
     "its role does not allow list secrets in default (handler open)",
   );
 });
 
 test("without roles nothing is refused", async () => {
-  await using harness = await startHarness(sly());
+  await using harness = await startHarness(SLY);
   await harness.client.create(thing());
   await harness.settle();
   expect(harness.refusals()).toEqual([]);

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigMap, Pod } from "../builtin/index.ts";
 import { TestServer } from "../fixtures/index.ts";
 import { defineKind, KubeObject, ManifestError } from "../objects/index.ts";
+import { failure } from "../test-failure.ts";
 import { patternOf } from "./manifest-files.ts";
 import { fromManifest, loadManifests } from "./manifests.ts";
 import { echo, testClient } from "./test-cluster.ts";
@@ -25,11 +26,7 @@ async function folder(files: Record<string, string>): Promise<string> {
 
 const namesOf = (objects: readonly KubeObject[]) => objects.map(({ name }) => name);
 
-const failure = (source: Parameters<typeof loadManifests>[0]) =>
-  loadManifests(source).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+const failureOf = (source: Parameters<typeof loadManifests>[0]) => failure(loadManifests(source));
 
 describe("loadManifests", () => {
   it("reads several documents, and skips empty ones and comments", async () => {
@@ -86,15 +83,15 @@ describe("loadManifests", () => {
       response.writeHead(request.url === "/ok.yaml" ? 200 : 404).end(map("far"));
     });
     expect(namesOf(await loadManifests(new URL("/ok.yaml", server.url)))).toEqual(["far"]);
-    expect(await failure(new URL("/none.yaml", server.url))).toMatchObject({
+    expect(await failureOf(new URL("/none.yaml", server.url))).toMatchObject({
       message: `${server.url}/none.yaml: the server answered 404`,
     });
-    expect(await failure(new URL("ftp://x/y"))).toMatchObject({ code: "LOTSE_CONFIG" });
+    expect(await failureOf(new URL("ftp://x/y"))).toMatchObject({ code: "LOTSE_CONFIG" });
   });
 
   it("says in which line of which file an error is, counted over all documents", async () => {
     const root = await folder({ "bad.yaml": `${map("a")}---\n${map("b")}data: { x: [1, 2\n` });
-    const error = await failure(join(root, "bad.yaml"));
+    const error = await failureOf(join(root, "bad.yaml"));
     expect(error).toBeInstanceOf(ManifestError);
     expect(error).toMatchObject({ file: join(root, "bad.yaml"), line: expect.any(Number) });
     expect((error as ManifestError).line).toBeGreaterThan(9);
@@ -107,26 +104,30 @@ describe("loadManifests", () => {
       "  containers:",
       "\t- name: x",
     ].join("\n");
-    expect(await failure({ text: seventh, name: "pod.yaml" })).toMatchObject({
+    expect(await failureOf({ text: seventh, name: "pod.yaml" })).toMatchObject({
       message: expect.stringMatching(/^pod\.yaml:7: this is not YAML: /),
     });
   });
 
   it("says which document is no manifest", async () => {
-    expect(await failure({ text: `${map("a")}---\n# why\nmetadata:\n  name: b\n` })).toMatchObject({
+    expect(await failureOf({ text: `${map("a")}---\n# why\nmetadata:\n  name: b\n` })).toMatchObject({
       message: 'the manifest:7: the manifest of "b" has no apiVersion',
       line: 7,
     });
-    expect(await failure({ text: "just words" })).toMatchObject({
+    expect(await failureOf({ text: "just words" })).toMatchObject({
       message: expect.stringContaining('not "just words"'),
     });
   });
 
   it("says where there is nothing to read", async () => {
     const root = await folder({ "x.txt": "" });
-    expect(await failure(join(root, "none.yaml"))).toMatchObject({ message: expect.stringContaining("no such file") });
-    expect(await failure(root)).toMatchObject({ message: expect.stringContaining("there is no .yaml") });
-    expect(await failure(join(root, "*.yaml"))).toMatchObject({ message: expect.stringContaining("no file matches") });
+    expect(await failureOf(join(root, "none.yaml"))).toMatchObject({
+      message: expect.stringContaining("no such file"),
+    });
+    expect(await failureOf(root)).toMatchObject({ message: expect.stringContaining("there is no .yaml") });
+    expect(await failureOf(join(root, "*.yaml"))).toMatchObject({
+      message: expect.stringContaining("no file matches"),
+    });
   });
 
   it("takes the classes and the connection of a client", async () => {

@@ -6,13 +6,13 @@ import { dump } from "js-yaml";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { answer, type SeenRequest, TEST_CA, TEST_SERVER_CERT, TEST_SERVER_KEY, TestServer } from "../fixtures/index.ts";
 import { VirtualClock } from "../meta/index.ts";
+import { jwt } from "../test-jwt.ts";
 import { openAccess } from "./access.ts";
 import { AuthError } from "./errors.ts";
 import { OidcIssuer } from "./oidc.ts";
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
-const jwt = (expiresAt: number, subject = "ann") =>
-  `h.${Buffer.from(JSON.stringify({ sub: subject, exp: expiresAt / 1_000 })).toString("base64url")}.s`;
+const idToken = (expiresAt: number, subject = "ann") => jwt({ sub: subject, exp: expiresAt / 1_000 });
 
 interface ProviderOptions {
   /** The answer of the token endpoint, for the n-th time. */
@@ -58,9 +58,9 @@ function login(issuer: string, config: Record<string, string> = {}) {
 describe("an OpenID Connect login", () => {
   it("uses the id-token until shortly before its end, then gets one for the refresh token, once for all who ask", async () => {
     const start = new VirtualClock().now();
-    const fresh = jwt(start + 7_200_000);
+    const fresh = idToken(start + 7_200_000);
     const { issuer, server, asked } = await provider({ token: () => ({ body: { id_token: fresh } }) });
-    const old = jwt(start + 3_600_000);
+    const old = idToken(start + 3_600_000);
     const { made, clock, warnings } = login(issuer, { "id-token": old });
     expect(await made.get()).toEqual({ token: old });
     await clock.advance(3_600_000 - 10_001);
@@ -80,7 +80,7 @@ describe("an OpenID Connect login", () => {
 
   it("gets a new token when the server refused the present one", async () => {
     const far = Date.parse("2100-01-01");
-    const { issuer } = await provider({ token: (_, __, n) => ({ body: { id_token: jwt(far, `ann-${n}`) } }) });
+    const { issuer } = await provider({ token: (_, __, n) => ({ body: { id_token: idToken(far, `ann-${n}`) } }) });
     const kubeconfig = {
       "current-context": "main",
       clusters: [{ name: "c", cluster: { server: "https://main" } }],
@@ -91,7 +91,7 @@ describe("an OpenID Connect login", () => {
             "auth-provider": {
               name: "oidc",
               config: {
-                "id-token": jwt(far, "refused"),
+                "id-token": idToken(far, "refused"),
                 "refresh-token": "r",
                 "idp-issuer-url": issuer,
                 "client-id": "k",
@@ -111,9 +111,9 @@ describe("an OpenID Connect login", () => {
     const text = await readFile(path, "utf8");
     const { credentials } = await openAccess({ kubeconfig: path, env: {}, onWarning: () => undefined });
     const refused = await credentials.current();
-    expect(refused.token).toBe(jwt(far, "refused"));
+    expect(refused.token).toBe(idToken(far, "refused"));
     expect(await Promise.all([credentials.renew(refused), credentials.renew(refused)])).toEqual([true, true]);
-    expect((await credentials.current()).token).toBe(jwt(far, "ann-1"));
+    expect((await credentials.current()).token).toBe(idToken(far, "ann-1"));
     expect(await readFile(path, "utf8"), "the kubeconfig is never written").toBe(text);
   });
 
@@ -122,7 +122,7 @@ describe("an OpenID Connect login", () => {
     const { issuer } = await provider({
       token: (form, _, n) => {
         used.push(form.get("refresh_token"));
-        return { body: { id_token: jwt(0), refresh_token: `refresh-${n + 1}` } };
+        return { body: { id_token: idToken(0), refresh_token: `refresh-${n + 1}` } };
       },
     });
     const { made, warnings } = login(issuer);
@@ -137,7 +137,7 @@ describe("an OpenID Connect login", () => {
     const token: ProviderOptions["token"] = (form, { headers }) => {
       seen.push([headers.authorization, form.get("client_secret")]);
       if (form.get("client_secret") === null) return { status: 401, body: { error: "invalid_client" } };
-      return { body: { id_token: jwt(0) } };
+      return { body: { id_token: idToken(0) } };
     };
     const first = await provider({ token });
     await login(first.issuer, { "client-secret": "s&c" }).made.renew();
@@ -159,7 +159,7 @@ describe("an OpenID Connect login", () => {
       expect(error.hint).toBeTruthy();
       return error.message as string;
     };
-    const over = jwt(Date.parse("2020-01-01"));
+    const over = idToken(Date.parse("2020-01-01"));
     expect(await failure({}, { "refresh-token": "", "id-token": over })).toContain("expired at 2020-01-01");
     expect(await failure({}, { "refresh-token": "" })).toContain("has no id-token");
     const refusal = { status: 400, body: { error: "invalid_grant", error_description: "Token is not active" } };
@@ -175,7 +175,7 @@ describe("an OpenID Connect login", () => {
   });
 
   it("asks again after a failure", async () => {
-    const good = jwt(Date.parse("2100-01-01"));
+    const good = idToken(Date.parse("2100-01-01"));
     const { issuer } = await provider({
       token: (_, __, n) => (n === 1 ? { status: 500, body: {} } : { body: { id_token: good } }),
     });
@@ -185,7 +185,7 @@ describe("an OpenID Connect login", () => {
   });
 
   it("without a refresh token leaves a refused token as it is", async () => {
-    const token = jwt(Date.parse("2100-01-01"));
+    const token = idToken(Date.parse("2100-01-01"));
     const { made } = login("https://nobody", { "refresh-token": "", "id-token": token });
     expect(await made.renew()).toEqual({ token });
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { TEST_CLIENT_CERT } from "../fixtures/index.ts";
+import { jwt } from "../test-jwt.ts";
 import { explainRefusal } from "./refusal.ts";
 
 const tls = { rejectUnauthorized: true };
 const now = Date.parse("2026-01-02T00:00:00Z");
 const origin = { files: "/home/ann/.kube/config", user: "ann" };
-const jwt = (claims: object) => `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
 
 describe("what is said of refused credentials", () => {
   it("is that the token expired, when, whose it is and where it stands", async () => {

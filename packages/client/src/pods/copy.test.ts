@@ -7,6 +7,7 @@ import { buffer } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { failure } from "../test-failure.ts";
 import { copyFrom, copyTo } from "./copy.ts";
 import { CopyError } from "./errors.ts";
 import { exec } from "./exec.ts";
@@ -14,11 +15,6 @@ import { CopyTally, packTree, staysInside, unpackTree } from "./folders.ts";
 import { ARCHIVE_END, packHeader, padding, readTar, type TarEntry } from "./tar.ts";
 import { type Session, TestKubelet } from "./test-kubelet.ts";
 
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (reason) => reason,
-  );
 const run = promisify(execFile);
 
 async function tempFolder(): Promise<string> {

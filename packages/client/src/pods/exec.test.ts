@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { PassThrough, Readable, Writable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigError, VirtualClock } from "../meta/index.ts";
+import { failure } from "../test-failure.ts";
 import { NotFoundError } from "../transport/index.ts";
 import { ContainerNotRunningError, ExecError } from "./errors.ts";
 import { attach, exec, spawn } from "./exec.ts";
@@ -16,12 +17,6 @@ const cat = async (session: Session) => {
 
 /** Ends with code 0 at once. */
 const done = (session: Session) => session.exit(0);
-
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
 
 /** Until `done()` holds, a turn of the event loop at a time. */
 async function until(holds: () => boolean): Promise<void> {

@@ -6,6 +6,7 @@ import * as net from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ConfigError, systemClock, VirtualClock } from "../meta/index.ts";
+import { failure } from "../test-failure.ts";
 import { NotFoundError } from "../transport/index.ts";
 import type { PodAccess } from "./access.ts";
 import { podAgent } from "./agent.ts";
@@ -15,11 +16,6 @@ import { type PortForwardOptions, portForward } from "./forward.ts";
 import { type PortSpec, readPorts } from "./ports.ts";
 import { TestKubelet } from "./test-kubelet.ts";
 
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (reason) => reason,
-  );
 const digest = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
 /** What listens in the pod. */

@@ -1,6 +1,7 @@
 import type * as http from "node:http";
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../meta/index.ts";
+import { failure } from "../test-failure.ts";
 import { ApiError, NotFoundError } from "../transport/index.ts";
 import { logs } from "./logs.ts";
 import { mergeLogs } from "./merge-logs.ts";
@@ -10,12 +11,6 @@ import { runningPod, TestKubelet, withState } from "./test-kubelet.ts";
 const hasty: Clock = { ...systemClock, after: (_, fn) => systemClock.after(0, fn) };
 
 const stamp = (ms: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + ms).toISOString();
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (reason) => reason,
-  );
-
 /** The log of a container, as the kubelet serves it: since the full second, with stamps if asked, the last lines only. */
 function serveLog(lines: readonly (readonly [ms: number, line: string])[], query: URLSearchParams): string {
   const since = query.get("sinceTime");

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type Identity, impersonationHeaders } from "../config/index.ts";
 import { TEST_CLIENT_CERT } from "../fixtures/index.ts";
+import { jwt } from "../test-jwt.ts";
 import { apiErrorFrom, ForbiddenError, UnauthorizedError } from "./errors.ts";
 import { identify } from "./identify.ts";
 import type { RawRequest, RawResponse } from "./request.ts";
 
 const tls = { rejectUnauthorized: true };
 const user = { username: "ann", uid: "7", groups: ["devs"], extra: { a: ["b"] } };
-const jwt = (claims: object) => `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
 
 /** A server that answers reviews with what is given; a number is a refusal. */
 function server(answers: { self?: object | number; token?: object | number }, identity: Identity = { tls }) {

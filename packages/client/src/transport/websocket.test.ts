@@ -9,6 +9,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Access, Credentials } from "../config/index.ts";
 import { TEST_CA, TEST_CLIENT_CERT, TEST_CLIENT_KEY, TEST_SERVER_CERT, TEST_SERVER_KEY } from "../fixtures/index.ts";
 import { systemClock, VirtualClock } from "../meta/index.ts";
+import { failure } from "../test-failure.ts";
 import { ConnectionError, ForbiddenError, NotFoundError, TimeoutError, UnauthorizedError } from "./errors.ts";
 import { HttpTransport, type HttpTransportOptions } from "./http.ts";
 
@@ -73,11 +74,6 @@ function connect(server: string, o: Partial<HttpTransportOptions> & Partial<Acce
 
 const protocols = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 const path = "/api/v1/namespaces/default/pods/web/exec";
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (reason) => reason,
-  );
 const status = (reason: string, message: string) =>
   JSON.stringify({ kind: "Status", status: "Failure", reason, message });
 

@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { freePort } from "../test-port.ts";
 import { CertificateAuthority, type KeyAndCertificate } from "../transport/index.ts";
 import { runCommand } from "./command.ts";
 import { installEnvtest } from "./install.ts";
@@ -70,15 +71,6 @@ function start(name: string, ...argv: string[]): Program {
   const program = { process: child, output: () => output, ended };
   children.push(program);
   return program;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 interface Reply {

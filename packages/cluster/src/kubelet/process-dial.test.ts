@@ -7,13 +7,13 @@ import { call } from "../test-requests.ts";
 import { listeningSockets, readLsof } from "./process-sockets-table.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
-const PATIENCE = { timeout: 45_000, interval: 20 };
+const PATIENCE = { timeout: 170_000, interval: 20 };
 
 /** Listens where it is free, and says where. */
 const LISTEN = `const server = require("node:http").createServer((_, answer) => answer.end("from the pod"));
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
-describe("the ports of pods that are processes", { timeout: 120_000 }, () => {
+describe("the ports of pods that are processes", { timeout: 300_000 }, () => {
   let cluster: Cluster;
   let stranger: Server;
 
@@ -21,7 +21,7 @@ describe("the ports of pods that are processes", { timeout: 120_000 }, () => {
     cluster = await Cluster.start({ tls: false, kubelet: "process" });
     stranger = createServer((_, answer) => answer.end("from somebody else"));
     await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
-  }, 60_000);
+  }, 300_000);
 
   afterAll(async () => {
     await cluster?.stop();

@@ -1,20 +1,11 @@
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Cluster } from "../cluster.ts";
+import { freePort } from "../test-port.ts";
 import { call } from "../test-requests.ts";
 
 const CORE = "/api/v1/namespaces/default";
 const sh = (script: string) => ["sh", "-c", script];
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 describe("pods that are processes", () => {
   let cluster: Cluster;
@@ -39,7 +30,7 @@ describe("pods that are processes", () => {
 
   const container = async (name: string) => (await read(name)).status.containerStatuses?.[0];
 
-  const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
+  const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 170_000, interval: 20 });
 
   const phase = (name: string, wanted: string) =>
     until(async () => expect((await read(name)).status.phase).toBe(wanted));

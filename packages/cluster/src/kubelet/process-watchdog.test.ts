@@ -11,7 +11,7 @@ import { call } from "../test-requests.ts";
 import { POD_VARIABLE } from "./process-owners.ts";
 import { Watchdog } from "./process-watchdog.ts";
 
-const PATIENCE = { timeout: 45_000, interval: 20 };
+const PATIENCE = { timeout: 170_000, interval: 20 };
 const PODS = "/api/v1/namespaces/default/pods";
 
 let root: string;
@@ -72,7 +72,7 @@ async function startFamily(cluster: Pick<Cluster, "url" | "token">, name: string
 
 const podsFolder = (folder: string) => /^.*lotse-pods-[^/]+/.exec(folder)?.[0] as string;
 
-describe("a cluster whose pods are processes", { timeout: 120_000 }, () => {
+describe("a cluster whose pods are processes", { timeout: 300_000 }, () => {
   it("takes them and their folders with it when it is killed with kill -9", async () => {
     const program = path.join(root, "server.mjs");
     const { build } = await import("esbuild");
@@ -117,7 +117,7 @@ describe("a cluster whose pods are processes", { timeout: 120_000 }, () => {
   });
 });
 
-describe("the watchdog", { timeout: 120_000 }, () => {
+describe("the watchdog", { timeout: 300_000 }, () => {
   const sleeper = (env: Record<string, string> = {}) => {
     const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore", env: { ...process.env, ...env } });
     children.push(child);

@@ -7,14 +7,15 @@ import { Cluster } from "@lotse/cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Definition } from "./check-against.ts";
 import { main } from "./main.ts";
-import { testIo } from "./test-io.ts";
+import { bundledLoader, testIo } from "./test-io.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
 /** Each call asks the compiler, and several of them take long on a machine that has other things to do. */
-const PATIENT = { timeout: 120_000 };
+const PATIENT = { timeout: 300_000 };
 
 let cwd: string;
+const code = { loader: bundledLoader() };
 
 beforeEach(() => {
   mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
@@ -27,9 +28,9 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
 
 async function check(...argv: string[]) {
-  const io = testIo({ cwd, env: { HOME: cwd, ...(process.env.PATH && { PATH: process.env.PATH }) } });
-  const code = await main(["check", ...argv], io);
-  return { code, out: io.out().replaceAll(cwd, "PROJECT"), err: io.err().replaceAll(cwd, "PROJECT") };
+  const io = testIo({ cwd, env: { HOME: cwd, ...(process.env.PATH && { PATH: process.env.PATH }) }, code });
+  const exitCode = await main(["check", ...argv], io);
+  return { code: exitCode, out: io.out().replaceAll(cwd, "PROJECT"), err: io.err().replaceAll(cwd, "PROJECT") };
 }
 
 /** An operator of one kind, in JavaScript: types are not what it is about. */

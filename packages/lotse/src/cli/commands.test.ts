@@ -37,7 +37,7 @@ export default {
 
 const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
 const seen = (text: () => string, what: string | RegExp) =>
-  vi.waitFor(() => expect(text()).toMatch(what), { timeout: 15_000, interval: 20 });
+  vi.waitFor(() => expect(text()).toMatch(what), { timeout: 170_000, interval: 20 });
 
 /** Starts a command; its end is `code`. */
 function begin(io: TestIo, ...argv: string[]): { readonly code: Promise<number> } {

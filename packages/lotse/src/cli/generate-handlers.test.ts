@@ -65,7 +65,7 @@ const TOLD = `Warning: nobody knows what handler openParcel (FOLDER/operator.ts:
 Do:      let it run in \`lotse dev operator.ts\`, or in tests with LOTSE_RECORD=operator.requests.jsonl; then generate again
 `;
 
-describe("what handlers ask for", { timeout: 120_000 }, () => {
+describe("what handlers ask for", { timeout: 300_000 }, () => {
   it.each(["rbac", "deploy", "helm", "olm"])(
     "is in what generate %s makes, and where nobody knows it standard error names handler, place and remedy",
     async (product) => {

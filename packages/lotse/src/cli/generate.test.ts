@@ -16,7 +16,7 @@ const code = rememberedCode();
 // The first load of an operator compiles the framework's sources, which a busy machine takes its time for.
 beforeAll(async () => {
   await main(["generate", "crd", EXAMPLE], testIo({ cwd: os.tmpdir(), code }));
-}, 90_000);
+}, 300_000);
 
 beforeEach(() => {
   cwd = mkdtempSync(path.join(os.tmpdir(), "lotse-generate-"));
@@ -39,7 +39,7 @@ interface Manifest {
 
 const manifests = (text: string) => loadAll(text) as Manifest[];
 
-describe("lotse generate", { timeout: 120_000 }, () => {
+describe("lotse generate", { timeout: 300_000 }, () => {
   it("makes the definitions of an operator's kinds", async () => {
     const { code, out, err } = await call("crd", EXAMPLE);
     expect({ code, err }).toEqual({ code: 0, err: "" });

@@ -16,7 +16,7 @@ describe("the template's own tests", async () => {
   await import(file);
 });
 
-test("the template compiles", { timeout: 60_000 }, async () => {
+test("the template compiles", { timeout: 300_000 }, async () => {
   const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
   const args = [tsc, "-p", template("tsconfig.json"), "--customConditions", "@lotse/source", "--pretty", "false"];
   const output = await promisify(execFile)(process.execPath, args, { cwd: template(".") }).then(

@@ -67,7 +67,7 @@ async function refreshed(page: string): Promise<string> {
 
 it("the page of the commands shows what they print", async () => {
   await expect(await refreshed(readFileSync(PAGE, "utf8"))).toMatchFileSnapshot(PAGE);
-}, 120_000);
+}, 300_000);
 
 it("the page has the help of every command", () => {
   const page = readFileSync(PAGE, "utf8");

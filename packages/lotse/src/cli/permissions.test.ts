@@ -119,7 +119,7 @@ describe("on a cluster", () => {
       io.stderr.write(formatProblem(error));
       return 1;
     });
-    await vi.waitFor(() => expect(io.err()).toMatch(until), { timeout: 15_000, interval: 20 });
+    await vi.waitFor(() => expect(io.err()).toMatch(until), { timeout: 170_000, interval: 20 });
     io.send("SIGTERM");
     await ended;
     return io;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadOperators } from "./load.ts";
 import { main } from "./main.ts";
 import { rightsOf } from "./rights.ts";
-import { testIo } from "./test-io.ts";
+import { rememberedCode, testIo } from "./test-io.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
@@ -31,6 +31,7 @@ export { operator };
 };
 
 let cwd: string;
+const code = rememberedCode();
 
 beforeEach(() => {
   mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
@@ -44,12 +45,12 @@ describe("the rights of an operator that is at hand", () => {
   it.each([
     ["in all namespaces", undefined, []],
     ["in one namespace", ["team-a"], ["--serve", "team-a"]],
-  ])("are those that lotse generate deploy gives it, %s", { timeout: 60_000 }, async (_where, namespaces, flags) => {
-    const io = testIo({ cwd, env: { HOME: cwd } });
+  ])("are those that lotse generate deploy gives it, %s", { timeout: 300_000 }, async (_where, namespaces, flags) => {
+    const io = testIo({ cwd, env: { HOME: cwd }, code });
     expect(await main(["generate", "deploy", "more.ts", ...flags], io)).toBe(0);
     const noRights = ["Deployment", "NetworkPolicy"];
     const generated = (loadAll(io.out()) as { kind: string }[]).filter(({ kind }) => !noRights.includes(kind));
-    const [loaded] = await loadOperators([path.join(cwd, "more.ts")], cwd);
+    const [loaded] = await loadOperators([path.join(cwd, "more.ts")], cwd, code.loader);
     const rights = await rightsOf(loaded?.operator as NonNullable<typeof loaded>["operator"], {
       namespaces,
       cwd,

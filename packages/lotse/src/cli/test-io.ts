@@ -1,7 +1,12 @@
 /** An {@link Io} for tests: nothing of the real process is touched. */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { createJiti } from "jiti";
 import type { CodeAccess, Io, StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
-import { type Exports, ModuleLoader } from "./module-loader.ts";
+import { main } from "./main.ts";
+import type { Exports, ModuleLoader } from "./module-loader.ts";
 import { type ScanResult, scanOperator } from "./scan/index.ts";
 
 /** An {@link Io} that remembers what was written, and whose signals and keys a test sends. */
@@ -73,12 +78,22 @@ export function testIo(
   };
 }
 
+/** Runs a command in this process to its end: its exit code, and what it wrote. */
+export async function runCommand(
+  argv: readonly string[],
+  options: Parameters<typeof testIo>[0],
+): Promise<{ code: number; out: string; err: string }> {
+  const io = testIo(options);
+  const code = await main(argv, io);
+  return { code, out: io.out(), err: io.err() };
+}
+
 /**
  * Loads and reads each file once for as long as it stays the same: for tests that make several things of one operator.
- * From the repository's sources each time takes seconds of the framework's and the compiler's work.
+ * Each reading takes the compiler a second or more.
  */
 export function rememberedCode(): CodeAccess {
-  const loader = new ModuleLoader();
+  const loader = bundledLoader();
   const loads = new Map<string, Promise<Exports>>();
   const scans = new WeakMap<object, Promise<ScanResult>>();
   return {
@@ -96,4 +111,27 @@ export function rememberedCode(): CodeAccess {
       return scanned;
     },
   };
+}
+
+/**
+ * Loads a user's file anew each time, with the packages bundled as they are published. The tests' own Node.js would find
+ * their sources, and evaluate every file of the framework again for each load: two seconds each.
+ */
+export function bundledLoader(): Pick<ModuleLoader, "load"> {
+  let alias: Record<string, string> | undefined;
+  return {
+    load: (file) => {
+      alias ??= bundles();
+      const options = { moduleCache: false, interopDefault: false, tsconfigPaths: true, alias };
+      return createJiti(pathToFileURL(file).href, options).import<Exports>(file);
+    },
+  };
+}
+
+/** Where a user's imports of the framework lead to. */
+function bundles(): Record<string, string> {
+  const script = path.resolve(import.meta.dirname, "../../../../tests/cli/install.mjs");
+  const modules = path.join(execFileSync(process.execPath, [script], { encoding: "utf8" }), "node_modules");
+  const entries = { lotse: "lotse/dist/index.js", "lotse/client": "lotse/dist/client.js" };
+  return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(modules, file)]));
 }

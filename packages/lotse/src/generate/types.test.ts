@@ -234,7 +234,7 @@ describe("the compiler", () => {
 
   const write = (name: string, code: string) => writeFileSync(path.join(folder, name), code);
 
-  it("accepts them, and knows in a handler what the definition says", { timeout: 90_000 }, () => {
+  it("accepts them, and knows in a handler what the definition says", { timeout: 300_000 }, () => {
     write("types.ts", typesModule([SHIP, HARBOUR, SHIP_SPEC, OTHER_SHIP, OWN]));
     write(
       "operator.ts",

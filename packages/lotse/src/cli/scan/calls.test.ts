@@ -59,7 +59,7 @@ describe("the table of calls", () => {
   });
 });
 
-describe("on a cluster", { timeout: 60_000 }, () => {
+describe("on a cluster", { timeout: 300_000 }, () => {
   let cluster: Cluster;
   let admin: Client;
   let asked: Need[];
@@ -92,7 +92,7 @@ describe("on a cluster", { timeout: 60_000 }, () => {
     ]);
     await admin.wait(Pod, "pod", "condition=Ready");
     await admin.wait(Deployment, "deployment", "condition=Available");
-  }, 60_000);
+  }, 300_000);
 
   afterAll(async () => {
     await admin.close();

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadOperators } from "../load.ts";
+import { bundledLoader } from "../test-io.ts";
 import { openClassic } from "./classic.ts";
 import { type ScannedHandler, scanHandlers } from "./handlers.ts";
 import { openNative } from "./native.ts";
@@ -366,7 +367,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
 
   beforeAll(async () => {
     const file = path.join(folder, "operator.ts");
-    const [loaded] = await loadOperators([file], folder);
+    const [loaded] = await loadOperators([file], folder, bundledLoader());
     handlers = await withProject([file], "scan-test", { allowJs: true }, async (project) => {
       const compiler = await open(project);
       try {
@@ -375,7 +376,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
         compiler[Symbol.dispose]();
       }
     });
-  }, 180_000);
+  }, 300_000);
 
   it.each(Object.entries(EXPECTED))("finds what %s asks for", (id, expected) => {
     const handler = handlers.find((one) => one.id === id);

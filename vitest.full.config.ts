@@ -1,0 +1,21 @@
+import { defineConfig } from "vitest/config";
+import unit from "./vitest.config.ts";
+
+/** What `npm test` tries in part, in full: on the embedded cluster, beside the tests on a real one. */
+export default defineConfig({
+  ...unit,
+  test: {
+    ...unit.test,
+    include: [
+      "tests/faults/api.test.ts",
+      "tests/faults/kill.test.ts",
+      "tests/faults/reconcile.test.ts",
+      "tests/faults/children.property.test.ts",
+      "packages/cluster/src/fuzz.test.ts",
+      "packages/cluster/src/words.test.ts",
+    ],
+    env: { LOTSE_FAULTS: "all", LOTSE_FUZZ: "100000", LOTSE_WORDS_DEPTH: "4" },
+    maxWorkers: 2,
+    testTimeout: 600_000,
+  },
+});
