@@ -1,5 +1,6 @@
-// `npm run check`: types, lint and format, lock file, layering. One line each with its time, then everything that is wrong.
+// `npm run check`: types, lint and format, lock file, layering, API reports. One line each with its time, then everything that is wrong.
 import path from "node:path";
+import { readApi, staleReports } from "./api.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { checkLayers, tell } from "./layers.mjs";
 import { complete, unexcused } from "./lock.mjs";
@@ -29,6 +30,11 @@ const checks = {
   layering: () => {
     const { files, violations } = checkLayers();
     return { ok: violations.length === 0, note: `${files} files`, output: violations.map(tell).join("\n") };
+  },
+  "API reports": async () => {
+    const stale = staleReports(await readApi()).map(({ file }) => path.relative(root, file));
+    const output = `${stale.join(", ")}: not what the sources say\n    → run \`npm run api\`, and look at the difference`;
+    return { ok: stale.length === 0, output };
   },
 };
 
