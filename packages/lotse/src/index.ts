@@ -78,7 +78,6 @@ export {
   type IndexOptions,
   type IndexTypes,
   type IndexView,
-  type JsonSchemaSource,
   type KindPredicate,
   type Lifecycle,
   type LifecycleOptions,
@@ -128,7 +127,7 @@ export {
   type WhenContext,
   type WokenObject,
 } from "./declare/index.ts";
-export { type Column, parseRecording, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
+export { parseRecording, recorder } from "./generate/index.ts";
 // Running
 export {
   isOperator,
@@ -151,8 +150,10 @@ export {
   type LogSink,
   type ObjectReference,
   prettySink,
+  type RecordedRequest,
   type TextOutput,
 } from "./report/index.ts";
+export type { Column, JsonSchemaSource, SchemaGap } from "./schema/index.ts";
 // Declaring
 // Persistence
 // Hierarchies

@@ -3,7 +3,8 @@
  * definitions, what they do to objects that are stored, and whether it may do what it has to.
  */
 import { type Client, CustomResourceDefinition, InvalidError } from "@lotse/client";
-import { compareDefinitions, type DefinitionChange, type Need } from "../generate/index.ts";
+import type { Need } from "../generate/index.ts";
+import { compareDefinitions, type DefinitionChange } from "../schema/index.ts";
 import { type Baseline, type Definition, definitionsOf, fromCluster, readBaseline } from "./check-against.ts";
 import { type CheckReport, type Finding, type FindingLevel, hasErrors, writeReport } from "./check-findings.ts";
 import { schemaFindings } from "./check-schemas.ts";

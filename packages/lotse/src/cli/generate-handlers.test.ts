@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { loadAll } from "js-yaml";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { RecordedRequest } from "../generate/index.ts";
+import type { RecordedRequest } from "../report/index.ts";
 import { judgeHandlers } from "./handler-needs.ts";
 import { main } from "./main.ts";
 import { rememberedCode, testIo } from "./test-io.ts";

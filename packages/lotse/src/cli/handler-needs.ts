@@ -3,7 +3,8 @@
  * while somebody watched. Of a handler that neither has seen nothing is known, and that is said: an operator that lacks a
  * right waits for it in silence, in production.
  */
-import { type Need, needOf, type RecordedRequest } from "../generate/index.ts";
+import { type Need, needOf } from "../generate/index.ts";
+import type { RecordedRequest } from "../report/index.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, shownPath } from "./load.ts";
 import { readRecordings, recordingOf } from "./recordings.ts";

@@ -5,8 +5,8 @@
  */
 import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
-import { parseRecording, type RecordedRequest, recorder } from "../generate/index.ts";
-import type { Logger } from "../report/index.ts";
+import { parseRecording, recorder } from "../generate/index.ts";
+import type { Logger, RecordedRequest } from "../report/index.ts";
 import type { Io } from "./io.ts";
 import { shownPath } from "./load.ts";
 import { Problem } from "./problem.ts";

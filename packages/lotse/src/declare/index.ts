@@ -123,7 +123,6 @@ export {
 export {
   type CommonStatus,
   isResourceClass,
-  type JsonSchemaSource,
   type NewBody,
   type ResourceBody,
   type ResourceClass,

@@ -11,8 +11,7 @@ import {
   type SettingsPlan,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Logger } from "../report/index.ts";
+import type { Logger, RecordedRequest } from "../report/index.ts";
 import { errorFields, named } from "../turn/index.ts";
 import { makeEffort } from "./effort.ts";
 
