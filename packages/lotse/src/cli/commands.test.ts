@@ -6,7 +6,7 @@ import { Client } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "./main.ts";
-import { type TestIo, testIo } from "./test-io.ts";
+import { type TestIo, testIo } from "./terminal/test-io.ts";
 
 let cwd: string;
 

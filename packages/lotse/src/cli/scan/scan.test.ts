@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadOperators } from "../load.ts";
+import { loadOperators } from "../project/index.ts";
 import { openClassic } from "./classic.ts";
 import { type ScannedHandler, scanHandlers } from "./handlers.ts";
 import { openNative } from "./native.ts";
