@@ -1,5 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs, isDns1123Label } from "@lotse/client/meta";
+import type { Reason } from "./cause.ts";
 import type { CheckedChildren } from "./checked-children.ts";
 import { type ChildrenOptions, planChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
@@ -8,30 +9,32 @@ import type { FieldPath } from "./field-path.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
   type ChangeHandler,
-  type ChangeOptions,
   type DaemonHandler,
-  type DaemonOptions,
-  type FieldOptions,
   type Handler,
   type IndexHandler,
-  type IndexOptions,
   type LifecycleHandler,
-  type ObjectHandlerOptions,
   planDebounce,
-  planRetries,
   planSchedule,
-  type Reason,
-  type ResourceInput,
-  type ScheduleOptions,
   type SchedulePlan,
   type TimerHandler,
-  type TimerOptions,
 } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
-import type { BodyOf, LifecycleOptions, ObjectOf, On } from "./on.ts";
+import type { BodyOf, ObjectOf } from "./kind-types.ts";
+import type { LifecycleOptions, On } from "./on.ts";
+import type {
+  ChangeOptions,
+  DaemonOptions,
+  FieldOptions,
+  IndexOptions,
+  ObjectHandlerOptions,
+  ResourceInput,
+  ScheduleOptions,
+  TimerOptions,
+} from "./options.ts";
 import { callerFrame } from "./place.ts";
 import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
+import { planRetries } from "./retry.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
 import type {
   OperatorScheduleOptions,

@@ -1,4 +1,5 @@
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
+export type { Difference, Memo, Reason } from "./cause.ts";
 export type { CheckedChildren, CheckedObject } from "./checked-children.ts";
 export { child, externalChild } from "./child.ts";
 export type {
@@ -7,9 +8,6 @@ export type {
   ChildrenOptions,
   DesiredChild,
   DesiredChildren,
-  Drift,
-  DriftAnswer,
-  DriftedField,
   ExternalChild,
   OrderedChild,
 } from "./children.ts";
@@ -23,19 +21,18 @@ export {
   type ConditionState,
   type Conditions,
   type DaemonContext,
-  type Difference,
   type EventContext,
   type FailureContext,
   type FieldContext,
   type LifecycleContext,
   type LivePatch,
   type LoginContext,
-  type Memo,
   type ObjectContext,
   type Patch,
   type TimerContext,
 } from "./context.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
+export type { Drift, DriftAnswer, DriftedField } from "./drift.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
 export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
 export {
@@ -60,41 +57,30 @@ export {
 } from "./filters.ts";
 export type {
   ChangeHandler,
-  ChangeOptions,
   DaemonHandler,
-  DaemonOptions,
-  ErrorMode,
   EventHandler,
   FailureHandler,
-  FieldOptions,
   Handler,
   IndexHandler,
-  IndexOptions,
-  InitialDelay,
   LifecycleHandler,
-  ObjectHandlerOptions,
-  Reason,
-  ResourceInput,
-  RetryOptions,
-  RetryPlan,
-  ScheduleOptions,
   SchedulePlan,
   TimerHandler,
-  TimerOptions,
 } from "./handler.ts";
-export { planRetries, withUsualBackoff } from "./handler.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
+export type { BodyOf, LooseBody, ObjectOf } from "./kind-types.ts";
 export { type DueHandler, type Lifecycle, type OrderFunction, orderDue } from "./lifecycle.ts";
+export type { DeclareChange, DeclareEvent, DeclareLifecycle, LifecycleOptions, On } from "./on.ts";
 export type {
-  BodyOf,
-  DeclareChange,
-  DeclareEvent,
-  DeclareLifecycle,
-  LifecycleOptions,
-  LooseBody,
-  ObjectOf,
-  On,
-} from "./on.ts";
+  ChangeOptions,
+  DaemonOptions,
+  FieldOptions,
+  IndexOptions,
+  InitialDelay,
+  ObjectHandlerOptions,
+  ResourceInput,
+  ScheduleOptions,
+  TimerOptions,
+} from "./options.ts";
 export { type CallerFrame, callerFrame, callerPlace } from "./place.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export type {
@@ -129,6 +115,8 @@ export {
   type ResourceDefinition,
   resource,
 } from "./resource.ts";
+export type { ErrorMode, RetryOptions, RetryPlan } from "./retry.ts";
+export { planRetries, withUsualBackoff } from "./retry.ts";
 export {
   describeSelector,
   type Everything,

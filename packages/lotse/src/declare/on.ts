@@ -1,5 +1,6 @@
 /** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
-import type { KindClass, KubeBody, KubeObject, Login } from "@lotse/client";
+import type { Login } from "@lotse/client";
+import type { Reason } from "./cause.ts";
 import type {
   ChangeContext,
   EventContext,
@@ -9,26 +10,9 @@ import type {
   LoginContext,
 } from "./context.ts";
 import type { FieldPath } from "./field-path.ts";
-import type {
-  ChangeOptions,
-  FieldOptions,
-  ObjectHandlerOptions,
-  Reason,
-  ResourceInput,
-  RetryOptions,
-} from "./handler.ts";
-
-/** The body type of a resource: exact for classes, loose for names. */
-export type BodyOf<R> = R extends KindClass<infer T> ? (T["body"] extends KubeBody ? T["body"] : KubeBody) : LooseBody;
-
-/** The objects of a resource: those of its class, with all its verbs, or of any kind for names. */
-export type ObjectOf<R> = R extends KindClass<infer T> ? T : KubeObject<LooseBody>;
-
-/** The body of an object whose kind is only known by name. */
-export interface LooseBody extends KubeBody {
-  spec?: Record<string, unknown>;
-  status?: Record<string, unknown>;
-}
+import type { BodyOf, ObjectOf } from "./kind-types.ts";
+import type { ChangeOptions, FieldOptions, ObjectHandlerOptions, ResourceInput } from "./options.ts";
+import type { RetryOptions } from "./retry.ts";
 
 /** What a handler of changes gets: reduced to its field where it names one. */
 type ContextOf<R, F extends FieldPath> = [F] extends [never]

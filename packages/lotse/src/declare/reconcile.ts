@@ -1,13 +1,14 @@
 /** The types of level-based work: what a reconciler is given, what it may say, and how it is declared. */
 import type { KubeBody, KubeObject } from "@lotse/client";
 import { ConfigError, type Duration, durationMs } from "@lotse/client/meta";
-import type { Drift, DriftAnswer } from "./children.ts";
 import type { AttemptContext, ObjectContext } from "./context.ts";
+import type { Drift, DriftAnswer } from "./drift.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { Filters } from "./filters.ts";
-import type { ObjectHandlerOptions, ResourceInput, RetryOptions, RetryPlan } from "./handler.ts";
+import type { ObjectHandlerOptions, ResourceInput } from "./options.ts";
 import type { DeepReadonly } from "./readonly.ts";
 import type { TrackedReads } from "./reads.ts";
+import type { RetryOptions, RetryPlan } from "./retry.ts";
 
 const REQUEUE = Symbol.for("lotse.requeue");
 
