@@ -1,10 +1,10 @@
-import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
+import type { Client, KindDescription, KubeBody, KubeObject, MergePatch, ObjectMeta } from "@lotse/client";
 import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
 import type { Difference, Memo, Reason } from "./cause.ts";
 import type { FieldPath, FieldValue } from "./field-path.ts";
 import type { Indexes } from "./indexes.ts";
-import type { DeepReadonly, MergePatch } from "./readonly.ts";
+import type { DeepReadonly } from "./readonly.ts";
 import type { CachedReads } from "./reads.ts";
 import type { FixedSettings, Settings } from "./settings.ts";
 import type { Step } from "./steps.ts";
@@ -213,7 +213,7 @@ export interface LoginContext extends AttemptContext {
 }
 
 /** What `on.startup`, `on.cleanup` and `on.probe` handlers get. */
-export interface LifecycleContext extends AttemptContext {
+export interface ActivityContext extends AttemptContext {
   readonly client: Client;
   readonly logger: Logger;
   /** Notes of the operator: each object's `memo` begins with what is in it. */

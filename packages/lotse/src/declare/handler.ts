@@ -2,11 +2,11 @@ import type { KubeBody } from "@lotse/client";
 import { durationMs, parseSchedule, type Schedule, ScheduleError } from "@lotse/client/meta";
 import type { Reason } from "./cause.ts";
 import type {
+  ActivityContext,
   ChangeContext,
   DaemonContext,
   EventContext,
   FailureContext,
-  LifecycleContext,
   LoginContext,
   TimerContext,
 } from "./context.ts";
@@ -142,12 +142,12 @@ export type Handler =
   | ReconcileHandler;
 
 /** A declared `on.startup`, `on.cleanup`, `on.probe` or `on.login`: a handler of the operator, not of objects. */
-export interface LifecycleHandler {
+export interface ActivityHandler {
   readonly type: "startup" | "cleanup" | "probe" | "login";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
   readonly place: string | undefined;
   readonly retry: RetryPlan;
   readonly param: unknown;
-  readonly fn: (context: LifecycleContext & LoginContext) => unknown;
+  readonly fn: (context: ActivityContext & LoginContext) => unknown;
 }

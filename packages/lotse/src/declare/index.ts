@@ -13,6 +13,7 @@ export type {
 } from "./children.ts";
 export {
   Aborted,
+  type ActivityContext,
   type Adoptable,
   type AdoptOptions,
   type AttemptContext,
@@ -24,7 +25,6 @@ export {
   type EventContext,
   type FailureContext,
   type FieldContext,
-  type LifecycleContext,
   type LivePatch,
   type LoginContext,
   type ObjectContext,
@@ -56,20 +56,20 @@ export {
   type WhenContext,
 } from "./filters.ts";
 export type {
+  ActivityHandler,
   ChangeHandler,
   DaemonHandler,
   EventHandler,
   FailureHandler,
   Handler,
   IndexHandler,
-  LifecycleHandler,
   SchedulePlan,
   TimerHandler,
 } from "./handler.ts";
+export { type HandlerOrder, type OrderFunction, orderDue } from "./handler-order.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
-export type { BodyOf, LooseBody, ObjectOf } from "./kind-types.ts";
-export { type DueHandler, type Lifecycle, type OrderFunction, orderDue } from "./lifecycle.ts";
-export type { DeclareChange, DeclareEvent, DeclareLifecycle, LifecycleOptions, On } from "./on.ts";
+export type { BodyOf, ObjectOf } from "./kind-types.ts";
+export type { ActivityOptions, DeclareActivity, DeclareChange, DeclareEvent, On } from "./on.ts";
 export type {
   ChangeOptions,
   DaemonOptions,
@@ -81,8 +81,7 @@ export type {
   ScheduleOptions,
   TimerOptions,
 } from "./options.ts";
-export { type CallerFrame, callerFrame, callerPlace } from "./place.ts";
-export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
+export { type DeepReadonly, deepFreeze } from "./readonly.ts";
 export type {
   CachedGet,
   CachedList,
@@ -138,6 +137,7 @@ export {
   type SettingsPlan,
   settingsOf,
 } from "./settings.ts";
+export { type CallerFrame, callerFrame, callerLocation } from "./source-location.ts";
 export type {
   OperatorScheduleOptions,
   OutsideContext,

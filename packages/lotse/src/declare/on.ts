@@ -2,11 +2,11 @@
 import type { Login } from "@lotse/client";
 import type { Reason } from "./cause.ts";
 import type {
+  ActivityContext,
   ChangeContext,
   EventContext,
   FailureContext,
   FieldContext,
-  LifecycleContext,
   LoginContext,
 } from "./context.ts";
 import type { FieldPath } from "./field-path.ts";
@@ -50,7 +50,7 @@ export interface DeclareFailure {
 }
 
 /** Options of handlers of the operator itself. */
-export interface LifecycleOptions extends RetryOptions {
+export interface ActivityOptions extends RetryOptions {
   /** Default: the function's name. */
   readonly id?: string;
   /** Handed to the handler as `param`. */
@@ -58,9 +58,9 @@ export interface LifecycleOptions extends RetryOptions {
 }
 
 /** `(handler)` or `(options, handler)`. */
-export interface DeclareLifecycle<Context = LifecycleContext, Result = unknown> {
+export interface DeclareActivity<Context = ActivityContext, Result = unknown> {
   (handler: (context: Context) => Result | Promise<Result>): void;
-  (options: LifecycleOptions, handler: (context: Context) => Result | Promise<Result>): void;
+  (options: ActivityOptions, handler: (context: Context) => Result | Promise<Result>): void;
 }
 
 /**
@@ -106,14 +106,14 @@ export interface On {
   /** A handler of the object has failed for good; called once for each time, and never tried again itself. */
   readonly failure: DeclareFailure;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
-  readonly startup: DeclareLifecycle;
+  readonly startup: DeclareActivity;
   /** After everything has stopped. */
-  readonly cleanup: DeclareLifecycle;
+  readonly cleanup: DeclareActivity;
   /**
    * Brings the credentials instead of the kubeconfig or the service account: at the start, when they expire, and when
    * the server refuses them. Several are tried by their `priority`. Not asked when the operator is given a client.
    */
-  readonly login: DeclareLifecycle<LoginContext, Login | readonly Login[] | undefined>;
+  readonly login: DeclareActivity<LoginContext, Login | readonly Login[] | undefined>;
   /** Answers a question about the operator's health; the result is in `running.probe()` under the handler's id. */
-  readonly probe: DeclareLifecycle;
+  readonly probe: DeclareActivity;
 }

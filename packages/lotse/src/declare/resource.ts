@@ -18,7 +18,7 @@ import {
 } from "../schema/index.ts";
 import type { Condition } from "./context.ts";
 import { DeclarationError, declarationError } from "./errors.ts";
-import { callerPlace } from "./place.ts";
+import { callerLocation } from "./source-location.ts";
 
 /**
  * What Lotse keeps in the status of every kind made by {@link resource}, unless the schema has fields of these names.
@@ -104,7 +104,7 @@ export interface ResourceClass<Spec, Status, Input = Spec>
   /** What its schemas say and no API server checks; `lotse check` tells it. */
   gaps(): readonly SchemaGap[];
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   /** A type, for `typeof Shop.Spec`: the spec as it is read. There is no such value. */
   readonly Spec: Spec;
   /** A type, for `typeof Shop.Status`: the status as it is read. There is no such value. */
@@ -168,7 +168,7 @@ export function resource<
   return Object.assign(base, {
     crd: () => crdOf(input),
     gaps: () => gaps,
-    place: callerPlace(),
+    sourceLocation: callerLocation(),
   }) as unknown as ResourceClass<OutputOf<Spec>, OutputOf<Status>, InputOf<Spec>>;
 }
 

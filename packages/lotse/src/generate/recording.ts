@@ -46,11 +46,11 @@ function parsePath(path: string) {
  *
  * @example
  * ```ts
- * const record = recorder((line) => appendFileSync("operator.requests.jsonl", line));
+ * const record = requestRecorder((line) => appendFileSync("operator.requests.jsonl", line));
  * operator.start({ client, record });
  * ```
  */
-export function recorder(
+export function requestRecorder(
   write: (line: string) => void,
   before: readonly RecordedRequest[] = [],
 ): (request: RecordedRequest) => void {

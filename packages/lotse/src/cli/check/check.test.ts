@@ -126,7 +126,7 @@ describe("handlers", PATIENT, () => {
   it("an operator that declares nothing is warned of, and does not fail", async () => {
     write(
       "operator.js",
-      'export default { [Symbol.for("lotse.Operator")]: true, name: "idle", resources: [], lifecycle: [] };',
+      'export default { [Symbol.for("lotse.Operator")]: true, name: "idle", resources: [], activities: [] };',
     );
     expect(await check("operator.js", "--no-cluster")).toEqual({
       code: 0,
@@ -196,7 +196,7 @@ describe("compatibility", PATIENT, () => {
     git("init", "--quiet");
     mkdirSync(path.join(cwd, "src"));
     write("src/spec.js", `import { z } from "zod"; export const spec = ${GOOD};`);
-    write("src/operator.js", `import { spec } from "../spec.js";${operator("spec")}`);
+    write("src/operator.js", `import { spec } from "./spec.js";${operator("spec")}`);
     git("add", ".");
     git("commit", "--quiet", "-m", "first");
     write("src/spec.js", `import { z } from "zod"; export const spec = z.object({ currency: z.string().max(3) });`);

@@ -9,7 +9,7 @@ export function schemaFindings(operators: readonly LoadedOperator[]): Finding[] 
   for (const { operator } of operators) {
     for (const { resource } of operator.resources) if (isResourceClass(resource)) kinds.add(resource);
   }
-  return [...kinds].flatMap(({ description: { kind, version }, place: file, gaps }) =>
+  return [...kinds].flatMap(({ description: { kind, version }, sourceLocation: file, gaps }) =>
     gaps().map(({ path, what, todo }) => ({
       level: "warning",
       check: "definitions",

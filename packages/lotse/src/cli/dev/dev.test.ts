@@ -103,7 +103,7 @@ describe("lotse dev", () => {
 
   it("tells that an operator has no handlers, until it has some", async () => {
     const told = "the operator has no handlers, so it will never do anything operator=fixture file=operator.ts";
-    write("operator.ts", fixture("version 1").replace(/resources: .*/, "resources: [], lifecycle: [],"));
+    write("operator.ts", fixture("version 1").replace(/resources: .*/, "resources: [], activities: [],"));
     const io = terminal();
     const { code } = begin(io, "dev", "operator.ts", "--no-console");
     await seen(io.err, /version 1 started/);

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Client } from "@lotse/client";
 import { harmless, systemClock } from "@lotse/client/meta";
 import type { RunningOperator } from "../../operator/index.ts";
-import { atLeast, jsonSink, Logger, type LogRecord, type LogSink } from "../../report/index.ts";
+import { jsonSink, Logger, type LogRecord, type LogSink, minLevel } from "../../report/index.ts";
 import { confirmContext, useAsDefault } from "../connect/index.ts";
 import { listenLocally } from "../explain/index.ts";
 import { type ConsoleServer, importConsole, shellWord } from "../local-cluster/index.ts";
@@ -366,7 +366,7 @@ function writerOf(
 ): { readonly log: LogSink; readonly event: (note: EventNote) => void } {
   const least = options.quiet ? "warn" : options.verbose ? "debug" : "info";
   if (options.logFormat === "json") {
-    const log = atLeast(least, jsonSink(io.stderr));
+    const log = minLevel(least, jsonSink(io.stderr));
     return { log, event: (note) => log(eventRecord(note)) };
   }
   const lines = devLines({ colours: wantsColours(io.stderr, io.env), cwd: io.cwd, kinds });

@@ -27,8 +27,8 @@ export class HandlerContext {
   follow(operators: readonly LoadedOperator[]): void {
     for (const { operator } of operators) {
       // Perhaps of another copy of the package, which has no handlers of its own life.
-      const { lifecycle = [], resources } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
-      for (const handler of [...resources.flatMap(({ handlers }) => handlers), ...lifecycle]) {
+      const { activities = [], resources } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
+      for (const handler of [...resources.flatMap(({ handlers }) => handlers), ...activities]) {
         // An operator that comes from a package is the same one at each reload.
         if (this.#followed.has(handler)) continue;
         this.#followed.add(handler);

@@ -124,7 +124,7 @@ describe("lotse dev", () => {
     context.follow([{ file: "operator.ts", operator }]);
     // A package's operator is the same one at the next load.
     context.follow([{ file: "operator.ts", operator }]);
-    await operator.lifecycle[0]?.fn({} as never);
+    await operator.activities[0]?.fn({} as never);
     look();
     expect(seen).toEqual(["open", "open", "open", undefined]);
   });

@@ -107,7 +107,7 @@ describe("what handlers ask for", { timeout: 120_000 }, () => {
       .replaceAll("Parcel", "Letter");
     writeFileSync(
       path.join(cwd, "operator.ts"),
-      `export { default } from "../first.ts";\nexport { default as second } from "../second.ts";`,
+      `export { default } from "./first.ts";\nexport { default as second } from "./second.ts";`,
     );
     writeFileSync(path.join(cwd, "first.ts"), OPERATOR);
     writeFileSync(path.join(cwd, "second.ts"), other);
@@ -155,7 +155,7 @@ class Parcel { static description = kind; static crd() { return { metadata: { na
 const handlers = [{ type: "change", id: "wrap", place: "x/operator.js:3", reasons: new Set(["create"]) }];
 export default {
   [Symbol.for("lotse.Operator")]: true, name: "parcels", options: { name: "parcels" },
-  resources: [{ resource: Parcel, handlers }], lifecycle: [],
+  resources: [{ resource: Parcel, handlers }], activities: [],
 };
 `;
 

@@ -62,14 +62,14 @@ function handlersOf({ operator }: LoadedOperator): KnownHandler[] {
   // Perhaps of another copy of the package, which has not all sorts of them.
   const {
     resources,
-    lifecycle = [],
+    activities = [],
     sources = [],
     schedules = [],
   } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
   const outside = [...sources, ...schedules].map((handler) => {
     return { id: handler.id, place: handler.place, asks: true, handler };
   });
-  const declared = [...resources.flatMap(({ handlers }) => handlers), ...lifecycle].map((handler) => {
+  const declared = [...resources.flatMap(({ handlers }) => handlers), ...activities].map((handler) => {
     const { id, place, type } = handler;
     // The part of a reconciler that cleans up is looked at with the reconciler.
     const inner = type === "change" && handler.reconciler !== undefined;

@@ -22,7 +22,7 @@ operator.on.create(ConfigMap, async function send({ client, name }) {
 `,
   "more.ts": `
 import { ConfigMap, Secret } from "lotse/client";
-import { operator } from "../operator.ts";
+import { operator } from "./operator.ts";
 operator.reconcile(ConfigMap, async function look({ list }) {
   await list(Secret);
 });

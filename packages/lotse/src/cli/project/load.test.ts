@@ -62,7 +62,7 @@ describe("loadOperators", () => {
     write("names.ts", `export enum Name { First = "first" }`);
     const file = write(
       "operator.ts",
-      `import { Name } from "../names";\nexport default { [Symbol.for("lotse.Operator")]: true, name: Name.First };`,
+      `import { Name } from "./names";\nexport default { [Symbol.for("lotse.Operator")]: true, name: Name.First };`,
     );
     expect(await load(file)).toMatchObject([{ operator: { name: "first" } }]);
   });
@@ -106,7 +106,7 @@ describe("loadOperators", () => {
   it("sees what was saved since, in imported files too", async () => {
     const file = write(
       "operator.ts",
-      `import { name } from "../name.ts";\nexport default { [Symbol.for("lotse.Operator")]: true, name };`,
+      `import { name } from "./name.ts";\nexport default { [Symbol.for("lotse.Operator")]: true, name };`,
     );
     const one = loader();
     write("name.ts", `export const name: string = "before";`);
@@ -155,7 +155,7 @@ describe("loadOperators", () => {
   });
 
   it("says which import is wrong when a file is missing", async () => {
-    const file = write("operator.ts", `import { z } from "../gone.ts";\nexport default z;`);
+    const file = write("operator.ts", `import { z } from "./gone.ts";\nexport default z;`);
     expect((await problemOf(() => load(file))).what).toMatch(/imports ".*gone\.ts", which cannot be found$/);
   });
 

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
-import { parseRecording, recorder } from "../../generate/index.ts";
+import { parseRecording, requestRecorder } from "../../generate/index.ts";
 import type { Logger, RecordedRequest } from "../../report/index.ts";
 import { shownPath } from "../project/index.ts";
 import type { Io } from "../terminal/index.ts";
@@ -23,7 +23,7 @@ export function recordTo({ env, cwd }: Pick<Io, "env" | "cwd">): RecordRequest |
   const file = path.resolve(cwd, env.LOTSE_RECORD);
   try {
     appendFileSync(file, "");
-    return recorder((line) => appendFileSync(file, line), knownIn(file));
+    return requestRecorder((line) => appendFileSync(file, line), knownIn(file));
   } catch (cause) {
     throw new Problem(
       {
@@ -64,7 +64,7 @@ export function recordBeside(
     told = true;
   };
   try {
-    return recorder(write, knownIn(file));
+    return requestRecorder(write, knownIn(file));
   } catch (error) {
     trouble(error);
     return undefined;

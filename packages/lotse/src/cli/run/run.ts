@@ -105,7 +105,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
 
 function bringsLogin(operator: Operator): boolean {
   // Perhaps of another copy of the package, which does not know of logins.
-  return (operator as Partial<Operator>).lifecycle?.some(({ type }) => type === "login") ?? false;
+  return (operator as Partial<Operator>).activities?.some(({ type }) => type === "login") ?? false;
 }
 
 /** Without those that bring their own credentials: nobody knows yet who they are. */

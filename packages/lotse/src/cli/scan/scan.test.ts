@@ -364,7 +364,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
     handlers = await withProject([file], "scan-test", { allowJs: true }, async (project) => {
       const compiler = await open(project);
       try {
-        return [...scanHandlers(loaded?.operator ?? { resources: [], lifecycle: [] }, compiler, folder).values()];
+        return [...scanHandlers(loaded?.operator ?? { resources: [], activities: [] }, compiler, folder).values()];
       } finally {
         compiler[Symbol.dispose]();
       }

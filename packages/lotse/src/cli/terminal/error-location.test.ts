@@ -53,7 +53,7 @@ describe("placeOfThrow", () => {
     const stack = "Error: boom\n    at f (file:///srv/lotse/dist/shared.js:1:1)\n    at publish (/p/operator.ts:4:1)";
     expect(placeOfThrow(error("Error", "boom", stack), ["/srv/lotse/"])).toBe("operator.ts:4:1");
     const here = new Error("boom");
-    expect(here.stack).toContain("source-place.test.ts");
+    expect(here.stack).toContain("error-location.test.ts");
     expect(placeOfThrow(here)).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-import { atLeast, jsonSink, type LogSink, prettySink } from "../../report/index.ts";
+import { jsonSink, type LogSink, minLevel, prettySink } from "../../report/index.ts";
 import { wantsColours } from "./colours.ts";
 import type { Io } from "./io.ts";
 
@@ -20,5 +20,5 @@ export function logSinkOf(io: Io, options: LogOptions): LogSink {
     logFormatOf(io, options) === "json"
       ? jsonSink(io.stderr)
       : prettySink(io.stderr, { colours: wantsColours(io.stderr, io.env) });
-  return atLeast(options.quiet ? "warn" : options.verbose ? "debug" : "info", sink);
+  return minLevel(options.quiet ? "warn" : options.verbose ? "debug" : "info", sink);
 }

@@ -8,10 +8,10 @@ import type { RecordStorage } from "../../declare/index.ts";
  *
  * @example
  * ```ts
- * new Operator({ name: "shop", persistence: moved(kopf(), annotationStorage("shop")) });
+ * new Operator({ name: "shop", persistence: migrateStorage(kopf(), annotationStorage("shop")) });
  * ```
  */
-export function moved(from: RecordStorage, to: RecordStorage): RecordStorage {
+export function migrateStorage(from: RecordStorage, to: RecordStorage): RecordStorage {
   const former = [from.finalizer, ...(from.formerFinalizers ?? []), ...(to.formerFinalizers ?? [])];
   return {
     read(body, handlers, essence) {

@@ -13,7 +13,7 @@ export interface CallerFrame {
  *
  * It is the first frame of the stack that is neither Lotse nor Node. Undefined when the engine gives no stack.
  */
-export function callerPlace(stack = new Error().stack): string | undefined {
+export function callerLocation(stack = new Error().stack): string | undefined {
   return callerFrame(stack)?.place;
 }
 

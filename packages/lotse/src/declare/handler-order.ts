@@ -26,9 +26,9 @@ export type OrderFunction = (
  * The order of handlers: as they were declared; those with the fewest attempts first; one in each turn, with a write
  * after it; at random; or as a function says, which may look at the kind.
  */
-export type Lifecycle = "inOrder" | "fewestAttempts" | "oneByOne" | "shuffled" | OrderFunction;
+export type HandlerOrder = "inOrder" | "fewestAttempts" | "oneByOne" | "shuffled" | OrderFunction;
 
-const ORDERS: Readonly<Record<Exclude<Lifecycle, OrderFunction>, OrderFunction>> = {
+const ORDERS: Readonly<Record<Exclude<HandlerOrder, OrderFunction>, OrderFunction>> = {
   inOrder: (due) => due,
   fewestAttempts: (due) => [...due].sort((a, b) => a.attempts - b.attempts),
   oneByOne: (due) => due.slice(0, 1),
@@ -36,11 +36,11 @@ const ORDERS: Readonly<Record<Exclude<Lifecycle, OrderFunction>, OrderFunction>>
 };
 
 /** Names of the orders that come with Lotse. */
-export const LIFECYCLES = Object.keys(ORDERS) as readonly Exclude<Lifecycle, OrderFunction>[];
+export const HANDLER_ORDERS = Object.keys(ORDERS) as readonly Exclude<HandlerOrder, OrderFunction>[];
 
 /** The due handlers of this turn. An order that chooses nobody would wait for ever: then it is the declared one. */
 export function orderDue<T extends DueHandler>(
-  lifecycle: Lifecycle,
+  lifecycle: HandlerOrder,
   due: readonly T[],
   about: Parameters<OrderFunction>[1],
 ): readonly T[] {
