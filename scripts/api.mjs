@@ -30,6 +30,15 @@ export function staleReports(api) {
     .filter(({ file, text }) => !existsSync(file) || readFileSync(file, "utf8") !== text);
 }
 
+/** The public names that have no doc comment: `lotse: Operator`. */
+export function undocumented(api) {
+  return api.flatMap(({ surfaces }) =>
+    surfaces.flatMap(({ entry, names }) =>
+      names.filter(({ documented }) => !documented).map(({ name }) => `${entry}: ${name}`),
+    ),
+  );
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(async () => {
     await ensureInstalled();

@@ -11,7 +11,10 @@ export function reportOf(name, surfaces) {
     "Written by `npm run api`, never by hand; `npm run check` fails when it is not what the sources say.",
   ];
   for (const { entry, names, borrowed } of surfaces) {
-    parts.push(`## \`${entry}\``, `${count(names.length, "name")}.${borrowedSentence(borrowed)}`);
+    parts.push(
+      `## \`${entry}\``,
+      `${count(names.filter(({ exported }) => exported).length, "name")}.${borrowedSentence(borrowed)}`,
+    );
     if (names.length > 0) parts.push(`\`\`\`ts\n${names.map(({ text }) => text).join("\n\n")}\n\`\`\``);
   }
   return `${parts.join("\n\n")}\n`;

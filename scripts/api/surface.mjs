@@ -7,6 +7,7 @@ import ts from "@typescript/typescript6";
 /**
  * @typedef {object} PublicName
  * @property {string} name
+ * @property {boolean} exported   false for a base whose members an exported class or interface inherits
  * @property {string} text        its declaration without comments and without private members
  * @property {string[]} docs      its doc comments as they stand in the source, outermost first; of members too
  * @property {boolean} documented whether it has a doc comment of its own
@@ -35,7 +36,18 @@ export function surfacesOf(pkg, emitted) {
       const borrowed = exported.everythingOf.map((from) => ({ name: "*", from }));
       for (const [name, target] of exported.names) {
         if (target.from !== undefined) borrowed.push({ name, from: target.from });
-        else names.push({ name, ...describe(name, target, modules) });
+        else names.push({ name, exported: true, ...describe(name, target, modules) });
+      }
+      const own = new Set([...exported.names.values()].flatMap(({ nodes = [] }) => nodes));
+      for (const { name, target } of modules.basesOf([...exported.names.values()], own)) {
+        const base = describe(name, target, modules);
+        names.push({
+          name,
+          exported: false,
+          ...base,
+          text: `// not exported by its name\n${base.text}`,
+          documented: true,
+        });
       }
       return { entry: pkg.name + entry.subpath.slice(1), names: names.sort(byName), borrowed: borrowed.sort(byName) };
     });
@@ -112,7 +124,7 @@ class Modules {
   }
 
   /** A name that a file exports after it has declared or imported it. */
-  #local(name, original) {
+  #local(name, original, { orUndefined = false } = {}) {
     const nodes = [];
     for (const statement of this.file(name).statements) {
       if (namesOf(statement).includes(original)) nodes.push(statement);
@@ -128,13 +140,44 @@ class Modules {
         return this.#imported(name, specifier, (element.propertyName ?? element.name).text);
       }
     }
+    if (nodes.length === 0 && orUndefined) return undefined;
     if (nodes.length === 0) throw new Error(`${name} exports ${original}, which it neither declares nor imports`);
     return { file: name, nodes };
+  }
+
+  /** What exported classes and interfaces extend and inherit members from, unless that is exported itself. */
+  basesOf(targets, own) {
+    const found = [];
+    const seen = new Set(own);
+    const queue = [...targets];
+    for (const { file, nodes = [] } of queue) {
+      for (const name of nodes.flatMap((node) => basesIn(node))) {
+        const target = this.#local(file, name, { orUndefined: true });
+        if (target?.nodes === undefined || target.nodes.some((node) => seen.has(node))) continue;
+        for (const node of target.nodes) seen.add(node);
+        found.push({ name, target });
+        queue.push(target);
+      }
+    }
+    return found;
   }
 
   #resolve(from, specifier) {
     return path.resolve(path.dirname(from), specifier.replace(/((\.d)?\.[cm]?[jt]sx?)?$/, ".d.ts"));
   }
+}
+
+/** The names after `extends`, also inside of `Omit<…>` and its like. */
+function basesIn(node) {
+  const names = [];
+  const visit = (one) => {
+    if (ts.isIdentifier(one)) names.push(one.text);
+    ts.forEachChild(one, visit);
+  };
+  for (const clause of node.heritageClauses ?? []) {
+    if (clause.token === ts.SyntaxKind.ExtendsKeyword) ts.forEachChild(clause, visit);
+  }
+  return names;
 }
 
 const isExported = (statement) =>

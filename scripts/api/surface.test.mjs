@@ -75,4 +75,18 @@ describe("the surface of a package", () => {
       "0 names. Everything of `@lotse/client`. Of `@lotse/client/meta`: `Duration`, `parseDuration`.",
     );
   });
+
+  it("has the members that a class inherits from one that is not exported", () => {
+    const [{ names }] = surface({
+      "index.d.ts": `export { Shop } from "./shop.ts";`,
+      "shop.d.ts": `import { Doors } from "./doors.ts";\n/** A shop. */\nexport declare class Shop extends Doors<number> {}`,
+      "doors.d.ts": `export declare class Doors<T> {\n  /** Opens. */\n  open(at: T): void;\n}`,
+    });
+    expect(names.map(({ name, documented }) => [name, documented])).toEqual([
+      ["Doors", true],
+      ["Shop", true],
+    ]);
+    expect(names[0].text).toContain("// not exported by its name\nclass Doors<T>");
+    expect(names[0].docs).toEqual(["/** Opens. */"]);
+  });
 });

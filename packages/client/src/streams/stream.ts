@@ -17,11 +17,11 @@ const SERVER_TIMEOUT_MS = 600_000;
  *
  * @example
  * ```ts
- * const pods = new Map<string, KubeBody>();
+ * const pods = new Map<string, ObjectBody>();
  * await openStream(client, Pod.description, { namespace: "default" }, {
- *   replace(items) { pods.clear(); for (const pod of items) pods.set(pod.metadata.uid, pod); },
- *   apply(pod) { pods.set(pod.metadata.uid, pod); },
- *   remove(pod) { pods.delete(pod.metadata.uid); },
+ *   replace(items) { pods.clear(); for (const pod of items) pods.set(storeKey(pod), pod); },
+ *   apply(pod) { pods.set(storeKey(pod), pod); },
+ *   remove(pod) { pods.delete(storeKey(pod)); },
  * }, signal);
  * ```
  */

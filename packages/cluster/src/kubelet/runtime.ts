@@ -2,6 +2,7 @@ import type { ApiObject } from "../registry/index.ts";
 import type { ByteSink, ByteSource, PodConnection } from "./bytes.ts";
 import type { ContainerLog } from "./log.ts";
 
+/** How large the terminal of a command is. */
 export interface TerminalSize {
   readonly width: number;
   readonly height: number;

@@ -73,7 +73,10 @@ export type Mapped =
  * operator.reconcile(Machine, { watches: [[Switch, ({ labels }) => labels.machine]] }, async ({ name }) => {});
  * ```
  */
-export type Watches = readonly [resource: ResourceInput, map: (object: never) => Mapped];
+export type Watches = readonly [resource: ResourceInput, map: WatchMap];
+
+/** As a method, so that a function may also ask for objects of the class that stands before it. */
+type WatchMap = { map(object: KubeObject): Mapped }["map"];
 
 /**
  * Which changes of the object itself count. A deletion mark always does.
@@ -188,7 +191,7 @@ export function planReconciler(
   }
   return {
     owns,
-    watches: watches.map(([resource, map]) => ({ resource, map: map as (object: KubeObject) => Mapped })),
+    watches: watches.map(([resource, map]) => ({ resource, map })),
     concurrency,
     resyncMs: resync === undefined ? undefined : durationMs(resync),
     priority: options.priority ?? "normal",

@@ -93,8 +93,9 @@ export interface ResourceDefinition<Spec, Status> {
  *
  * @example
  * ```ts
- * const shop = new Shop({ metadata: { name: "corner" }, spec: { size: 10 } });
- * function rentOf(spec: typeof Shop.Spec, status: typeof Shop.Status): number { … }
+ * const shop = new Shop({ metadata: { name: "corner" }, spec: { name: "Corner" } });
+ * const rentOf = ({ size }: typeof Shop.Spec): number => size * 12;
+ * console.log(rentOf(shop.spec));
  * ```
  */
 export interface ResourceClass<Spec, Status, Input = Spec>
