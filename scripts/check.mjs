@@ -1,5 +1,6 @@
-// `npm run check`: types, lint and format, lock file, layering. One line each with its time, then everything that is wrong.
+// `npm run check`: types, lint and format, lock file, layering, API reports and doc comments. One line each with its time, then everything that is wrong.
 import path from "node:path";
+import { readApi, staleReports, undocumented } from "./api.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { checkLayers, tell } from "./layers.mjs";
 import { complete, unexcused } from "./lock.mjs";
@@ -29,6 +30,18 @@ const checks = {
   layering: () => {
     const { files, violations } = checkLayers();
     return { ok: violations.length === 0, note: `${files} files`, output: violations.map(tell).join("\n") };
+  },
+  "API reports": async () => {
+    const api = await readApi();
+    const stale = staleReports(api).map(({ file }) => path.relative(root, file));
+    const silent = undocumented(api);
+    const output = [
+      stale.length > 0 &&
+        `${stale.join(", ")}: not what the sources say\n    → run \`npm run api\`, and look at the difference`,
+      silent.length > 0 &&
+        `without a doc comment: ${silent.join(", ")}\n    → say what each is for, where it is declared`,
+    ];
+    return { ok: stale.length + silent.length === 0, output: output.filter(Boolean).join("\n") };
   },
 };
 

@@ -1,5 +1,6 @@
 // `npm run docs`: what README and docs say is true. Links lead somewhere, TypeScript compiles under strict settings, and
-// code runs on an embedded cluster. `npm run docs -- docs/client.md` looks at some pages only.
+// code runs on an embedded cluster; and the examples in the doc comments of all public names compile. `npm run docs --
+// docs/client.md` looks at some pages only, `npm run docs -- comments` at the doc comments.
 //
 //   operator   a block with `export default operator`: is started, the manifests of the page are applied, and it must
 //              handle them
@@ -10,6 +11,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
+import { compileExamples } from "./api/compile-examples.mjs";
+import { readApi } from "./api.mjs";
 import { codeBlocks, links } from "./docs/markdown.mjs";
 import { printProblem } from "./docs/prints.mjs";
 import { ensureInstalled } from "./install.mjs";
@@ -23,7 +26,9 @@ const isProgram = ({ file, code }) =>
   /\.ts$/.test(file) && /^(?:await using|const) \w+ = await Client\.connect\(/m.test(code);
 
 await main(async () => {
-  const wanted = pagesWanted(process.argv.slice(2));
+  const named = process.argv.slice(2);
+  const comments = named.length === 0 || named.includes("comments");
+  const wanted = comments && named.length === 1 ? [] : pagesWanted(named.filter((name) => name !== "comments"));
   await ensureInstalled();
   const results = [];
   const check = async (name, run) => {
@@ -34,6 +39,12 @@ await main(async () => {
       `${problem === undefined ? "ok    " : "FAILED"} ${name} (${seconds(since)})${problem ? `\n       ${problem}` : ""}`,
     );
   };
+  if (comments) {
+    await check("doc comments: examples compile", async () => {
+      const { problems } = await compileExamples(await readApi());
+      return problems.length > 0 ? indented(problems.join("\n")) : undefined;
+    });
+  }
   for (const page of wanted) {
     const name = path.relative(root, page);
     const text = readFileSync(page, "utf8");
@@ -42,7 +53,7 @@ await main(async () => {
     const files = blocks.filter((block) => block.file !== undefined);
     if (files.length === 0) continue;
     const folder = writeExamples(name, files);
-    await check(`${name}: examples compile`, () => compileExamples(folder));
+    await check(`${name}: examples compile`, () => compileFolder(folder));
     const manifests = files.filter(({ file }) => /\.ya?ml$/.test(file)).map(({ file }) => path.join(folder, file));
     for (const { file } of files.filter(isOperator)) {
       await check(`${name}: ${file} runs`, () => runOperator(path.join(folder, file), manifests));
@@ -89,7 +100,7 @@ function writeExamples(page, blocks) {
   return folder;
 }
 
-async function compileExamples(folder) {
+async function compileFolder(folder) {
   const tsc = path.join(root, "node_modules", "typescript", "bin", "tsc");
   const compiled = await capture(process.execPath, [tsc, "-p", folder, "--pretty", "false"], { cwd: root });
   return compiled.exitCode === 0 ? undefined : indented(compiled.stdout);

@@ -1,4 +1,5 @@
-// The layering check: imports point down the list of packages, and never past a room's door.
+// The layering check: imports point down the list of packages and down the order of rooms, never past a room's door, and
+// no files import each other in a circle; types count too.
 //
 // A room is a folder directly below a package's src; its door is its index.ts. Folders inside a room that have an
 // index.ts of their own have a door too. Files directly in src are entry points.
@@ -6,8 +7,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { fileCycleViolations } from "./file-cycles.mjs";
 import { findImports } from "./imports.mjs";
 import { main, say } from "./process.mjs";
+import {
+  acceptedCycles,
+  acceptedImports,
+  forbiddenImports,
+  orderViolations,
+  readmeViolations,
+  roomOrder,
+} from "./rooms.mjs";
 import { isTest, isTestHelper, listFiles, packageOrder, readJson, readPackages, root } from "./workspace.mjs";
 
 /** Rooms that shall run in a browser one day. Files that start with disk or process are their edge to the machine. */
@@ -29,8 +39,11 @@ const isCode = (file) => /\.[cm]?[jt]sx?$/.test(file);
  * @property {string} fix   what to do
  */
 
+/** The rules of this house; tests bring their own. */
+const houseRules = { rooms: roomOrder, forbiddenImports, acceptedImports, acceptedCycles };
+
 /** @returns {{ files: number, violations: Violation[] }} */
-export function checkLayers(base = root) {
+export function checkLayers(base = root, rules = houseRules) {
   const packages = readPackages(base);
   const context = {
     base,
@@ -46,11 +59,26 @@ export function checkLayers(base = root) {
       for (const found of findImports(readFileSync(file, "utf8"))) {
         const place = { file: path.relative(base, file), line: found.line };
         const complain = (what, fix) => violations.push({ ...place, what, fix });
-        if (found.specifier.startsWith(".")) checkRelative(pkg, file, found, complain, edges, place);
-        else checkBare(context, pkg, file, found, complain);
+        if (found.specifier.startsWith(".")) {
+          checkRelative(pkg, file, found, complain);
+          const to = path.resolve(path.dirname(file), found.specifier);
+          if (!isTest(file)) edges.push({ ...place, from: file, to, specifier: found.specifier });
+        } else checkBare(context, pkg, file, found, complain);
       }
     }
-    violations.push(...findCycles(pkg, edges));
+    const src = path.join(pkg.dir, "src");
+    for (const [name, order] of Object.entries(rules.rooms)) {
+      const [owner, folder = ""] = name.split(":");
+      if (owner !== pkg.name) continue;
+      const rest = {
+        isAbove: (file) => isEntry(pkg, file),
+        forbidden: rules.forbiddenImports?.[name],
+        accepted: rules.acceptedImports?.[name],
+      };
+      violations.push(...orderViolations(path.join(src, folder), order, edges, rest));
+    }
+    violations.push(...fileCycleViolations(pkg, edges, rules.acceptedCycles?.[pkg.name] ?? []));
+    violations.push(...readmeViolations(base, pkg));
   }
   for (const folder of outside) {
     for (const file of listFiles(path.join(base, folder), isCode)) {
@@ -70,7 +98,7 @@ function roomOf(pkg, file) {
   return path.relative(path.join(pkg.dir, "src"), file).split(path.sep)[0];
 }
 
-function checkRelative(pkg, file, found, complain, edges, place) {
+function checkRelative(pkg, file, found, complain) {
   const src = path.join(pkg.dir, "src");
   const target = path.resolve(path.dirname(file), found.specifier);
   if (!isInside(src, target)) {
@@ -80,8 +108,6 @@ function checkRelative(pkg, file, found, complain, edges, place) {
     );
     return;
   }
-  const from = roomOf(pkg, file);
-  const to = roomOf(pkg, target);
   // A door is for what is published, hence a test reaches the helpers of another room's tests (test-….ts) directly.
   const door = isTest(file) && isTestHelper(target) ? undefined : doorBetween(src, file, target);
   if (!isTest(file) && isTestHelper(target)) {
@@ -95,7 +121,6 @@ function checkRelative(pkg, file, found, complain, edges, place) {
   } else if (path.dirname(file) !== src && path.dirname(target) === src && isEntry(pkg, target)) {
     complain(`"${found.specifier}" is an entry point of ${pkg.name}`, "import the room that has what is needed");
   }
-  if (from !== to && !isTest(file)) edges.push({ from, to, ...place, specifier: found.specifier });
 }
 
 /** The door through which `file` must reach `target`: that of the outermost folder that holds target but not file. */
@@ -206,48 +231,6 @@ function checkOutsider(context, file, found, complain) {
   }
   const target = context.byName.get(packageNameOf(found.specifier));
   if (target) checkExported(target, found, complain);
-}
-
-/** One violation for each group of rooms that import each other, told along a shortest round trip. */
-function findCycles(pkg, edges) {
-  const next = new Map();
-  for (const one of edges) {
-    if (!next.has(one.from)) next.set(one.from, new Map());
-    if (!next.get(one.from).has(one.to)) next.get(one.from).set(one.to, one);
-  }
-  const violations = [];
-  const told = new Set();
-  for (const start of [...next.keys()].sort()) {
-    if (told.has(start)) continue;
-    const trip = roundTrip(next, start);
-    if (trip === undefined) continue;
-    for (const one of trip) told.add(one.from);
-    violations.push({
-      file: trip[0].file,
-      line: trip[0].line,
-      what: `the rooms of ${pkg.name} import in a circle: ${[...trip.map((one) => one.from), start].join(" → ")}`,
-      fix: `cut one of ${trip.map((one) => `${one.file}:${one.line} ("${one.specifier}")`).join(", ")}`,
-    });
-  }
-  return violations;
-}
-
-function roundTrip(next, start) {
-  const cameBy = new Map();
-  const queue = [start];
-  for (const room of queue) {
-    for (const [to, one] of next.get(room) ?? []) {
-      if (to === start) {
-        const trip = [one];
-        for (let at = room; at !== start; at = cameBy.get(at).from) trip.unshift(cameBy.get(at));
-        return trip;
-      }
-      if (cameBy.has(to)) continue;
-      cameBy.set(to, one);
-      queue.push(to);
-    }
-  }
-  return undefined;
 }
 
 export const tell = ({ file, line, what, fix }) => `${file}:${line}: ${what}\n    → ${fix}`;

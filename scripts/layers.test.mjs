@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { findImports } from "./imports.mjs";
 import { checkLayers, tell } from "./layers.mjs";
+import { isTest } from "./workspace.mjs";
 
 const trees = [];
 afterEach(() => {
@@ -34,8 +35,17 @@ const manifests = {
   },
 };
 
+/** A README that has a row for each room of a package. */
+function readmeOf(name, sources) {
+  const rooms = Object.keys(sources).flatMap((file) => {
+    const [, pkg, , room, ...rest] = file.split("/");
+    return pkg === name && rest.length > 0 && !isTest(file) ? [room] : [];
+  });
+  return `# ${name}\n\n## Rooms\n\n| folder | question |\n| --- | --- |\n${[...new Set(rooms)].map((room) => `| \`${room}/\` | what? |\n`).join("")}`;
+}
+
 /** Checks a small repository with these sources; gives one line for each violation. */
-function check(sources) {
+function check(sources, rules = { rooms: {} }) {
   const base = mkdtempSync(path.join(os.tmpdir(), "lotse-layers-"));
   trees.push(base);
   const write = (file, text) => {
@@ -44,7 +54,10 @@ function check(sources) {
   };
   for (const [file, manifest] of Object.entries(manifests)) write(file, JSON.stringify(manifest));
   for (const [file, text] of Object.entries(sources)) write(file, text);
-  return checkLayers(base).violations.map(tell);
+  for (const name of ["client", "cluster", "lotse"]) {
+    if (!(`packages/${name}/README.md` in sources)) write(`packages/${name}/README.md`, readmeOf(name, sources));
+  }
+  return checkLayers(base, rules).violations.map(tell);
 }
 
 describe("layering", () => {
@@ -165,15 +178,121 @@ describe("layering", () => {
     expect(violations[0]).toContain("the room store is free of it");
   });
 
-  it("refuses a circle of rooms and tells the way around", () => {
-    const violations = check({
-      "packages/lotse/src/queue/index.ts": `import { a } from "../turn/index.ts";`,
-      "packages/lotse/src/turn/index.ts": `\nimport type { b } from "../report/index.ts";`,
-      "packages/lotse/src/report/index.ts": `import { c } from "../queue/index.ts";`,
-    });
+  const lotse = { rooms: { lotse: ["report", "queue", "turn", "."], "lotse:turn": ["storage", "."] } };
+
+  it("refuses an import up the order of rooms, also of types alone", () => {
+    const violations = check(
+      {
+        "packages/lotse/src/turn/index.ts": `import { a } from "../queue/index.ts";`,
+        "packages/lotse/src/queue/index.ts": `import { b } from "../report/index.ts";`,
+        "packages/lotse/src/report/index.ts": "",
+        "packages/lotse/src/report/log.ts": `\nimport type { Turn } from "../turn/index.ts";`,
+      },
+      lotse,
+    );
+    expect(violations.filter((line) => line.includes("is above"))).toEqual([
+      `packages/lotse/src/report/log.ts:2: "../turn/index.ts": turn is above report\n` +
+        "    → imports point down only: . > turn > queue > report; move what both need into the lower one",
+    ]);
+  });
+
+  it("refuses a room that has no place in the order, once", () => {
+    const violations = check(
+      {
+        "packages/lotse/src/attic/index.ts": `import { a } from "../queue/index.ts";\nimport { b } from "../report/index.ts";`,
+        "packages/lotse/src/queue/index.ts": "",
+        "packages/lotse/src/report/index.ts": "",
+      },
+      lotse,
+    );
     expect(violations).toHaveLength(1);
-    expect(violations[0]).toContain("queue → turn → report → queue");
-    expect(violations[0]).toContain(`packages/lotse/src/turn/index.ts:2 ("../report/index.ts")`);
+    expect(violations[0]).toContain("the room attic has no place in the order of rooms");
+  });
+
+  it("holds rooms inside a room to an order of their own", () => {
+    const violations = check(
+      {
+        "packages/lotse/src/turn/index.ts": `import { a } from "./storage/index.ts";`,
+        "packages/lotse/src/turn/decide.ts": "",
+        "packages/lotse/src/turn/storage/index.ts": `import type { Decision } from "../decide.ts";`,
+      },
+      lotse,
+    );
+    expect(violations).toHaveLength(1);
+    expect(violations[0]).toContain("turn/storage/index.ts:1");
+    expect(violations[0]).toContain(". is above storage");
+  });
+
+  it("lets files beside the rooms and the entry points use all of them", () => {
+    const violations = check(
+      {
+        "packages/lotse/src/index.ts": `export * from "./turn/index.ts";\nexport * from "./start.ts";`,
+        "packages/lotse/src/start.ts": `import { a } from "./queue/index.ts";`,
+        "packages/lotse/src/turn/index.ts": "",
+        "packages/lotse/src/queue/index.ts": "",
+      },
+      lotse,
+    );
+    expect(violations).toEqual([]);
+  });
+
+  it("refuses an import that the plan forbids, accepts what is on the list, and tells when that is no longer needed", () => {
+    const sources = {
+      "packages/lotse/src/turn/index.ts": `import { a } from "../queue/index.ts";`,
+      "packages/lotse/src/queue/index.ts": "",
+    };
+    const forbidden = { ...lotse, forbiddenImports: { lotse: ["turn → queue"] } };
+    expect(check(sources, forbidden)[0]).toContain("turn knows nothing of queue");
+    expect(check(sources, { ...forbidden, acceptedImports: { lotse: ["turn → queue"] } })).toEqual([]);
+    expect(check(sources, { ...lotse, acceptedImports: { lotse: ["turn → queue"] } })[0]).toContain(
+      "nothing imports turn → queue any more",
+    );
+  });
+
+  it("refuses files that import each other, by types too, and tells a shortest way around", () => {
+    const violations = check({
+      "packages/client/src/meta/index.ts": `export { a } from "./a.ts";`,
+      "packages/client/src/meta/a.ts": `import { b } from "./b.ts";\nimport type { C } from "./c.ts";`,
+      "packages/client/src/meta/b.ts": `import { c } from "./c.ts";`,
+      "packages/client/src/meta/c.ts": `\nimport type { A } from "./a.ts";`,
+    });
+    expect(violations).toEqual([
+      "packages/client/src/meta/a.ts:2: files of @lotse/client import each other: meta/a.ts → meta/c.ts → meta/a.ts (3 files in all)\n" +
+        `    → cut one of packages/client/src/meta/a.ts:2 ("./c.ts"), packages/client/src/meta/c.ts:2 ("./a.ts")`,
+    ]);
+  });
+
+  it("accepts a circle in a folder that is on the list, and fails when there is none any more", () => {
+    const circle = {
+      "packages/client/src/meta/a.ts": `import "./b.ts";`,
+      "packages/client/src/meta/b.ts": `import "./a.ts";`,
+    };
+    const rules = { rooms: {}, acceptedCycles: { "@lotse/client": ["meta"] } };
+    expect(check(circle, rules)).toEqual([]);
+    const [violation] = check({ "packages/client/src/meta/a.ts": "" }, rules);
+    expect(violation).toContain("no files of @lotse/client import each other in meta any more");
+  });
+
+  it("does not count what tests import as a circle", () => {
+    const violations = check({
+      "packages/client/src/meta/a.ts": "",
+      "packages/client/src/meta/a.test.ts": `import "./a.ts";\nimport "./test-help.ts";`,
+      "packages/client/src/meta/test-help.ts": `import "./a.test.ts";`,
+    });
+    expect(violations).toEqual([]);
+  });
+
+  it("holds the table of rooms in a README against the folders", () => {
+    const violations = check({
+      "packages/client/README.md":
+        "# client\n\n## Rooms\n\n| `meta/` | pure |\n| `attic/` | old |\n\n## More\n\n| `else/` | no |\n",
+      "packages/client/src/meta/index.ts": "",
+      "packages/client/src/pods/index.ts": "",
+      "packages/client/src/fixtures/index.ts": "",
+    });
+    expect(violations).toHaveLength(2);
+    expect(violations[0]).toContain("packages/client/README.md:3: the table of rooms has no row for src/pods");
+    expect(violations[1]).toContain("packages/client/README.md:6: there is no room src/attic");
   });
 
   it("lets a test use a room that its own room must not", () => {

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Cluster } from "@lotse/cluster";
-import { atLeast, type LogRecord, type LogSink, prettySink } from "lotse";
+import { type LogRecord, type LogSink, minLevel, prettySink } from "lotse";
 import { type Client, ConfigMap, KubeError, WaitTimeoutError } from "lotse/client";
 import operator, { ExchangeRate } from "./operator.ts";
 
@@ -157,7 +157,7 @@ class StoryLog {
   #shown = false;
 
   constructor(output: LogSink) {
-    this.#output = atLeast("info", output);
+    this.#output = minLevel("info", output);
   }
 
   readonly sink: LogSink = (record) => {

@@ -7,7 +7,7 @@ import { createServer, type Server } from "node:net";
 import path from "node:path";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCommand } from "../../packages/lotse/src/cli/test-io.ts";
+import { runCommand } from "../../packages/lotse/src/cli/terminal/test-io.ts";
 import { Project, type Told } from "./project.ts";
 
 const OPERATOR = `

@@ -8,7 +8,7 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
-import { atLeast, recorder, type StartOptions } from "lotse";
+import { minLevel, requestRecorder, type StartOptions } from "lotse";
 import { Client, ClusterRole, CustomResourceDefinition } from "lotse/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import operator, { ExchangeRate } from "../../examples/exchange-rates/operator.ts";
@@ -189,7 +189,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
 
   it("has been recorded faithfully: its handlers do what the recording beside it says, and nothing else", async () => {
     const lines: string[] = [];
-    const { complaint } = await attempt("recorded", { record: recorder((line) => lines.push(line)) });
+    const { complaint } = await attempt("recorded", { record: requestRecorder((line) => lines.push(line)) });
     expect(complaint).toBe("none, the job was done");
     const kept = readFileSync(path.join(ROOT, "examples/exchange-rates/operator.requests.jsonl"), "utf8");
     const asked = (text: string) => [...new Set(text.trim().split("\n").map(requestOf))].sort();
@@ -244,7 +244,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
       complain = resolve;
     });
     // What people see of a log unless they ask for more.
-    const log = atLeast("warn", ({ message, fields }) => {
+    const log = minLevel("warn", ({ message, fields }) => {
       const reason = String(fields?.error ?? fields?.reason ?? "");
       if (/is forbidden/.test(reason)) complain(`${message}: ${reason}`);
     });

@@ -1,6 +1,6 @@
 import { type Client, ConfigMap, CustomResourceDefinition } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import { annotationStorage, kopf, moved, Operator, type RecordStorage, resource, TemporaryError } from "lotse";
+import { annotationStorage, kopf, migrateStorage, Operator, type RecordStorage, resource, TemporaryError } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
@@ -247,7 +247,7 @@ describeOn(clustersUnderTest(), "what an operator remembers", (cluster) => {
     });
     await first.stop();
 
-    const second = await start(declare(moved(kopf(), annotationStorage("op"))));
+    const second = await start(declare(migrateStorage(kopf(), annotationStorage("op"))));
     await quiet();
     expect(seen).toEqual(["create 1"]);
     for (const scale of [2, 3]) {

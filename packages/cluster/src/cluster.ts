@@ -233,7 +233,7 @@ export class Cluster implements AsyncDisposable {
    *
    * @example
    * ```ts
-   * const phases = cluster.history("Pod", "default", "web").map((version) => version.object.status?.phase);
+   * const labels = cluster.history("Pod", "default", "web").map(({ object }) => object.metadata?.labels);
    * ```
    */
   history(resource: string, ...place: [name: string] | [namespace: string, name: string]): ObjectVersion[] {

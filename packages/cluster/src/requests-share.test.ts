@@ -73,6 +73,7 @@ describe("connections that are being greeted", () => {
     const authority = new CertificateAuthority("test", Date.now());
     const listener = await Listener.open({
       host: "127.0.0.1",
+      now: Date.now,
       port: 0,
       tls: authority.issue({ commonName: "test", hosts: ["localhost"], usage: "server" }),
       handle: () => Promise.reject(new Error("not asked")),

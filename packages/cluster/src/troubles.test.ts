@@ -182,6 +182,7 @@ describe("what goes wrong by itself is told to people", () => {
     const { troubles } = parts.context.backend;
     const listener = await Listener.open({
       host: "127.0.0.1",
+      now: Date.now,
       port: 0,
       tls: undefined,
       handle: () => Promise.reject(new Error("a mistake of the server")),

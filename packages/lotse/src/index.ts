@@ -1,18 +1,83 @@
 /**
  * Lotse: write Kubernetes operators in TypeScript.
  *
+ * Each group below begins with a comment that stands by itself: the formatter sorts inside of groups only.
+ *
  * @packageDocumentation
  */
 
-export { type Duration, parseDuration } from "@lotse/client/meta";
-// What handlers get
+// An operator, and the kinds that it brings: `new Operator({...})`, `resource({...})`.
+
+export {
+  type CommonStatus,
+  DeclarationError,
+  type NewBody,
+  type ResourceBody,
+  type ResourceClass,
+  type ResourceDefinition,
+  resource,
+} from "./declare/index.ts";
+export { isOperator, Operator, type OperatorOptions } from "./operator/index.ts";
+export type { Column, JsonSchemaSource, SchemaGap } from "./schema/index.ts";
+
+// How handlers are declared: `operator.on.create(Kind, options, handler)` and its siblings, with their options.
+
 export type {
+  ActivityOptions,
+  Backoff,
+  ChangeOptions,
+  DaemonOptions,
+  DeclareActivity,
+  DeclareChange,
+  DeclareEvent,
+  ErrorMode,
+  FieldOptions,
+  HandlerOrder,
+  IndexOptions,
+  ObjectHandlerOptions,
+  On,
+  OperatorScheduleOptions,
+  OrderFunction,
+  Reason,
+  RetryOptions,
+  ScheduleOptions,
+  SourceFunction,
+  SourceOptions,
+  TimerOptions,
+  WokenObject,
+} from "./declare/index.ts";
+
+// What a handler is for: kinds by class, by name or by predicate, and filters over their objects.
+
+export {
+  absent,
+  all,
+  any,
+  type BodyOf,
+  type Everything,
+  everything,
+  type Filters,
+  type KindPredicate,
+  type MapFilter,
+  none,
+  not,
+  type ObjectOf,
+  present,
+  type ResourceInput,
+  type SelectorFields,
+  type SelectorInput,
+  type SelectorScope,
+  type ValueFilter,
+  type WhenContext,
+} from "./declare/index.ts";
+
+// What handlers get: one context to destructure, and what is in it.
+
+export type {
+  ActivityContext,
   Adoptable,
   AdoptOptions,
   AttemptContext,
-  CachedGet,
-  CachedList,
-  CachedReads,
   ChangeContext,
   Condition,
   ConditionState,
@@ -24,11 +89,9 @@ export type {
   FailureContext,
   FieldContext,
   FieldValue,
-  LifecycleContext,
   LivePatch,
   LoginContext,
   Memo,
-  MergePatch,
   ObjectContext,
   OutsideContext,
   Patch,
@@ -37,140 +100,110 @@ export type {
   StepFunction,
   TimerContext,
 } from "./declare/index.ts";
-// Errors
+
+// What handlers throw, and why their signal was aborted.
+
+export { Aborted, PermanentError, TemporaryError } from "./declare/index.ts";
+
+// What handlers read without a request: the operator's own copy of the cluster, and its indexes.
+
+export type {
+  CachedGet,
+  CachedList,
+  CachedReads,
+  Indexes,
+  IndexHandle,
+  IndexTypes,
+  IndexView,
+  ListQuery,
+  ReadableKind,
+  TrackedGet,
+  TrackedList,
+  TrackedReads,
+} from "./declare/index.ts";
+
+// Level-based work: `operator.reconcile`, and the children that `operator.children` keeps.
+
 export {
-  Aborted,
-  absent,
-  all,
-  any,
-  type Backoff,
-  type BodyOf,
   type ChangeFilter,
-  type ChangeOptions,
   type CheckedChildren,
   type CheckedObject,
   type ChildObject,
   type ChildOrder,
   type ChildrenOptions,
-  type CommonStatus,
   child,
-  type DaemonOptions,
-  DeclarationError,
-  type DeclareChange,
-  type DeclareEvent,
-  type DeclareLifecycle,
   type DesiredChild,
   type DesiredChildren,
   type Drift,
   type DriftAnswer,
   type DriftedField,
-  type DueHandler,
-  type ErrorMode,
-  type Everything,
   type ExternalChild,
-  everything,
   externalChild,
-  type FieldOptions,
-  type Filters,
-  type FixedSettings,
-  type Indexes,
-  type IndexHandle,
-  type IndexOptions,
-  type IndexTypes,
-  type IndexView,
-  type JsonSchemaSource,
-  type KindPredicate,
-  type Lifecycle,
-  type LifecycleOptions,
-  type ListQuery,
-  type LooseBody,
-  type MapFilter,
   type Mapped,
-  type NewBody,
-  none,
-  not,
-  type ObjectHandlerOptions,
-  type ObjectOf,
-  type On,
-  type OperatorScheduleOptions,
   type OrderedChild,
-  type OrderFunction,
-  PermanentError,
-  present,
   type RateLimit,
-  type ReadableKind,
-  type Reason,
   type ReconcileContext,
   type ReconcileOptions,
   type Requeue,
-  type ResourceBody,
-  type ResourceClass,
-  type ResourceDefinition,
-  type ResourceInput,
-  type RetryOptions,
   requeue,
-  resource,
-  type ScheduleOptions,
-  type SelectorFields,
-  type SelectorInput,
-  type SelectorScope,
-  type Settings,
-  type SettingsInput,
-  type SourceFunction,
-  type SourceOptions,
-  TemporaryError,
-  type TimerOptions,
-  type TrackedGet,
-  type TrackedList,
-  type TrackedReads,
-  type ValueFilter,
   type Watches,
-  type WhenContext,
-  type WokenObject,
 } from "./declare/index.ts";
-export { type Column, parseRecording, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
-// Running
+
+// Hierarchies: owners, names and labels of objects that belong to another one.
+
 export {
-  isOperator,
-  Operator,
-  type OperatorOptions,
+  adjustNamespace,
+  adopt,
+  appendOwnerReference,
+  type Child,
+  type Children,
+  disown,
+  harmonizeNaming,
+  label,
+  type Owner,
+  removeOwnerReference,
+} from "./turn/index.ts";
+
+// How an operator works: its settings, and where it remembers what it has done.
+
+export { type Duration, parseDuration } from "@lotse/client/meta";
+export type { FixedSettings, Settings, SettingsInput } from "./declare/index.ts";
+export {
+  annotationStorage,
+  type KopfOptions,
+  kopf,
+  migrateStorage,
+  type RecordStorage,
+  statusStorage,
+} from "./turn/index.ts";
+
+// Running it, and taking it off a cluster.
+
+export {
   type RetryAnswer,
   type RunningOperator,
   type StartOptions,
   type UninstallRequest,
-  type Unmarked,
+  type UninstallResult,
   uninstallOperator,
 } from "./operator/index.ts";
+
+// Its log: records, and where they go.
+
 export {
-  atLeast,
   jsonSink,
   type LogFields,
   Logger,
   type LogLevel,
   type LogRecord,
   type LogSink,
+  minLevel,
   type ObjectReference,
   prettySink,
   type TextOutput,
 } from "./report/index.ts";
-// Declaring
-// Persistence
-// Hierarchies
-export {
-  adjustNamespace,
-  adopt,
-  annotationStorage,
-  appendOwnerReference,
-  type Child,
-  type Children,
-  disown,
-  harmonizeNaming,
-  type KopfOptions,
-  kopf,
-  label,
-  moved,
-  type Owner,
-  type RecordStorage,
-  removeOwnerReference,
-  statusStorage,
-} from "./turn/index.ts";
+
+// What its handlers ask the API server for, written down: the role of `lotse generate` is made of it.
+
+export { parseRecording, requestRecorder } from "./generate/index.ts";
+export type { RecordedRequest } from "./report/index.ts";

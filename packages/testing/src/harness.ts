@@ -17,7 +17,7 @@ import {
   type Operator,
   parseRecording,
   type RunningOperator,
-  recorder,
+  requestRecorder,
   type StartOptions,
 } from "lotse";
 import { DueClock } from "./due-clock.ts";
@@ -171,7 +171,7 @@ function recordFor(refusals: Refusals | undefined): Pick<StartOptions, "record">
 /** What handlers ask for is written down while tests run, for `lotse generate`: each thing once, however many tests. */
 function recordTo(file: string): StartOptions["record"] & {} {
   const before = existsSync(file) ? parseRecording(readFileSync(file, "utf8")) : [];
-  return recorder((line) => appendFileSync(file, line), before);
+  return requestRecorder((line) => appendFileSync(file, line), before);
 }
 
 /** The operator's requests carry this, so that they can be told from the test's. */

@@ -1,5 +1,5 @@
 /** What operator.py is in Kopf, in Lotse: the same handlers under the same ids. */
-import { absent, kopf, type LooseBody, Operator, parseDuration, TemporaryError } from "lotse";
+import { absent, kopf, Operator, parseDuration, TemporaryError } from "lotse";
 import { type Berth, type Call, notes } from "./berths.ts";
 
 /** An operator for the kind of `berth` that tells `journal` its calls. */
@@ -22,7 +22,7 @@ export function lotseOperator(berth: Berth, journal: (call: Call) => void): Oper
   operator.on.update(selector, { id: "update_fn" }, (seen) => note("update_fn", seen, plain(seen.diff)));
   operator.on(["create", "update"], selector, { id: "publish", labels }, (seen) => {
     note("publish", seen);
-    return { size: (seen.body as LooseBody & Record<string, { size?: unknown }>)[section]?.size };
+    return { size: (seen.body as unknown as Record<string, { size?: unknown } | undefined>)[section]?.size };
   });
   operator.on.field(selector, { id: "grow", field: `${section}.size`, labels }, (seen) => {
     note(`grow/${section}.size`, seen, plain(seen.diff));

@@ -2,6 +2,7 @@ import type { ByteSink, ByteSource, PodConnection } from "../bytes/index.ts";
 import type { ApiObject } from "../registry/index.ts";
 import type { ContainerLog } from "./log.ts";
 
+/** How large the terminal of a command is. */
 export interface TerminalSize {
   readonly width: number;
   readonly height: number;

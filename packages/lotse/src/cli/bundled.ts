@@ -1,11 +1,10 @@
 /** An operator that is one file with everything it needs: a bundle has no command line of `lotse`, but the flags of `run`. */
 import { Command, CommanderError } from "commander";
 import { isOperator } from "../operator/index.ts";
-import { wantsColours } from "./colours.ts";
 import { readEnvironment, runOptions } from "./flags.ts";
-import type { Io } from "./io.ts";
-import { exitCodeOf, formatProblem, Problem } from "./problem.ts";
-import { type RunOptions, runOperators } from "./run.ts";
+import { type RunOptions, runOperators } from "./run/index.ts";
+import type { Io } from "./terminal/index.ts";
+import { exitCodeOf, formatProblem, Problem, wantsColours } from "./terminal/index.ts";
 
 /** Runs the operators among `exports` until somebody asks them to stop, and returns the exit code. Never rejects. */
 export async function mainBundled(

@@ -1,12 +1,14 @@
 /** `lotse cluster`: nothing but the embedded cluster. Imports only what that needs: it has to be up at once. */
 import path from "node:path";
-import { wantsColours } from "./colours.ts";
-import { type Fact, writeFacts } from "./facts.ts";
-import type { Io } from "./io.ts";
-import { type LocalClusterOptions, shellWord, startLocalCluster } from "./local-cluster.ts";
-import { type EmbeddedCluster, importCluster } from "./optional.ts";
-import { Problem } from "./problem.ts";
-import { stopOnSignal } from "./signals.ts";
+import {
+  type EmbeddedCluster,
+  importCluster,
+  type LocalClusterOptions,
+  shellWord,
+  startLocalCluster,
+} from "./local-cluster/index.ts";
+import type { Io } from "./terminal/index.ts";
+import { type AnnouncedLine, announce, Problem, stopOnSignal, wantsColours } from "./terminal/index.ts";
 
 /** The flags of `lotse cluster`. */
 export interface ClusterOptions extends LocalClusterOptions {
@@ -31,7 +33,7 @@ async function envtest(folder: string, { output }: ClusterOptions, io: Io): Prom
   });
   if (output === "json") io.stdout.write(`${JSON.stringify(made)}\n`);
   else {
-    writeFacts(
+    announce(
       io.stdout,
       "etcd and kube-apiserver for envtest are ready",
       [
@@ -55,7 +57,7 @@ export async function cluster(options: ClusterOptions, io: Io): Promise<number> 
       if (options.output === "json") {
         io.stdout.write(`${JSON.stringify({ url: cluster.url, port: cluster.port, kubeconfig, milliseconds })}\n`);
       } else {
-        writeFacts(
+        announce(
           io.stdout,
           `Kubernetes is ready after ${milliseconds} ms`,
           [
@@ -63,7 +65,7 @@ export async function cluster(options: ClusterOptions, io: Io): Promise<number> 
             ["use it", `export KUBECONFIG=${shellWord(kubeconfig)}`],
             ["try it", "kubectl get namespaces"],
             ...(options.rbac
-              ? [["rights", "roles decide (RBAC); this kubeconfig is the administrator's"] as Fact]
+              ? [["rights", "roles decide (RBAC); this kubeconfig is the administrator's"] as AnnouncedLine]
               : []),
             ["end it", endOf(cluster)],
           ],

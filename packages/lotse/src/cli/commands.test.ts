@@ -6,7 +6,7 @@ import { Client } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "./main.ts";
-import { type TestIo, testIo } from "./test-io.ts";
+import { type TestIo, testIo } from "./terminal/test-io.ts";
 
 let cwd: string;
 
@@ -166,7 +166,7 @@ describe("lotse run", () => {
   });
 
   it("tells that an operator has no handlers, and runs it all the same", async () => {
-    write("operator.ts", fixture("it").replace(/resources: .*/, "resources: [], lifecycle: [],"));
+    write("operator.ts", fixture("it").replace(/resources: .*/, "resources: [], activities: [],"));
     const io = testIo({ cwd });
     const { code } = begin(io, "run", "operator.ts", "--kubeconfig", "kubeconfig", "--log-format", "pretty");
     await seen(io.err, "it started");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { main } from "./main.ts";
-import { testIo } from "./test-io.ts";
+import { testIo } from "./terminal/test-io.ts";
 
 async function script(shell: string) {
   const io = testIo();

@@ -1,7 +1,7 @@
 /** `lotse completion`: scripts that make shells complete commands and options, made from the commands themselves. */
 import type { Command } from "commander";
-import type { Io } from "./io.ts";
-import { Problem } from "./problem.ts";
+import type { Io } from "./terminal/index.ts";
+import { Problem } from "./terminal/index.ts";
 
 interface Completable {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** What the definitions of all commands share: their manners, and the flags that several of them have. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Io } from "./io.ts";
+import type { Io } from "./terminal/index.ts";
 
 /** A command with the manners of the whole program. */
 export function subcommand(program: Command, name: string): Command {

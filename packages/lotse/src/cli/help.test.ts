@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { programOf } from "./program.ts";
-import { testIo } from "./test-io.ts";
+import { testIo } from "./terminal/test-io.ts";
 
 const [COLUMNS, ROWS] = [80, 24];
 

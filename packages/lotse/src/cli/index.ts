@@ -1,6 +1,18 @@
 export { mainBundled } from "./bundled.ts";
-export { type CreatedProject, type CreateOptions, createProject, describeProject } from "./init-create.ts";
-export { CreateError, type PlannedFile, planProject } from "./init-plan.ts";
-export { processIo } from "./io.ts";
-export { type MissingRight, missingRight } from "./missing-right.ts";
-export { type DeployedRights, type RightsOptions, rightsOf } from "./rights.ts";
+export {
+  type CreatedProject,
+  CreateError,
+  type CreateOptions,
+  createProject,
+  describeProject,
+  type PlannedFile,
+  planProject,
+} from "./init/index.ts";
+export {
+  type DeployedRights,
+  type MissingRight,
+  missingRight,
+  type RightsOptions,
+  rightsOf,
+} from "./permissions/index.ts";
+export { processIo } from "./terminal/index.ts";

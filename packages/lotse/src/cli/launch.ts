@@ -1,8 +1,7 @@
 /** What `bin/lotse.js` calls: the command line of this process. Loads no more than the command needs. */
-import { processIo } from "./io.ts";
+
 import { readPlainCluster } from "./plain-cluster.ts";
-import { reportFailure } from "./report-failure.ts";
-import { uncaughtProblem } from "./uncaught.ts";
+import { processIo, reportFailure, uncaughtProblem } from "./terminal/index.ts";
 
 /** Runs the command line of this process. */
 export async function launch(): Promise<void> {

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { main } from "./main.ts";
-import { testIo } from "./test-io.ts";
+import { testIo } from "./terminal/test-io.ts";
 
 let cwd: string;
 

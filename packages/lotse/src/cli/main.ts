@@ -1,12 +1,12 @@
 /** The `lotse` command: from a command line to an exit code. */
-import { type Command, CommanderError } from "commander";
-import type { Io } from "./io.ts";
-import { Problem } from "./problem.ts";
-import { programOf } from "./program.ts";
-import { reportFailure } from "./report-failure.ts";
 
-export type { Io, Output, StopSignal } from "./io.ts";
-export { formatProblem, Problem, type Told } from "./problem.ts";
+import { type Command, CommanderError } from "commander";
+import { programOf } from "./program.ts";
+import type { ProjectIo } from "./scan/index.ts";
+import { Problem, reportFailure } from "./terminal/index.ts";
+
+export type { Io, Output, StopSignal } from "./terminal/index.ts";
+export { formatProblem, Problem, type Told } from "./terminal/index.ts";
 
 /**
  * Runs the command line `argv` (without the program's name) and returns its exit code: 0 done, 1 failed, 2 wrong usage.
@@ -17,7 +17,7 @@ export { formatProblem, Problem, type Told } from "./problem.ts";
  * const code = await main(["run", "operator.ts"], processIo());
  * ```
  */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(argv: readonly string[], io: ProjectIo): Promise<number> {
   let exitCode = 0;
   const program = programOf(io, (code) => {
     exitCode = code;

@@ -7,7 +7,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { main } from "./main.ts";
 import { programOf } from "./program.ts";
-import { testIo } from "./test-io.ts";
+import { testIo } from "./terminal/test-io.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../..");
 const DOCS = path.join(ROOT, "docs");

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { ClusterOptions } from "./cluster.ts";
 import { readPlainCluster } from "./plain-cluster.ts";
 import { programOf } from "./program.ts";
-import { testIo } from "./test-io.ts";
+import { testIo } from "./terminal/test-io.ts";
 
 /** What the parser of all commands makes of a line. */
 async function parsed(argv: readonly string[]): Promise<ClusterOptions> {

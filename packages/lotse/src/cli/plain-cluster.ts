@@ -4,7 +4,7 @@
  * whose word counts.
  */
 import type { ClusterOptions } from "./cluster.ts";
-import { KUBELETS } from "./local-cluster.ts";
+import { KUBELETS } from "./local-cluster/index.ts";
 
 type Plain = ClusterOptions & { readonly verbose?: boolean };
 type Read = (value: string) => Partial<Plain> | undefined;

@@ -2,11 +2,12 @@
  * All commands and their flags. Each command's code is imported when it is called: what one does not use must not cost
  * time.
  */
+
 import { Command } from "commander";
-import type { CheckOptions } from "./check.ts";
+import type { CheckOptions } from "./check/index.ts";
 import type { ClusterOptions } from "./cluster.ts";
-import type { DevOptions } from "./dev.ts";
-import type { ExplainOptions } from "./explain.ts";
+import type { DevOptions } from "./dev/index.ts";
+import type { ExplainOptions, RetryOptions } from "./explain/index.ts";
 import {
   clusterOptions,
   collect,
@@ -20,11 +21,10 @@ import {
   runOptions,
   subcommand,
 } from "./flags.ts";
-import type { GenerateOptions } from "./generate.ts";
-import type { InitOptions } from "./init.ts";
-import type { Io } from "./io.ts";
-import type { RetryOptions } from "./retry.ts";
-import type { RunOptions } from "./run.ts";
+import type { GenerateOptions } from "./generate/index.ts";
+import type { InitOptions } from "./init/index.ts";
+import type { RunOptions } from "./run/index.ts";
+import type { ProjectIo } from "./scan/index.ts";
 import type { UninstallOptions } from "./uninstall.ts";
 import { readVersion } from "./version.ts";
 
@@ -32,7 +32,7 @@ import { readVersion } from "./version.ts";
 export type Done = (exitCode: number) => void;
 
 /** Declares one command. */
-export type Define = (program: Command, io: Io, done: Done) => Command;
+export type Define = (program: Command, io: ProjectIo, done: Done) => Command;
 
 /** In the order of the help. */
 const COMMANDS: readonly Define[] = [
@@ -49,7 +49,7 @@ const COMMANDS: readonly Define[] = [
 ];
 
 /** The whole program. */
-export function programOf(io: Io, done: Done): Command {
+export function programOf(io: ProjectIo, done: Done): Command {
   const program = new Command("lotse")
     .description(
       "Write Kubernetes operators in TypeScript: develop, run and look at them.\nExit codes: 0 done, 1 failed, 2 wrong usage.",
@@ -74,7 +74,7 @@ export function programOf(io: Io, done: Done): Command {
   return program;
 }
 
-function initCommand(program: Command, io: Io, done: Done): Command {
+function initCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "init")
     .summary("create a project for a new operator")
     .description(
@@ -86,12 +86,12 @@ function initCommand(program: Command, io: Io, done: Done): Command {
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText("after", examples(["lotse init exchange-rates", "lotse init --name exchange-rates"]))
     .action(async (folder: string | undefined, options: InitOptions) => {
-      const { init } = await import("./init.ts");
+      const { init } = await import("./init/index.ts");
       done(await init(folder, options, io));
     });
 }
 
-function runCommand(program: Command, io: Io, done: Done): Command {
+function runCommand(program: Command, io: ProjectIo, done: Done): Command {
   const command = subcommand(program, "run")
     .summary("run operators against a cluster")
     .description(
@@ -105,12 +105,12 @@ function runCommand(program: Command, io: Io, done: Done): Command {
       examples(["lotse run operator.ts", "lotse run rates.ts backups.ts --context staging -n team-a --install-crds"]),
     )
     .action(async (files: string[], options: RunOptions) => {
-      const { run } = await import("./run.ts");
+      const { run } = await import("./run/index.ts");
       done(await run(files, options, io));
     });
 }
 
-function devCommand(program: Command, io: Io, done: Done): Command {
+function devCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "dev")
     .summary("develop an operator on a cluster of its own")
     .description("Runs the operator on an embedded cluster, anew at each save. The key h helps.")
@@ -132,12 +132,12 @@ function devCommand(program: Command, io: Io, done: Done): Command {
     .option("-q, --quiet", "only warnings and errors")
     .addHelpText("after", examples(["lotse dev operator.ts"]))
     .action(async (file: string | undefined, options: DevOptions) => {
-      const { dev } = await import("./dev.ts");
+      const { dev } = await import("./dev/index.ts");
       done(await dev(file, options, io));
     });
 }
 
-function clusterCommand(program: Command, io: Io, done: Done): Command {
+function clusterCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "cluster")
     .summary("start an embedded Kubernetes cluster")
     .description(
@@ -168,7 +168,7 @@ function clusterCommand(program: Command, io: Io, done: Done): Command {
     });
 }
 
-function generateCommand(program: Command, io: Io, done: Done): Command {
+function generateCommand(program: Command, io: ProjectIo, done: Done): Command {
   const command = subcommand(program, "generate")
     .summary("make what an operator needs to be deployed")
     .description(
@@ -194,12 +194,12 @@ function generateCommand(program: Command, io: Io, done: Done): Command {
       ]),
     )
     .action(async (product: string, files: string[], options: GenerateOptions) => {
-      const { generate } = await import("./generate.ts");
+      const { generate } = await import("./generate/index.ts");
       done(await generate(product, files, options, io));
     });
 }
 
-function checkCommand(program: Command, io: Io, done: Done): Command {
+function checkCommand(program: Command, io: ProjectIo, done: Done): Command {
   const command = subcommand(program, "check")
     .summary("find what is wrong before a release")
     .description(
@@ -218,12 +218,12 @@ function checkCommand(program: Command, io: Io, done: Done): Command {
       examples(["lotse check operator.ts", "lotse check operator.ts --against git:main --no-cluster"]),
     )
     .action(async (files: string[], options: CheckOptions) => {
-      const { check } = await import("./check.ts");
+      const { check } = await import("./check/index.ts");
       done(await check(files, options, io));
     });
 }
 
-function explainCommand(program: Command, io: Io, done: Done): Command {
+function explainCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "explain")
     .summary("tell what a running operator did with an object, and why")
     .description(
@@ -240,12 +240,12 @@ function explainCommand(program: Command, io: Io, done: Done): Command {
       examples(["lotse explain machine team-a/m1", "lotse explain machine m1 --url http://localhost:8081 -o json"]),
     )
     .action(async (kind: string, name: string, options: ExplainOptions) => {
-      const { explain } = await import("./explain.ts");
+      const { explain } = await import("./explain/index.ts");
       done(await explain(kind, name, options, io));
     });
 }
 
-function retryCommand(program: Command, io: Io, done: Done): Command {
+function retryCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "retry")
     .summary("try now what waits for its retry, or has failed for good")
     .description(
@@ -259,12 +259,12 @@ function retryCommand(program: Command, io: Io, done: Done): Command {
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText("after", examples(["lotse retry machine team-a/m1", "lotse retry machine m1 -n team-a -o json"]))
     .action(async (kind: string, name: string, options: RetryOptions) => {
-      const { retry } = await import("./retry.ts");
+      const { retry } = await import("./explain/index.ts");
       done(await retry(kind, name, options, io));
     });
 }
 
-function uninstallCommand(program: Command, io: Io, done: Done): Command {
+function uninstallCommand(program: Command, io: ProjectIo, done: Done): Command {
   return clusterOptions(
     subcommand(program, "uninstall")
       .summary("take an operator's marks off all objects")
@@ -288,7 +288,7 @@ function uninstallCommand(program: Command, io: Io, done: Done): Command {
     });
 }
 
-function completionCommand(program: Command, io: Io, done: Done): Command {
+function completionCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "completion")
     .summary("print a script that completes commands in a shell")
     .description("Prints a script that makes the shell complete lotse's commands and options.")

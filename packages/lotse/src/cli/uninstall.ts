@@ -1,11 +1,10 @@
 /** `lotse uninstall`: takes the operators' marks off all objects. */
 import { harmless } from "@lotse/client/meta";
 import { isOperator, uninstallOperator } from "../operator/index.ts";
-import { type ConnectOptions, connect } from "./connect.ts";
-import type { Io } from "./io.ts";
-import { loadOperators, resolveFiles } from "./load.ts";
-import { confirmContext } from "./production.ts";
-import { stopOnSignal } from "./signals.ts";
+import { type ConnectOptions, confirmContext, connect } from "./connect/index.ts";
+import { loadOperators, resolveFiles } from "./project/index.ts";
+import type { Io } from "./terminal/index.ts";
+import { stopOnSignal } from "./terminal/index.ts";
 
 /** The flags of `lotse uninstall`. */
 export interface UninstallOptions extends ConnectOptions {

@@ -13,7 +13,7 @@ type LiveOf<C> = C extends KubeObject ? C : KubeObject;
  * ```ts
  * operator.children(Site, ({ name }) => [
  *   child(Deployment.gen({ name, image: "nginx" }), { key: "web", readyWhen: (live) => live.status?.readyReplicas === 1 }),
- *   child(Service.gen({ name, port: 80 }), { after: "web" }),
+ *   child(Service.gen({ name, ports: 80 }), { after: "web" }),
  * ]);
  * ```
  */

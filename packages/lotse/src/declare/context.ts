@@ -1,16 +1,13 @@
-import type { Client, KindDescription, KubeBody, KubeObject, ObjectMeta } from "@lotse/client";
+import type { Client, KindDescription, KubeBody, KubeObject, MergePatch, ObjectMeta } from "@lotse/client";
 import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
+import type { Difference, Memo, Reason } from "./cause.ts";
 import type { FieldPath, FieldValue } from "./field-path.ts";
-import type { Reason } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
-import type { DeepReadonly, MergePatch } from "./readonly.ts";
+import type { DeepReadonly } from "./readonly.ts";
 import type { CachedReads } from "./reads.ts";
 import type { FixedSettings, Settings } from "./settings.ts";
 import type { Step } from "./steps.ts";
-
-/** What a handler can keep in memory for one object: lost at a restart, gone with the object. */
-export type Memo = Record<string, unknown>;
 
 type Part<B, Key extends string> = Key extends keyof B ? NonNullable<B[Key]> : Record<string, unknown>;
 
@@ -37,14 +34,6 @@ export type LivePatch<B> = Patch<B> & {
    */
   flush(): Promise<void>;
 };
-
-/** One difference between two states of an object; lists are compared as a whole. */
-export interface Difference {
-  readonly op: "add" | "change" | "remove";
-  readonly path: readonly string[];
-  readonly old: unknown;
-  readonly new: unknown;
-}
 
 /** Something that can belong to the handled object: a client object or a plain manifest. */
 export type Adoptable = KubeObject | KubeBody;
@@ -224,7 +213,7 @@ export interface LoginContext extends AttemptContext {
 }
 
 /** What `on.startup`, `on.cleanup` and `on.probe` handlers get. */
-export interface LifecycleContext extends AttemptContext {
+export interface ActivityContext extends AttemptContext {
   readonly client: Client;
   readonly logger: Logger;
   /** Notes of the operator: each object's `memo` begins with what is in it. */

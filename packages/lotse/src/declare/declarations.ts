@@ -1,5 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs, isDns1123Label } from "@lotse/client/meta";
+import type { Reason } from "./cause.ts";
 import type { CheckedChildren } from "./checked-children.ts";
 import { type ChildrenOptions, planChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
@@ -7,32 +8,34 @@ import { declarationError } from "./errors.ts";
 import type { FieldPath } from "./field-path.ts";
 import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
 import {
+  type ActivityHandler,
   type ChangeHandler,
-  type ChangeOptions,
   type DaemonHandler,
-  type DaemonOptions,
-  type FieldOptions,
   type Handler,
   type IndexHandler,
-  type IndexOptions,
-  type LifecycleHandler,
-  type ObjectHandlerOptions,
   planDebounce,
-  planRetries,
   planSchedule,
-  type Reason,
-  type ResourceInput,
-  type ScheduleOptions,
   type SchedulePlan,
   type TimerHandler,
-  type TimerOptions,
 } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
-import type { BodyOf, LifecycleOptions, ObjectOf, On } from "./on.ts";
-import { callerFrame } from "./place.ts";
+import type { BodyOf, ObjectOf } from "./kind-types.ts";
+import type { ActivityOptions, On } from "./on.ts";
+import type {
+  ChangeOptions,
+  DaemonOptions,
+  FieldOptions,
+  IndexOptions,
+  ObjectHandlerOptions,
+  ResourceInput,
+  ScheduleOptions,
+  TimerOptions,
+} from "./options.ts";
 import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
+import { planRetries } from "./retry.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
+import { callerFrame } from "./source-location.ts";
 import type {
   OperatorScheduleOptions,
   ScheduleContext,
@@ -64,7 +67,7 @@ interface Entry {
  */
 export class Declarations {
   readonly #entries = new Map<string, Entry>();
-  readonly #lifecycle: LifecycleHandler[] = [];
+  readonly #activities: ActivityHandler[] = [];
   readonly #predicates = new Map<unknown, string>();
   readonly #sources: SourceHandler[] = [];
   readonly #schedules: ScheduledHandler[] = [];
@@ -80,7 +83,7 @@ export class Declarations {
       (resource: ResourceInput, ...rest: unknown[]) =>
         this.#change(reasons, resource, rest);
     const lifecycle =
-      (type: LifecycleHandler["type"]) =>
+      (type: ActivityHandler["type"]) =>
       (...rest: unknown[]) =>
         this.#declareLifecycle(type, rest);
     this.on = Object.assign(
@@ -365,8 +368,8 @@ export class Declarations {
   }
 
   /** Handlers of the operator itself, in the order of their declaration. */
-  get lifecycle(): readonly LifecycleHandler[] {
-    return this.#lifecycle;
+  get activities(): readonly ActivityHandler[] {
+    return this.#activities;
   }
 
   #change(reasons: readonly Reason[], resource: ResourceInput, rest: unknown[]): void {
@@ -455,16 +458,16 @@ export class Declarations {
     this.#add(resource, { type, id, filters: filtersOf(options), param, fn: fn as never });
   }
 
-  #declareLifecycle(type: LifecycleHandler["type"], rest: unknown[]): void {
+  #declareLifecycle(type: ActivityHandler["type"], rest: unknown[]): void {
     const fn = functionOf(type, rest);
-    const options = optionsOf<LifecycleOptions>("lifecycle", `on.${type}`, rest);
-    const id = options.id ?? (nameOf(fn) || `${type}-${this.#lifecycle.length + 1}`);
+    const options = optionsOf<ActivityOptions>("lifecycle", `on.${type}`, rest);
+    const id = options.id ?? (nameOf(fn) || `${type}-${this.#activities.length + 1}`);
     const place = this.#placeOfCaller();
-    if (this.#lifecycle.some((handler) => handler.type === type && handler.id === id)) {
+    if (this.#activities.some((handler) => handler.type === type && handler.id === id)) {
       throw declarationError(`the id "${id}" is used twice for on.${type}`, 'name one of them with { id: "…" }');
     }
     const { param } = options;
-    this.#lifecycle.push({ type, id, place, retry: planRetries(options), param, fn: fn as LifecycleHandler["fn"] });
+    this.#activities.push({ type, id, place, retry: planRetries(options), param, fn: fn as ActivityHandler["fn"] });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { type Duration, durationMs, KubeError, type KubeErrorOptions } from "@lotse/client/meta";
-import { callerPlace } from "./place.ts";
+import { callerLocation } from "./source-location.ts";
 
 /**
  * Not now, but later: the handler is called again after `delay`, exactly.
@@ -39,6 +39,6 @@ export class DeclarationError extends KubeError {
 
 /** A {@link DeclarationError} that names the place in the user's source. */
 export function declarationError(message: string, hint: string): DeclarationError {
-  const place = callerPlace();
+  const place = callerLocation();
   return new DeclarationError(place ? `${message} at ${place}` : message, { hint });
 }

@@ -3,9 +3,8 @@
  * else, so they can be asked at any time and as often as wanted.
  */
 import { deepEqual, diff, isObject } from "@lotse/client/meta";
-import type { Difference, Memo } from "./context.ts";
+import type { Difference, Memo, Reason } from "./cause.ts";
 import type { FieldPath, PathIn } from "./field-path.ts";
-import type { Reason } from "./handler.ts";
 import type { DeepReadonly } from "./readonly.ts";
 
 /** Matches when the value is there, whatever it is. */

@@ -1,4 +1,5 @@
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
+export type { Difference, Memo, Reason } from "./cause.ts";
 export type { CheckedChildren, CheckedObject } from "./checked-children.ts";
 export { child, externalChild } from "./child.ts";
 export type {
@@ -7,14 +8,12 @@ export type {
   ChildrenOptions,
   DesiredChild,
   DesiredChildren,
-  Drift,
-  DriftAnswer,
-  DriftedField,
   ExternalChild,
   OrderedChild,
 } from "./children.ts";
 export {
   Aborted,
+  type ActivityContext,
   type Adoptable,
   type AdoptOptions,
   type AttemptContext,
@@ -23,19 +22,17 @@ export {
   type ConditionState,
   type Conditions,
   type DaemonContext,
-  type Difference,
   type EventContext,
   type FailureContext,
   type FieldContext,
-  type LifecycleContext,
   type LivePatch,
   type LoginContext,
-  type Memo,
   type ObjectContext,
   type Patch,
   type TimerContext,
 } from "./context.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
+export type { Drift, DriftAnswer, DriftedField } from "./drift.ts";
 export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
 export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
 export {
@@ -59,44 +56,32 @@ export {
   type WhenContext,
 } from "./filters.ts";
 export type {
+  ActivityHandler,
   ChangeHandler,
-  ChangeOptions,
   DaemonHandler,
-  DaemonOptions,
-  ErrorMode,
   EventHandler,
   FailureHandler,
-  FieldOptions,
   Handler,
   IndexHandler,
-  IndexOptions,
-  InitialDelay,
-  LifecycleHandler,
-  ObjectHandlerOptions,
-  Reason,
-  ResourceInput,
-  RetryOptions,
-  RetryPlan,
-  ScheduleOptions,
   SchedulePlan,
   TimerHandler,
-  TimerOptions,
 } from "./handler.ts";
-export { planRetries, withUsualBackoff } from "./handler.ts";
+export { type HandlerOrder, type OrderFunction, orderDue } from "./handler-order.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
-export { type DueHandler, type Lifecycle, type OrderFunction, orderDue } from "./lifecycle.ts";
+export type { BodyOf, ObjectOf } from "./kind-types.ts";
+export type { ActivityOptions, DeclareActivity, DeclareChange, DeclareEvent, On } from "./on.ts";
 export type {
-  BodyOf,
-  DeclareChange,
-  DeclareEvent,
-  DeclareLifecycle,
-  LifecycleOptions,
-  LooseBody,
-  ObjectOf,
-  On,
-} from "./on.ts";
-export { type CallerFrame, callerFrame, callerPlace } from "./place.ts";
-export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
+  ChangeOptions,
+  DaemonOptions,
+  FieldOptions,
+  IndexOptions,
+  InitialDelay,
+  ObjectHandlerOptions,
+  ResourceInput,
+  ScheduleOptions,
+  TimerOptions,
+} from "./options.ts";
+export { type DeepReadonly, deepFreeze } from "./readonly.ts";
 export type {
   CachedGet,
   CachedList,
@@ -123,13 +108,14 @@ export {
 export {
   type CommonStatus,
   isResourceClass,
-  type JsonSchemaSource,
   type NewBody,
   type ResourceBody,
   type ResourceClass,
   type ResourceDefinition,
   resource,
 } from "./resource.ts";
+export type { ErrorMode, RetryOptions, RetryPlan } from "./retry.ts";
+export { planRetries, withUsualBackoff } from "./retry.ts";
 export {
   describeSelector,
   type Everything,
@@ -151,6 +137,7 @@ export {
   type SettingsPlan,
   settingsOf,
 } from "./settings.ts";
+export { type CallerFrame, callerFrame, callerLocation } from "./source-location.ts";
 export type {
   OperatorScheduleOptions,
   OutsideContext,

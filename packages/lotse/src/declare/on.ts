@@ -1,34 +1,18 @@
 /** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
-import type { KindClass, KubeBody, KubeObject, Login } from "@lotse/client";
+import type { Login } from "@lotse/client";
+import type { Reason } from "./cause.ts";
 import type {
+  ActivityContext,
   ChangeContext,
   EventContext,
   FailureContext,
   FieldContext,
-  LifecycleContext,
   LoginContext,
 } from "./context.ts";
 import type { FieldPath } from "./field-path.ts";
-import type {
-  ChangeOptions,
-  FieldOptions,
-  ObjectHandlerOptions,
-  Reason,
-  ResourceInput,
-  RetryOptions,
-} from "./handler.ts";
-
-/** The body type of a resource: exact for classes, loose for names. */
-export type BodyOf<R> = R extends KindClass<infer T> ? (T["body"] extends KubeBody ? T["body"] : KubeBody) : LooseBody;
-
-/** The objects of a resource: those of its class, with all its verbs, or of any kind for names. */
-export type ObjectOf<R> = R extends KindClass<infer T> ? T : KubeObject<LooseBody>;
-
-/** The body of an object whose kind is only known by name. */
-export interface LooseBody extends KubeBody {
-  spec?: Record<string, unknown>;
-  status?: Record<string, unknown>;
-}
+import type { BodyOf, ObjectOf } from "./kind-types.ts";
+import type { ChangeOptions, FieldOptions, ObjectHandlerOptions, ResourceInput } from "./options.ts";
+import type { RetryOptions } from "./retry.ts";
 
 /** What a handler of changes gets: reduced to its field where it names one. */
 type ContextOf<R, F extends FieldPath> = [F] extends [never]
@@ -66,7 +50,7 @@ export interface DeclareFailure {
 }
 
 /** Options of handlers of the operator itself. */
-export interface LifecycleOptions extends RetryOptions {
+export interface ActivityOptions extends RetryOptions {
   /** Default: the function's name. */
   readonly id?: string;
   /** Handed to the handler as `param`. */
@@ -74,9 +58,9 @@ export interface LifecycleOptions extends RetryOptions {
 }
 
 /** `(handler)` or `(options, handler)`. */
-export interface DeclareLifecycle<Context = LifecycleContext, Result = unknown> {
+export interface DeclareActivity<Context = ActivityContext, Result = unknown> {
   (handler: (context: Context) => Result | Promise<Result>): void;
-  (options: LifecycleOptions, handler: (context: Context) => Result | Promise<Result>): void;
+  (options: ActivityOptions, handler: (context: Context) => Result | Promise<Result>): void;
 }
 
 /**
@@ -122,14 +106,14 @@ export interface On {
   /** A handler of the object has failed for good; called once for each time, and never tried again itself. */
   readonly failure: DeclareFailure;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
-  readonly startup: DeclareLifecycle;
+  readonly startup: DeclareActivity;
   /** After everything has stopped. */
-  readonly cleanup: DeclareLifecycle;
+  readonly cleanup: DeclareActivity;
   /**
    * Brings the credentials instead of the kubeconfig or the service account: at the start, when they expire, and when
    * the server refuses them. Several are tried by their `priority`. Not asked when the operator is given a client.
    */
-  readonly login: DeclareLifecycle<LoginContext, Login | readonly Login[] | undefined>;
+  readonly login: DeclareActivity<LoginContext, Login | readonly Login[] | undefined>;
   /** Answers a question about the operator's health; the result is in `running.probe()` under the handler's id. */
-  readonly probe: DeclareLifecycle;
+  readonly probe: DeclareActivity;
 }

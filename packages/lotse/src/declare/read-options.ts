@@ -3,7 +3,7 @@ import type { KubeBody } from "@lotse/client";
 import { durationMs } from "@lotse/client/meta";
 import { declarationError } from "./errors.ts";
 import type { FilterContext, Filters } from "./filters.ts";
-import type { InitialDelay } from "./handler.ts";
+import type { InitialDelay } from "./options.ts";
 
 const OBJECT = ["id", "param", "labels", "annotations", "when", "field", "value"];
 const RETRY = ["errors", "timeout", "retries", "backoff"];

@@ -1,7 +1,6 @@
-import type { MergePatch } from "@lotse/client";
 import type { DeepReadonly } from "@lotse/client/meta";
 
-export type { DeepReadonly, MergePatch };
+export type { DeepReadonly };
 
 /**
  * Freezes `value` all the way down and returns it. Stops at what is frozen already, so handing the same body to many

@@ -2,7 +2,7 @@
 import type { KindClass, KindDescription, KubeObject } from "@lotse/client";
 import type { FieldSelectorInput, LabelSelectorInput } from "@lotse/client/meta";
 import type { IndexHandle } from "./indexes.ts";
-import type { ObjectOf } from "./on.ts";
+import type { ObjectOf } from "./kind-types.ts";
 
 /**
  * Which objects to list.

@@ -1,13 +1,14 @@
 /** The types of level-based work: what a reconciler is given, what it may say, and how it is declared. */
 import type { KubeBody, KubeObject } from "@lotse/client";
 import { ConfigError, type Duration, durationMs } from "@lotse/client/meta";
-import type { Drift, DriftAnswer } from "./children.ts";
 import type { AttemptContext, ObjectContext } from "./context.ts";
+import type { Drift, DriftAnswer } from "./drift.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { Filters } from "./filters.ts";
-import type { ObjectHandlerOptions, ResourceInput, RetryOptions, RetryPlan } from "./handler.ts";
+import type { ObjectHandlerOptions, ResourceInput } from "./options.ts";
 import type { DeepReadonly } from "./readonly.ts";
 import type { TrackedReads } from "./reads.ts";
+import type { RetryOptions, RetryPlan } from "./retry.ts";
 
 const REQUEUE = Symbol.for("lotse.requeue");
 
@@ -72,7 +73,10 @@ export type Mapped =
  * operator.reconcile(Machine, { watches: [[Switch, ({ labels }) => labels.machine]] }, async ({ name }) => {});
  * ```
  */
-export type Watches = readonly [resource: ResourceInput, map: (object: never) => Mapped];
+export type Watches = readonly [resource: ResourceInput, map: WatchMap];
+
+/** As a method, so that a function may also ask for objects of the class that stands before it. */
+type WatchMap = { map(object: KubeObject): Mapped }["map"];
 
 /**
  * Which changes of the object itself count. A deletion mark always does.
@@ -187,7 +191,7 @@ export function planReconciler(
   }
   return {
     owns,
-    watches: watches.map(([resource, map]) => ({ resource, map: map as (object: KubeObject) => Mapped })),
+    watches: watches.map(([resource, map]) => ({ resource, map })),
     concurrency,
     resyncMs: resync === undefined ? undefined : durationMs(resync),
     priority: options.priority ?? "normal",

@@ -112,7 +112,7 @@ describe("a resource", () => {
       status: z.object({ rate: z.union([z.number(), z.string()]).optional() }),
     });
     expect(Rate.gaps().map(({ path }) => path)).toEqual(["status.rate", "spec.currency"]);
-    expect(Rate.place).toMatch(/declare\/resource\.test\.ts:\d+$/);
+    expect(Rate.sourceLocation).toMatch(/declare\/resource\.test\.ts:\d+$/);
     expect(ExchangeRate.gaps()).toEqual([]);
   });
 

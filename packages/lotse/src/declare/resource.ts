@@ -6,41 +6,19 @@ import {
   type KubeObject,
   type ObjectMeta,
 } from "@lotse/client";
-import { isObject } from "@lotse/client/meta";
-import { type Column, crdOf, lookIntoSchemas, type SchemaGap } from "../generate/index.ts";
+import {
+  type Column,
+  crdOf,
+  type InputOf,
+  type JsonSchemaSource,
+  lookIntoSchemas,
+  type OutputOf,
+  readJsonSchema,
+  type SchemaGap,
+} from "../schema/index.ts";
 import type { Condition } from "./context.ts";
 import { DeclarationError, declarationError } from "./errors.ts";
-import { callerPlace } from "./place.ts";
-
-/**
- * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
- * Standard JSON Schema. Lotse imports none of them.
- */
-export interface JsonSchemaSource<Output = unknown, Input = unknown> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    readonly jsonSchema?: {
-      readonly input: (options: { readonly target: "openapi-3.0" }) => Record<string, unknown>;
-    };
-  };
-}
-
-type OutputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly output: infer Output }
-    ? Output
-    : Record<string, unknown>
-  : Record<string, unknown>;
-
-/** What one may write, where a field with a default may be left out. It has to take what was read as well. */
-type InputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
-  ? NonNullable<T> extends { readonly input: infer Input }
-    ? OutputOf<S> extends Input
-      ? Input
-      : OutputOf<S>
-    : Record<string, unknown>
-  : Record<string, unknown>;
+import { callerLocation } from "./source-location.ts";
 
 /**
  * What Lotse keeps in the status of every kind made by {@link resource}, unless the schema has fields of these names.
@@ -115,8 +93,9 @@ export interface ResourceDefinition<Spec, Status> {
  *
  * @example
  * ```ts
- * const shop = new Shop({ metadata: { name: "corner" }, spec: { size: 10 } });
- * function rentOf(spec: typeof Shop.Spec, status: typeof Shop.Status): number { … }
+ * const shop = new Shop({ metadata: { name: "corner" }, spec: { name: "Corner" } });
+ * const rentOf = ({ size }: typeof Shop.Spec): number => size * 12;
+ * console.log(rentOf(shop.spec));
  * ```
  */
 export interface ResourceClass<Spec, Status, Input = Spec>
@@ -126,7 +105,7 @@ export interface ResourceClass<Spec, Status, Input = Spec>
   /** What its schemas say and no API server checks; `lotse check` tells it. */
   gaps(): readonly SchemaGap[];
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   /** A type, for `typeof Shop.Spec`: the spec as it is read. There is no such value. */
   readonly Spec: Spec;
   /** A type, for `typeof Shop.Status`: the status as it is read. There is no such value. */
@@ -190,7 +169,7 @@ export function resource<
   return Object.assign(base, {
     crd: () => crdOf(input),
     gaps: () => gaps,
-    place: callerPlace(),
+    sourceLocation: callerLocation(),
   }) as unknown as ResourceClass<OutputOf<Spec>, OutputOf<Status>, InputOf<Spec>>;
 }
 
@@ -211,18 +190,7 @@ function checkNames({ group, version, kind }: { group: string; version: string; 
 }
 
 function jsonSchemaOf(schema: JsonSchemaSource, kind: string, part: string): unknown {
-  const convert = isObject(schema) ? schema["~standard"]?.jsonSchema?.input : undefined;
-  if (!convert) {
-    throw new DeclarationError(`the ${part} of ${kind} is not a schema that can describe itself as JSON Schema`, {
-      hint: "use zod 4.2 or newer, arktype 2.2 or newer, or any library with Standard JSON Schema",
-    });
-  }
-  try {
-    return convert({ target: "openapi-3.0" });
-  } catch (cause) {
-    throw new DeclarationError(`the ${part} of ${kind} has no JSON form: ${(cause as Error).message}`, {
-      hint: "use types that JSON has: no dates, maps, sets or big integers",
-      cause,
-    });
-  }
+  const read = readJsonSchema(schema);
+  if ("json" in read) return read.json;
+  throw new DeclarationError(`the ${part} of ${kind} ${read.problem}`, { hint: read.hint, cause: read.cause });
 }

@@ -7,7 +7,7 @@ import type { LogLevel } from "../report/index.ts";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
 import { DeclarationError } from "./errors.ts";
 import type { FieldPath } from "./field-path.ts";
-import { LIFECYCLES, type Lifecycle } from "./lifecycle.ts";
+import { HANDLER_ORDERS, type HandlerOrder } from "./handler-order.ts";
 import type { RecordStorage } from "./storage.ts";
 
 /** How the operator stops. */
@@ -77,7 +77,7 @@ export interface ExecutionSettings {
   /** The wait between attempts of handlers that do not say. Default: exponential, 1 s to 5 min. */
   backoff: Backoff;
   /** The order of the handlers of an object. Default `"inOrder"`. */
-  lifecycle: Lifecycle;
+  lifecycle: HandlerOrder;
   /** Say so when a handler keeps everybody else from running for so long. Default 500 ms. */
   blockedAfter: Duration;
   /** Say so when an attempt has not ended after so long, and again after twice the time. Daemons may. Default 2 min. */
@@ -199,7 +199,7 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
   const { process, posting, watching, queueing, scanning, execution, background, networking, persistence } = settings;
   oneOf("posting.events", posting.events, ["all", "warnings", "none"]);
   oneOf("posting.logs", posting.logs, ["debug", "info", "warn", "error", "none"]);
-  if (typeof execution.lifecycle !== "function") oneOf("execution.lifecycle", execution.lifecycle, LIFECYCLES);
+  if (typeof execution.lifecycle !== "function") oneOf("execution.lifecycle", execution.lifecycle, HANDLER_ORDERS);
   atLeastOne("queueing.concurrency", queueing.concurrency);
   atLeastOne("queueing.hotLoop", queueing.hotLoop);
   atLeastOne("watching.pageSize", watching.pageSize);

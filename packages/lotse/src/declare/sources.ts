@@ -2,9 +2,12 @@
 import type { Client, KindDescription } from "@lotse/client";
 import type { Duration } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
-import type { AttemptContext, Memo } from "./context.ts";
-import type { ResourceInput, RetryOptions, RetryPlan, ScheduleOptions, SchedulePlan } from "./handler.ts";
+import type { Memo } from "./cause.ts";
+import type { AttemptContext } from "./context.ts";
+import type { SchedulePlan } from "./handler.ts";
 import type { Indexes } from "./indexes.ts";
+import type { ResourceInput, ScheduleOptions } from "./options.ts";
+import type { RetryOptions, RetryPlan } from "./retry.ts";
 import type { FixedSettings } from "./settings.ts";
 
 /** An object that something has happened to. */

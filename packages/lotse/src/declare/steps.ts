@@ -1,4 +1,4 @@
-import type { RetryOptions } from "./handler.ts";
+import type { RetryOptions } from "./retry.ts";
 
 /** What a step is: some work of a handler, remembered by its name. */
 export type StepFunction<T> = () => T | Promise<T>;

@@ -3,7 +3,7 @@
  * look; who sends the difference is not its business. So an own storage is five members and no I/O.
  */
 import type { KubeBody } from "@lotse/client";
-import type { Reason } from "./handler.ts";
+import type { Reason } from "./cause.ts";
 
 /** What somebody wants of an object: its body without everything that is nobody's wish. */
 export type Essence = Record<string, unknown>;

@@ -1,7 +1,8 @@
 import { type Client, Pod } from "@lotse/client";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { Condition, Difference } from "./context.ts";
+import type { Difference } from "./cause.ts";
+import type { Condition } from "./context.ts";
 import { Declarations } from "./declarations.ts";
 import type { IndexView } from "./indexes.ts";
 import { resource } from "./resource.ts";

@@ -1,6 +1,6 @@
 /** An object that shows what a kind is about, made from nothing but its schema. */
 import { isObject } from "@lotse/client/meta";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "../schema/index.ts";
 
 const BY_FORMAT: Readonly<Record<string, string>> = {
   "date-time": "2030-01-01T00:00:00Z",

@@ -1,7 +1,5 @@
 export { type About, aboutOf } from "./about.ts";
 export { type AccessInput, accessManifests, ruleWithReason } from "./access.ts";
-export { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
-export { type Column, crdOf, lookIntoSchemas, RECORD_FIELD } from "./crd.ts";
 export { type DeploymentInput, deploymentManifest, networkPolicyManifest } from "./deployment.ts";
 export {
   BASE_IMAGES,
@@ -16,6 +14,5 @@ export { type GrantInput, grantManifests } from "./grant.ts";
 export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
 export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
-export { needOf, parseRecording, type RecordedRequest, recorder } from "./recording.ts";
-export { SchemaError, type SchemaGap } from "./structural.ts";
+export { needOf, parseRecording, requestRecorder } from "./recording.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allows, type Need, rulesFor } from "./rbac.ts";
-import { needOf, parseRecording, recorder } from "./recording.ts";
+import { needOf, parseRecording, requestRecorder } from "./recording.ts";
 
 const need = (resource: string, verbs: string[], by: string, more: Partial<Need> = {}): Need => ({
   group: "",
@@ -83,10 +83,10 @@ describe("a recorded request", () => {
       return { handler: "h", method: "GET", path: `/api/v1/namespaces/a/pods/${name}`, watch: false, websocket: false };
     };
     const lines: string[] = [];
-    const first = recorder((line) => lines.push(line));
+    const first = requestRecorder((line) => lines.push(line));
     for (const name of ["p", "q"]) first(request(name));
     expect(parseRecording(lines.join(""))).toEqual([request("p")]);
-    const second = recorder((line) => lines.push(line), parseRecording(lines.join("")));
+    const second = requestRecorder((line) => lines.push(line), parseRecording(lines.join("")));
     second(request("r"));
     second({ ...request("r"), method: "DELETE" });
     expect(parseRecording(lines.join("")).map(({ method }) => method)).toEqual(["GET", "DELETE"]);
@@ -108,7 +108,7 @@ describe("a recorded request", () => {
 
   it("is written down once, and read again", () => {
     let text = "";
-    const record = recorder((line) => {
+    const record = requestRecorder((line) => {
       text += line;
     });
     const request = { handler: "h", method: "GET", path: "/api/v1/pods", watch: false, websocket: false };

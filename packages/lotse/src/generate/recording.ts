@@ -1,14 +1,6 @@
 /** What handlers asked the API server for while somebody watched, as needs of a Role. */
+import type { RecordedRequest } from "../report/index.ts";
 import type { Need } from "./rbac.ts";
-
-/** One request of a handler. */
-export interface RecordedRequest {
-  readonly handler: string;
-  readonly method: string;
-  readonly path: string;
-  readonly watch: boolean;
-  readonly websocket: boolean;
-}
 
 const VERBS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
   GET: ["list", "get"],
@@ -54,11 +46,11 @@ function parsePath(path: string) {
  *
  * @example
  * ```ts
- * const record = recorder((line) => appendFileSync("operator.requests.jsonl", line));
+ * const record = requestRecorder((line) => appendFileSync("operator.requests.jsonl", line));
  * operator.start({ client, record });
  * ```
  */
-export function recorder(
+export function requestRecorder(
   write: (line: string) => void,
   before: readonly RecordedRequest[] = [],
 ): (request: RecordedRequest) => void {

@@ -1,6 +1,6 @@
 /** TypeScript for a kind that somebody else defined: interfaces from its schema, and a class that handlers can name. */
 import { isObject, KubeError } from "@lotse/client/meta";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "../schema/index.ts";
 import { isIdentifier, pascalCase, TypeNames } from "./type-names.ts";
 
 /** A definition, as far as types need it. */

@@ -14,7 +14,7 @@ import {
 } from "@lotse/client";
 import { type Clock, errorMessage, isObject, Nap } from "@lotse/client/meta";
 import { isResourceClass } from "../declare/index.ts";
-import { RECORD_FIELD } from "../generate/index.ts";
+import { RECORD_FIELD } from "../schema/index.ts";
 
 /** See the module comment. */
 export interface KindFacts {

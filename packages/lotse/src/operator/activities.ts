@@ -2,23 +2,22 @@
 import type { Client, Login } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, KubeError } from "@lotse/client/meta";
 import {
+  type ActivityContext,
+  type ActivityHandler,
   type Indexes,
-  type LifecycleContext,
-  type LifecycleHandler,
   type LoginContext,
   type Memo,
   type Settings,
   type SettingsPlan,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Logger } from "../report/index.ts";
+import type { Logger, RecordedRequest } from "../report/index.ts";
 import { errorFields, named } from "../turn/index.ts";
 import { makeEffort } from "./effort.ts";
 
 /** What the operator's own handlers are given. */
 export interface ActivityParts {
-  readonly handlers: readonly LifecycleHandler[];
+  readonly handlers: readonly ActivityHandler[];
   readonly settings: Settings;
   /** As it is at the moment: startup handlers change it. */
   readonly plan: () => SettingsPlan;
@@ -38,7 +37,7 @@ export interface ActivityParts {
 export class LifecycleError extends KubeError {
   override readonly code: string = "LOTSE_LIFECYCLE";
 
-  constructor({ type, id, place }: LifecycleHandler, cause: unknown) {
+  constructor({ type, id, place }: ActivityHandler, cause: unknown) {
     const { hint } = (cause ?? {}) as { hint?: unknown };
     const which = place === undefined ? id : `${id} (${place})`;
     super(`the ${type} handler ${which} failed for good: ${errorMessage(cause)}`, {
@@ -110,12 +109,12 @@ export class Activities {
     return Object.fromEntries(results);
   }
 
-  #of(type: LifecycleHandler["type"]): LifecycleHandler[] {
+  #of(type: ActivityHandler["type"]): ActivityHandler[] {
     return this.#parts.handlers.filter((handler) => handler.type === type);
   }
 
   /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
-  async #run(handler: LifecycleHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
+  async #run(handler: ActivityHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
     const { clock, random } = this.#parts;
     const { gracefulMs, backoff } = this.#parts.plan();
     const logger = this.#parts.logger.with({ handler: handler.id });
@@ -143,11 +142,11 @@ export class Activities {
   }
 
   #context(
-    handler: LifecycleHandler,
+    handler: ActivityHandler,
     signal: AbortSignal,
     client: Client | undefined,
-    effort: Pick<LifecycleContext, "retry" | "started" | "runtime">,
-  ): LifecycleContext & LoginContext {
+    effort: Pick<ActivityContext, "retry" | "started" | "runtime">,
+  ): ActivityContext & LoginContext {
     const { settings, memo, indexes, logger, record } = this.#parts;
     const { id } = handler;
     const common = {
@@ -158,12 +157,12 @@ export class Activities {
       param: handler.param,
       logger: logger.with({ handler: handler.id }),
     };
-    if (!client) return common as LifecycleContext & LoginContext;
+    if (!client) return common as ActivityContext & LoginContext;
     return {
       ...common,
       client: client.with({ signal, ...(record && { onRequest: (request) => record({ handler: id, ...request }) }) }),
       indexes: indexes(),
-      activity: handler.type as LifecycleContext["activity"],
+      activity: handler.type as ActivityContext["activity"],
     };
   }
 }

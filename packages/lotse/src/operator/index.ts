@@ -4,4 +4,4 @@ export type { OperatorOptions, RetryAnswer, RunningOperator, StartOptions } from
 export { type PermissionScope, permissionsOf } from "./permissions.ts";
 export { needsDiscovery } from "./plan.ts";
 export { stopLimitOf } from "./stop-time.ts";
-export { type UninstallRequest, type Unmarked, uninstallOperator } from "./uninstall.ts";
+export { type UninstallRequest, type UninstallResult, uninstallOperator } from "./uninstall.ts";

@@ -10,8 +10,7 @@ import {
   settingsOf,
   type WokenObject,
 } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Explanation, LogSink, ObjectQuestion, OperatorHealth } from "../report/index.ts";
+import type { Explanation, LogSink, ObjectQuestion, OperatorHealth, RecordedRequest } from "../report/index.ts";
 
 /** How an operator works, wherever it runs. */
 export interface OperatorOptions {

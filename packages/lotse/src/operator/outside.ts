@@ -5,8 +5,7 @@
 import type { Client } from "@lotse/client";
 import { type Clock, durationMs, sleep } from "@lotse/client/meta";
 import type { Declarations, FixedSettings, Memo, OutsideContext, SettingsPlan, WokenObject } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Logger, Metrics } from "../report/index.ts";
+import type { Logger, Metrics, RecordedRequest } from "../report/index.ts";
 import type { Ender } from "./ending.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 import { runSchedule } from "./schedules.ts";

@@ -14,7 +14,6 @@ import {
 } from "../declare/index.ts";
 import { World } from "../reconcile/index.ts";
 import {
-  atLeast,
   EventRecorder,
   type Explanation,
   findTraces,
@@ -23,6 +22,7 @@ import {
   type LogRecord,
   type LogSink,
   Metrics,
+  minLevel,
   type ObjectQuestion,
   type OperatorHealth,
   prettySink,
@@ -89,7 +89,8 @@ export class Runner implements RunningOperator {
     this.#plan = planSettings(this.#settings);
     this.#clock = options.clock ?? systemClock;
     this.#memo = options.memo ?? {};
-    const sink = options.log ?? atLeast("info", prettySink(process.stderr, { colours: process.stderr.isTTY === true }));
+    const sink =
+      options.log ?? minLevel("info", prettySink(process.stderr, { colours: process.stderr.isTTY === true }));
     this.#logger = new Logger(this.#alsoPosting(sink), () => this.#clock.now());
     this.#indexes = new OperatorIndexes(
       declarations.resources.flatMap(({ handlers }) =>
@@ -105,7 +106,7 @@ export class Runner implements RunningOperator {
       stopping: this.#stopping.signal,
     });
     this.#activities = new Activities({
-      handlers: declarations.lifecycle,
+      handlers: declarations.activities,
       settings: this.#settings,
       plan: () => this.#plan,
       memo: this.#memo,

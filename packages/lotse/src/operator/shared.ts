@@ -2,9 +2,8 @@
 import type { Client, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 import type { FixedSettings, Memo, SettingsPlan } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
 import type { World } from "../reconcile/index.ts";
-import type { EventRecorder, Logger, Metrics, Traces } from "../report/index.ts";
+import type { EventRecorder, Logger, Metrics, RecordedRequest, Traces } from "../report/index.ts";
 import type { HandlerWrite } from "../turn/index.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 import type { Scopes } from "./scopes.ts";

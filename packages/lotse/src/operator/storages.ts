@@ -1,5 +1,5 @@
 /** Where the records of an operator lie: those of now, and those that it may have left elsewhere before. */
-import { annotationStorage, moved, type RecordStorage, statusStorage } from "../turn/index.ts";
+import { annotationStorage, migrateStorage, type RecordStorage, statusStorage } from "../turn/index.ts";
 
 /** What decides about it. */
 export interface StorageChoice {
@@ -18,13 +18,13 @@ export interface StorageChoice {
  */
 export function storageOf({ operator, formerNames, storage, keepsRecord }: StorageChoice): RecordStorage {
   const now = storage ?? inEitherPlace(operator, keepsRecord);
-  return formerNames.reduce((to, name) => moved(inEitherPlace(name, keepsRecord), to), now);
+  return formerNames.reduce((to, name) => migrateStorage(inEitherPlace(name, keepsRecord), to), now);
 }
 
 function inEitherPlace(operator: string, keepsRecord: boolean): RecordStorage {
   const status = statusStorage(operator);
   const annotation = annotationStorage(operator);
-  return keepsRecord ? moved(annotation, status) : moved(status, annotation);
+  return keepsRecord ? migrateStorage(annotation, status) : migrateStorage(status, annotation);
 }
 
 /** Every place where an operator may have left something. */

@@ -15,7 +15,7 @@ import { planKinds } from "./plan.ts";
 import { allStorages } from "./storages.ts";
 
 /** What was taken off one object. */
-export interface Unmarked {
+export interface UninstallResult {
   readonly kind: KindDescription;
   readonly namespace: string | undefined;
   readonly name: string;
@@ -44,7 +44,7 @@ export async function* uninstallOperator(
   operator: Pick<Declarations, "resources"> & { readonly name: string; readonly options: OperatorOptions },
   client: Client,
   { namespaces, dryRun = false, signal }: UninstallRequest = {},
-): AsyncGenerator<Unmarked> {
+): AsyncGenerator<UninstallResult> {
   const { kinds: discovered } = await client.discover({ refresh: true });
   const { kinds } = planKinds(operator.resources, discovered);
   const storages = storagesOf(operator.name, operator.options);
@@ -76,7 +76,7 @@ async function unmark(
   storages: readonly RecordStorage[],
   ids: readonly string[],
   dryRun: boolean,
-): Promise<Unmarked["marks"]> {
+): Promise<UninstallResult["marks"]> {
   for (let attempt = 1; ; attempt++) {
     const body = object.body as KubeBody;
     const { marks, patches } = unmarking(body, storages, ids);

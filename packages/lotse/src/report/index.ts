@@ -14,7 +14,8 @@ export {
 } from "./logger.ts";
 export { KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
+export type { RecordedRequest } from "./recorded-request.ts";
 export { restMeasures } from "./rest-measures.ts";
-export { atLeast, jsonSink, prettySink, shortValue, type TextOutput } from "./sinks.ts";
+export { jsonSink, minLevel, prettySink, shortValue, type TextOutput } from "./sinks.ts";
 export type { TracedEnd, Traces } from "./traces.ts";
 export { findTraces } from "./traces-find.ts";

@@ -1,7 +1,7 @@
 import { harmlessLines } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Logger, type LogRecord } from "./logger.ts";
-import { atLeast, jsonSink, prettySink } from "./sinks.ts";
+import { jsonSink, minLevel, prettySink } from "./sinks.ts";
 
 const NOON = Date.parse("2026-01-01T12:00:00.250Z");
 const ship = { apiVersion: "ships.example.com/v1", kind: "Ship", namespace: "north", name: "one", uid: "u1" };
@@ -158,7 +158,7 @@ describe("a logger", () => {
   ] as const)("writes from the level %s up", (level, expected) => {
     const seen: string[] = [];
     const logger = new Logger(
-      atLeast(level, (line) => void seen.push(line.level)),
+      minLevel(level, (line) => void seen.push(line.level)),
       () => NOON,
     );
     for (const one of ["debug", "info", "warn", "error"] as const) logger[one]("a line");

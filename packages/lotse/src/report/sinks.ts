@@ -8,7 +8,7 @@ export interface TextOutput {
 }
 
 /** Only lines of `level` and above reach `sink`. */
-export function atLeast(level: LogLevel, sink: LogSink): LogSink {
+export function minLevel(level: LogLevel, sink: LogSink): LogSink {
   const filtered = (record: LogRecord) => {
     if (isWanted(record.level, level)) sink(record);
   };

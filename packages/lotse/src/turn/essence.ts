@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
 import { type ChangeHandler, type Essence, fieldKeys, valueAt } from "../declare/index.ts";
-import { RECORD_FIELD } from "../generate/index.ts";
+import { RECORD_FIELD } from "../schema/index.ts";
 import { withoutField } from "./fields.ts";
 
 export type { Essence } from "../declare/index.ts";

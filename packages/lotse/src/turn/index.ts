@@ -45,7 +45,7 @@ export {
   annotationStorage,
   type KopfOptions,
   kopf,
-  moved,
+  migrateStorage,
   type RecordStorage,
   statusStorage,
 } from "./storage/index.ts";

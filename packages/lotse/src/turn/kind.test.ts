@@ -1,6 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { describe, expect, it } from "vitest";
-import type { RecordedRequest } from "../generate/index.ts";
+import type { RecordedRequest } from "../report/index.ts";
 import { recordPatch, type TurnKind } from "./kind.ts";
 import { statusStorage } from "./storage/index.ts";
 import type { WritePlan } from "./write.ts";

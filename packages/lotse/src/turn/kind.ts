@@ -20,8 +20,15 @@ import type {
   Memo,
   SettingsPlan,
 } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Journal, KindMeasures, Logger, Metrics, ObjectReference, Traces } from "../report/index.ts";
+import type {
+  Journal,
+  KindMeasures,
+  Logger,
+  Metrics,
+  ObjectReference,
+  RecordedRequest,
+  Traces,
+} from "../report/index.ts";
 import type { Contribution } from "./contribution.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { RunningAttempts } from "./running-attempts.ts";

@@ -1,7 +1,7 @@
 /** Whose marks an object carries: records and finalizers have the name of their operator in them. Pure. */
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
-import { RECORD_FIELD } from "../generate/index.ts";
+import { RECORD_FIELD } from "../schema/index.ts";
 
 const ANNOTATION = /^([a-z0-9-]+)\.lotse\.dev\/(?:state|children)(?:-|$)/;
 const FINALIZER = /^([a-z0-9-]+)\.lotse\.dev\/finalizer$/;

@@ -2,8 +2,8 @@
 import type { KubeBody } from "@lotse/client";
 import { errorMessage, formatDuration, isObject } from "@lotse/client/meta";
 import { type ChangeHandler, TemporaryError } from "../declare/index.ts";
-import { RECORD_FIELD } from "../generate/index.ts";
 import type { Logger } from "../report/index.ts";
+import { RECORD_FIELD } from "../schema/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
 import { leafPaths } from "./fields.ts";
 import type { TurnKind } from "./kind.ts";

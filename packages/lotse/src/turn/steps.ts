@@ -6,7 +6,7 @@ import { type Clock, errorMessage } from "@lotse/client/meta";
 import {
   type BackoffPlan,
   backoffMs,
-  callerPlace,
+  callerLocation,
   PermanentError,
   planRetries,
   type RetryOptions,
@@ -111,7 +111,7 @@ export class Steps {
       });
     }
     this.#used.add(name);
-    const place = callerPlace();
+    const place = callerLocation();
     const before = this.#records[name];
     if (before?.outcome === "done") return before.result as T;
     if (before?.outcome === "failed") throw new PermanentError(`step "${name}": ${before.message ?? "failed"}`);

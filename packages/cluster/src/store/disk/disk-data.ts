@@ -18,6 +18,7 @@ export interface DataReport {
   readonly cut: CutTail | undefined;
 }
 
+/** The end of a log that was never finished, hence cut off when the data was read. */
 export interface CutTail {
   /** The log that it was cut from. */
   readonly file: string;

@@ -29,7 +29,7 @@ interface Declared {
 }
 
 /** An operator, perhaps of another copy of the package, which has not all sorts of handlers. */
-type Scanned = Pick<Operator, "resources"> & Partial<Pick<Operator, "lifecycle" | "sources" | "schedules">>;
+type Scanned = Pick<Operator, "resources"> & Partial<Pick<Operator, "activities" | "sources" | "schedules">>;
 
 /** Looks at all handlers of an operator. Places are told relative to `folder`. */
 export function scanHandlers(operator: Scanned, compiler: Compiler, folder: string): Map<object, ScannedHandler> {
@@ -64,7 +64,7 @@ export function scanHandlers(operator: Scanned, compiler: Compiler, folder: stri
 }
 
 /** Handlers that are called with a client: indexes only look at their object. */
-function declaredIn({ resources, lifecycle = [], sources = [], schedules = [] }: Scanned): Declared[] {
+function declaredIn({ resources, activities = [], sources = [], schedules = [] }: Scanned): Declared[] {
   const ofObjects = resources.flatMap(({ resource, handlers }) =>
     handlers.flatMap((handler): Declared[] => {
       // The part of a reconciler that cleans up is declared with it, and looked at with it.
@@ -73,7 +73,7 @@ function declaredIn({ resources, lifecycle = [], sources = [], schedules = [] }:
       return [{ handler, resource, keepsChildren: handler.type === "reconcile" && handler.children !== undefined }];
     }),
   );
-  const ofNone = [...lifecycle, ...sources, ...schedules];
+  const ofNone = [...activities, ...sources, ...schedules];
   return [...ofObjects, ...ofNone.map((handler) => ({ handler, resource: undefined, keepsChildren: false }))];
 }
 

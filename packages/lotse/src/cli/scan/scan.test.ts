@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadOperators } from "../load.ts";
-import { bundledLoader } from "../test-io.ts";
+import { loadOperators } from "../project/index.ts";
+import { bundledLoader } from "../terminal/test-io.ts";
 import { openClassic } from "./classic.ts";
 import { type ScannedHandler, scanHandlers } from "./handlers.ts";
 import { openNative } from "./native.ts";
@@ -371,7 +371,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
     handlers = await withProject([file], "scan-test", { allowJs: true }, async (project) => {
       const compiler = await open(project);
       try {
-        return [...scanHandlers(loaded?.operator ?? { resources: [], lifecycle: [] }, compiler, folder).values()];
+        return [...scanHandlers(loaded?.operator ?? { resources: [], activities: [] }, compiler, folder).values()];
       } finally {
         compiler[Symbol.dispose]();
       }

@@ -1,5 +1,5 @@
 export { kopf } from "./kopf.ts";
 export type { KopfOptions } from "./kopf-places.ts";
-export { moved } from "./moved.ts";
+export { migrateStorage } from "./migrate-storage.ts";
 export { annotationStorage, statusStorage } from "./own.ts";
 export { type RecordStorage, recall } from "./storage.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { RecordReading } from "../record.ts";
 import { thing } from "../test-builders.ts";
 import { kopf } from "./kopf.ts";
-import { moved } from "./moved.ts";
+import { migrateStorage } from "./migrate-storage.ts";
 import { annotationStorage } from "./own.ts";
 
 const STARTED = "2026-01-01T00:00:00.000000+00:00";
@@ -69,7 +69,7 @@ describe("progress", () => {
   });
 
   it("of several storages is read from the first that has some, and written to the last", () => {
-    const storage = moved(kopf({ progress: "status" }), annotationStorage("shop"));
+    const storage = migrateStorage(kopf({ progress: "status" }), annotationStorage("shop"));
     const old = object(undefined, 3);
     expect(attemptsOf(storage.read(old, ["a"]))).toBe(3);
     const written = storage.write(old, record, ["a"]);

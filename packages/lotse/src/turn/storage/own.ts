@@ -2,7 +2,7 @@
 import type { KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
 import type { RecordReading } from "../../declare/index.ts";
-import { RECORD_FIELD } from "../../generate/index.ts";
+import { RECORD_FIELD } from "../../schema/index.ts";
 import type { Essence } from "../essence.ts";
 import { withAnnotations, withoutField, withoutStatus } from "../fields.ts";
 import { readRecord, recordAnnotation } from "../record.ts";

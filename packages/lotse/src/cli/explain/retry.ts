@@ -1,0 +1,32 @@
+/** `lotse retry`: what waits for its retry on an object, or has failed for good, is tried now. */
+import { harmless } from "@lotse/client/meta";
+import type { RetryAnswer } from "../../operator/index.ts";
+import type { Io } from "../terminal/index.ts";
+import { askOperators, namedObject } from "./ask-operators.ts";
+
+/** The flags of `lotse retry`. */
+export interface RetryOptions {
+  readonly namespace?: string | undefined;
+  readonly url?: string | undefined;
+  readonly output?: "json" | undefined;
+}
+
+/** Asks the operators that know the object to try again, and tells which handlers do. */
+export async function retry(kind: string, name: string, options: RetryOptions, io: Io): Promise<number> {
+  const object = namedObject(kind, name, options.namespace);
+  const read = (answer: string) => (JSON.parse(answer) as { retries: readonly RetryAnswer[] }).retries;
+  const retries = await askOperators({ path: "/retry", method: "POST", object, read }, options.url, io);
+  if (options.output === "json") {
+    io.stdout.write(`${JSON.stringify({ retries }, undefined, 2)}\n`);
+    return 0;
+  }
+  const shown = `${kind} ${object.namespace ?? "default"}/${object.name}`;
+  for (const { operator, handlers } of retries)
+    io.stdout.write(`${harmless(`${shown}: ${retryText(handlers)} (${operator})`)}\n`);
+  return 0;
+}
+
+/** What becomes of one object. */
+export function retryText(handlers: readonly string[]): string {
+  return handlers.length === 0 ? "nothing waits for a retry" : `tried again now: ${handlers.join(", ")}`;
+}

@@ -1,0 +1,257 @@
+/** `lotse generate`: what an operator needs to be deployed, made from its declarations. */
+
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { loadManifests } from "@lotse/client";
+import { toYaml, toYamlStream } from "@lotse/client/meta";
+import { isResourceClass } from "../../declare/index.ts";
+import {
+  type About,
+  aboutOf,
+  accessManifests,
+  deploymentManifest,
+  type ExampleObject,
+  type GeneratedFile,
+  helmChart,
+  type Need,
+  networkPolicyManifest,
+  olmBundle,
+} from "../../generate/index.ts";
+import { type PermissionScope, permissionsOf, stopLimitOf } from "../../operator/index.ts";
+import type { ConnectOptions } from "../connect/index.ts";
+import { type HandlerNeeds, handlerNeeds, tellUnseen } from "../permissions/index.ts";
+import { kindNames, type LoadedOperator, loadOperators, resolveFiles, shownPath } from "../project/index.ts";
+import { readIfThere } from "../recording/index.ts";
+import type { ProjectIo } from "../scan/index.ts";
+import { Problem } from "../terminal/index.ts";
+import { makeDockerfile } from "./dockerfile.ts";
+
+/** What can be made of an operator. */
+const PRODUCTS = ["crd", "rbac", "deploy", "dockerfile", "helm", "olm"] as const;
+
+/** One of {@link PRODUCTS}. */
+type Product = (typeof PRODUCTS)[number];
+
+/** Those that are a folder and not one file: only one operator has room in it. */
+const FOLDERS: ReadonlySet<Product> = new Set(["helm", "olm"]);
+
+/** Those that carry rights, for which one has to know what handlers do. */
+const RIGHTS: ReadonlySet<Product> = new Set(["rbac", "deploy", "helm", "olm"]);
+
+const NO_NEEDS: HandlerNeeds = { needs: [], unseen: [], gone: [], isUnseen: () => false, todo: "" };
+
+/** The flags of `lotse generate`. */
+export interface GenerateOptions extends ConnectOptions {
+  /** A folder; standard output without one. */
+  readonly output?: string | undefined;
+  /** Where the operator will run. */
+  readonly namespace?: string | undefined;
+  /** The namespaces that it will serve. */
+  readonly serve?: readonly string[] | undefined;
+  readonly image?: string | undefined;
+  /** Images of the Dockerfile with their digests. */
+  readonly pin?: readonly string[] | undefined;
+  /** What its handlers did while its tests ran. */
+  readonly from?: readonly string[] | undefined;
+  /** Which version of a kind to make types of. */
+  readonly apiVersion?: string | undefined;
+}
+
+/** Makes `product` for the operators of `files`, or types of the kinds that they name. */
+export async function generate(
+  product: string,
+  files: readonly string[],
+  options: GenerateOptions,
+  io: ProjectIo,
+): Promise<number> {
+  if (product === "types") {
+    const { generateTypes } = await import("./types.ts");
+    put(await generateTypes(files, options, io), options, io);
+    return 0;
+  }
+  if (!isProduct(product)) {
+    throw new Problem(
+      { what: `nobody can generate ${JSON.stringify(product)}`, todo: `choose one of ${PRODUCTS.join(", ")}, types` },
+      { exitCode: 2 },
+    );
+  }
+  const resolved = resolveFiles(files, io.cwd, `generate ${product}`);
+  const operators = await loadOperators(resolved, io.cwd, io.code?.loader);
+  if (FOLDERS.has(product) && operators.length > 1) {
+    throw new Problem(
+      {
+        what: `there are ${operators.length} operators: ${operators.map(({ operator }) => operator.name).join(", ")}`,
+        why: `what ${product} makes is one folder for one operator`,
+        todo: "name the file of one of them, and call it once for each",
+      },
+      { exitCode: 2 },
+    );
+  }
+  const made: GeneratedFile[] = [];
+  for (const loaded of operators) {
+    const handlers = RIGHTS.has(product) ? await handlerNeeds(loaded, operators, options.from, io) : NO_NEEDS;
+    tellUnseen(handlers, loaded.file, io);
+    made.push(...(await MAKERS[product]({ loaded, handlers }, options, io)));
+  }
+  if (made.length === 0) {
+    throw new Problem({
+      what: `there is no ${product} to make`,
+      why: `${operators.map(({ operator }) => `${operator.name} handles ${kindNames(operator)}`).join("; ")}`,
+      todo: "kinds made by resource() have a definition; others belong to somebody else",
+    });
+  }
+  put(FOLDERS.has(product) && options.output === undefined ? made.map(withSource) : made, options, io);
+  return 0;
+}
+
+function isProduct(text: string): text is Product {
+  return (PRODUCTS as readonly string[]).includes(text);
+}
+
+/** What something is made of. */
+interface Subject {
+  readonly loaded: LoadedOperator;
+  readonly handlers: HandlerNeeds;
+}
+
+type Maker = (
+  subject: Subject,
+  options: GenerateOptions,
+  io: ProjectIo,
+) => readonly GeneratedFile[] | Promise<readonly GeneratedFile[]>;
+
+const MAKERS: Readonly<Record<Product, Maker>> = {
+  crd: ({ loaded }) =>
+    definitionsOf(loaded.operator).map((crd) => ({ name: `${crd.metadata?.name ?? "crd"}.yaml`, text: toYaml(crd) })),
+  rbac: (subject, options) => [{ name: "rbac.yaml", text: toYamlStream(access(subject, undefined, options)) }],
+  deploy: (subject, options) => {
+    const { operator } = subject.loaded;
+    const { name } = operator;
+    const definitions = definitionsOf(operator);
+    const namespace = options.namespace ?? "default";
+    const deployment = deploymentManifest({
+      name,
+      namespace,
+      image: options.image ?? `${name}:latest`,
+      serves: options.serve,
+      bringsDefinitions: installs(subject.loaded),
+      stopMs: stopLimitOf(operator),
+    });
+    const policy = networkPolicyManifest({ name, namespace });
+    const manifests = [...definitions, ...access(subject, "wait", options), policy, deployment];
+    return [{ name: "deploy.yaml", text: toYamlStream(manifests) }];
+  },
+  dockerfile: ({ loaded }, options, io) => makeDockerfile(loaded, options, io),
+  helm: (subject, options, io) => {
+    const one = subject.loaded;
+    const needs = needsOf(subject, { crds: "wait" });
+    const known = new Set(needs.map(keyOf));
+    const besides = (scope: Scope) => needsOf(subject, scope).filter((need) => !known.has(keyOf(need)));
+    return helmChart({
+      name: one.operator.name,
+      about: aboutProject(one, io),
+      definitions: definitionsOf(one.operator),
+      needs,
+      installNeeds: besides({ crds: "install" }),
+      installs: installs(one),
+      patternNeeds: besides({ crds: "wait", namespaces: ["*"] }),
+      image: options.image,
+      serves: options.serve,
+      stopMs: stopLimitOf(one.operator),
+    });
+  },
+  olm: async (subject, options, io) =>
+    olmBundle({
+      name: subject.loaded.operator.name,
+      about: aboutProject(subject.loaded, io),
+      definitions: definitionsOf(subject.loaded.operator),
+      needs: needsOf(subject, { crds: "wait" }),
+      image: options.image,
+      stopMs: stopLimitOf(subject.loaded.operator),
+      examples: await examplesOf(subject.loaded, io),
+    }),
+};
+
+const keyOf = (need: Need) => JSON.stringify(need);
+
+/** Whether an operator would install definitions by itself. */
+function installs({ operator }: LoadedOperator): boolean {
+  return operator.options.crds === "install" && definitionsOf(operator).length > 0;
+}
+
+/** The manifests beside an operator, which show what its kinds are for. */
+async function examplesOf({ file }: LoadedOperator, io: ProjectIo): Promise<ExampleObject[]> {
+  const folder = path.join(path.dirname(path.resolve(io.cwd, file)), "manifests");
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
+  const objects = await loadManifests(folder);
+  return objects.map(({ body }) => body as unknown as ExampleObject);
+}
+
+function definitionsOf({ resources }: LoadedOperator["operator"]) {
+  const classes = new Set(resources.flatMap(({ resource }) => (isResourceClass(resource) ? [resource] : [])));
+  return [...classes].map((resource) => resource.crd());
+}
+
+/** Where the operator will run, and who brings its definitions. */
+type Scope = Pick<PermissionScope, "namespaces" | "crds">;
+
+function access(subject: Subject, crds: Scope["crds"], options: GenerateOptions): object[] {
+  return accessManifests({
+    name: subject.loaded.operator.name,
+    namespace: options.namespace ?? "default",
+    needs: needsOf(subject, { namespaces: options.serve, crds }),
+    serves: options.serve,
+  });
+}
+
+/** The framework's part comes from what is declared, that of the handlers from their code and what they were seen to do. */
+function needsOf({ loaded: { operator }, handlers }: Subject, scope: Scope): Need[] {
+  const framework = permissionsOf(operator, { ...scope, handlersPatch: (handler) => handlers.isUnseen(handler) });
+  return [...framework, ...handlers.needs];
+}
+
+/** What the nearest package.json above an operator says. */
+function aboutProject({ file }: LoadedOperator, io: ProjectIo): About {
+  let folder = path.dirname(path.resolve(io.cwd, file));
+  for (;;) {
+    const text = readIfThere(path.join(folder, "package.json"));
+    if (text !== undefined) return aboutOf(parsedJson(text, path.join(folder, "package.json")));
+    const above = path.dirname(folder);
+    if (above === folder) return aboutOf(undefined);
+    folder = above;
+  }
+}
+
+function parsedJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Problem({ what: `${file} is not JSON`, why: (cause as Error).message, todo: "correct it" }, { cause });
+  }
+}
+
+/** In one stream, each file says where it belongs. */
+function withSource({ name, text }: GeneratedFile): GeneratedFile {
+  return { name, text: `# Source: ${name}\n${text}` };
+}
+
+function put(files: readonly GeneratedFile[], { output }: GenerateOptions, io: ProjectIo): void {
+  if (output === undefined) io.stdout.write(files.map(({ text }) => text).join("---\n"));
+  else writeFiles(files, path.resolve(io.cwd, output), io);
+}
+
+function writeFiles(files: readonly GeneratedFile[], folder: string, io: ProjectIo): void {
+  try {
+    for (const { name, text } of files) {
+      const file = path.join(folder, name);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, text);
+      io.stdout.write(`${shownPath(file, io.cwd)}\n`);
+    }
+  } catch (cause) {
+    throw new Problem(
+      { what: `${folder} cannot be written to`, why: (cause as Error).message, todo: "choose another folder with -o" },
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,4 @@
+/** `lotse init` and `npm create lotse`: a new project. */
+export { type CreatedProject, type CreateOptions, createProject, describeProject } from "./create.ts";
+export { type InitOptions, init } from "./init.ts";
+export { CreateError, type PlannedFile, planProject } from "./plan.ts";

@@ -1,0 +1,9 @@
+/** The embedded cluster of a command, and the packages that only development needs. */
+export {
+  KUBELETS,
+  type KubeletChoice,
+  type LocalClusterOptions,
+  shellWord,
+  startLocalCluster,
+} from "./local-cluster.ts";
+export { type ConsoleServer, type EmbeddedCluster, importCluster, importConsole } from "./optional-packages.ts";

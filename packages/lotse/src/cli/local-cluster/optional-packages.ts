@@ -1,0 +1,100 @@
+/**
+ * The packages that only development needs. They are found at run time or not at all, hence what is used of them is
+ * written down here: an image for production has neither.
+ */
+import type { Client, Kubeconfig } from "@lotse/client";
+import type { ResourceInput } from "../../declare/index.ts";
+import type { LogSink } from "../../report/index.ts";
+import { Problem } from "../terminal/index.ts";
+
+/** What the commands use of `@lotse/cluster`. */
+export interface ClusterPackage {
+  readonly Cluster: {
+    start(options?: {
+      port?: number;
+      tls?: boolean;
+      name?: string;
+      data?: string;
+      kubelet?: "simulate" | "process" | false;
+      rbac?: boolean;
+    }): Promise<EmbeddedCluster>;
+  };
+  /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
+  installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
+}
+
+/** A cluster at work. */
+export interface EmbeddedCluster {
+  readonly url: string;
+  readonly port: number;
+  /** What it found in its data folder. */
+  readonly data?: { readonly folder: string; readonly objects: number; readonly cut?: CutTail | undefined } | undefined;
+  writeKubeconfig(path: string): unknown;
+  connect(options?: { readonly kubeconfig?: Kubeconfig }): Promise<Client>;
+  /** The kubeconfig of a service account, `namespace/name`. */
+  kubeconfigFor(identity: { readonly serviceAccount: string }): Kubeconfig;
+  stop(): Promise<void>;
+}
+
+/** The end of a log that was never finished, hence cut off. */
+export interface CutTail {
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+  readonly kept: string;
+}
+
+/** What the commands use of `@lotse/console`. */
+export interface ConsolePackage {
+  startConsole(options: { client: Client; kinds: readonly ResourceInput[] }): Promise<ConsoleServer>;
+}
+
+/** A console at work. */
+export interface ConsoleServer {
+  readonly url: string;
+  /** Takes log lines. */
+  readonly sink: LogSink;
+  /** Shows these kinds from now on. */
+  show(kinds: readonly ResourceInput[]): void;
+  stop(): Promise<void>;
+}
+
+/** How a package is imported by its name. */
+export type ImportPackage = (name: string) => Promise<unknown>;
+
+// The name comes as a value, so that no bundler follows it.
+const importPackage: ImportPackage = (name) => import(name);
+
+/** The embedded cluster; a {@link Problem} that tells how to get it when it is not installed. */
+export async function importCluster(load: ImportPackage = importPackage): Promise<ClusterPackage> {
+  const found = await optional<ClusterPackage>("@lotse/cluster", load);
+  if (found) return found;
+  throw new Problem({
+    what: "the embedded cluster is not installed",
+    why: "it is a package of its own, because it does not belong into production",
+    todo: "npm install --save-dev @lotse/cluster",
+  });
+}
+
+/** The console, if it is installed. */
+export async function importConsole(load: ImportPackage = importPackage): Promise<ConsolePackage | undefined> {
+  const found = await optional<Partial<ConsolePackage>>("@lotse/console", load);
+  return typeof found?.startConsole === "function" ? (found as ConsolePackage) : undefined;
+}
+
+async function optional<T>(name: string, load: ImportPackage): Promise<T | undefined> {
+  try {
+    return (await load(name)) as T;
+  } catch (error) {
+    if (isMissing(error, name)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the package itself is missing, and not something that it needs. */
+function isMissing(error: unknown, name: string): boolean {
+  const { code, message = "" } = error as { code?: string; message?: string };
+  if (code !== "ERR_MODULE_NOT_FOUND") return false;
+  // "Cannot find package 'ws' imported from …/@lotse/cluster/…" names it too.
+  return message.split(" imported from ", 1)[0]?.includes(name) ?? false;
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { loadAll } from "js-yaml";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { main } from "../main.ts";
+import { loadOperators } from "../project/index.ts";
+import { rememberedCode, testIo } from "../terminal/test-io.ts";
+import { rightsOf } from "./rights.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "../../../../..");
+
+/** The operator is made in one file, its handlers are in another one, which the first does not import. */
+const FILES = {
+  "package.json": '{"type":"module"}',
+  "operator.ts": `
+import { Operator } from "lotse";
+import { ConfigMap, Pod } from "lotse/client";
+export const operator = new Operator({ name: "parcels" });
+operator.on.create(ConfigMap, async function send({ client, name }) {
+  await client.create(Pod.gen({ name, image: "courier" }));
+});
+`,
+  "more.ts": `
+import { ConfigMap, Secret } from "lotse/client";
+import { operator } from "./operator.ts";
+operator.reconcile(ConfigMap, async function look({ list }) {
+  await list(Secret);
+});
+export { operator };
+`,
+};
+
+let cwd: string;
+const code = rememberedCode();
+
+beforeEach(() => {
+  mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
+  cwd = mkdtempSync(path.join(ROOT, ".lotse", "rights-"));
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(path.join(cwd, name), text);
+});
+
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+describe("the rights of an operator that is at hand", () => {
+  it.each([
+    ["in all namespaces", undefined, []],
+    ["in one namespace", ["team-a"], ["--serve", "team-a"]],
+  ])("are those that lotse generate deploy gives it, %s", { timeout: 300_000 }, async (_where, namespaces, flags) => {
+    const io = testIo({ cwd, env: { HOME: cwd }, code });
+    expect(await main(["generate", "deploy", "more.ts", ...flags], io)).toBe(0);
+    const noRights = ["Deployment", "NetworkPolicy"];
+    const generated = (loadAll(io.out()) as { kind: string }[]).filter(({ kind }) => !noRights.includes(kind));
+    const [loaded] = await loadOperators([path.join(cwd, "more.ts")], cwd, code.loader);
+    const rights = await rightsOf(loaded?.operator as NonNullable<typeof loaded>["operator"], {
+      namespaces,
+      cwd,
+      env: {},
+    });
+    expect(rights.manifests).toEqual(generated);
+    expect(rights.unseen).toEqual([]);
+    expect(rights.account).toBe("default/parcels");
+    expect(JSON.stringify(rights.manifests)).toMatch(/"pods".*"secrets"/);
+  });
+});

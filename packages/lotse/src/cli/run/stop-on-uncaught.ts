@@ -1,0 +1,34 @@
+/**
+ * In `lotse run` an error that nobody caught ends the operator in order: what it has begun may be half done, and a process
+ * in an unknown state must not go on. Whoever started it starts it again.
+ */
+import type { Logger } from "../../report/index.ts";
+import type { Io, Problem, Stop } from "../terminal/index.ts";
+import { placeOfUncaught, sentenceOf, uncaughtProblem } from "../terminal/index.ts";
+
+/** Watches over one run. */
+export interface UncaughtWatch {
+  /** Ends the watch, and throws the {@link Problem} if there was one: the first is the one that counts. */
+  end(): void;
+}
+
+/** The first error that nobody catches asks for the end; further ones are only told. */
+export function stopOnUncaught(io: Pick<Io, "onUncaught">, stop: Stop, logger: Logger): UncaughtWatch {
+  let problem: Problem | undefined;
+  const release = io.onUncaught((error, origin) => {
+    const fields = { error: sentenceOf(error), at: placeOfUncaught(error) };
+    if (problem) {
+      logger.error("one more error that nobody caught", fields);
+      return;
+    }
+    problem = uncaughtProblem({ error, origin }, "the operator has stopped, start it again");
+    logger.error("stopping because of an error that nobody caught", fields);
+    stop.request();
+  });
+  return {
+    end: () => {
+      release();
+      if (problem) throw problem;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** An {@link Io} for tests: nothing of the real process is touched. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { createJiti } from "jiti";
+import { main } from "../main.ts";
+import type { Exports, ModuleLoader } from "../project/index.ts";
+import { type CodeAccess, type ProjectIo, type ScanResult, scanOperator } from "../scan/index.ts";
+import type { StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
+
+/** An {@link Io} that remembers what was written, and whose signals and keys a test sends. */
+export interface TestIo extends ProjectIo {
+  out(): string;
+  err(): string;
+  send(signal: StopSignal): void;
+  press(key: string): void;
+  /** As if nobody had caught an error. */
+  escape(error: unknown, origin: UncaughtOrigin): void;
+  readonly exits: readonly number[];
+  /** Resolves when somebody listens to signals: from then on the command can be stopped. */
+  readonly listening: Promise<void>;
+}
+
+/** Makes a {@link TestIo}. */
+export function testIo(
+  o: { cwd?: string; env?: Record<string, string>; tty?: boolean; now?: () => number; code?: CodeAccess } = {},
+): TestIo {
+  const texts = { out: "", err: "" };
+  const exits: number[] = [];
+  const signals = new Set<(signal: StopSignal) => void>();
+  const keys = new Set<(key: string) => void>();
+  const uncaught: UncaughtListener[] = [];
+  let heard: () => void = () => {};
+  const listening = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  const output = (name: "out" | "err") => ({
+    isTTY: o.tty ?? false,
+    write: (text: string) => {
+      texts[name] += text;
+    },
+  });
+  return {
+    stdout: output("out"),
+    stderr: output("err"),
+    env: o.env ?? {},
+    cwd: o.cwd ?? "/",
+    uptime: o.now ?? (() => 0),
+    onSignal: (listener) => {
+      signals.add(listener);
+      heard();
+      return () => signals.delete(listener);
+    },
+    onKey: o.tty
+      ? (listener) => {
+          keys.add(listener);
+          return () => keys.delete(listener);
+        }
+      : undefined,
+    onUncaught: (listener) => {
+      uncaught.push(listener);
+      return () => uncaught.splice(uncaught.lastIndexOf(listener), 1);
+    },
+    exit: (code) => exits.push(code),
+    code: o.code,
+    out: () => texts.out,
+    err: () => texts.err,
+    send: (signal) => {
+      for (const listener of [...signals]) listener(signal);
+    },
+    press: (key) => {
+      for (const listener of [...keys]) listener(key);
+    },
+    escape: (error, origin) => uncaught.at(-1)?.(error, origin),
+    exits,
+    listening,
+  };
+}
+
+/** Runs a command in this process to its end: its exit code, and what it wrote. */
+export async function runCommand(
+  argv: readonly string[],
+  options: Parameters<typeof testIo>[0],
+): Promise<{ code: number; out: string; err: string }> {
+  const io = testIo(options);
+  const code = await main(argv, io);
+  return { code, out: io.out(), err: io.err() };
+}
+
+/**
+ * Loads and reads each file once for as long as it stays the same: for tests that make several things of one operator.
+ * Each reading takes the compiler a second or more.
+ */
+export function rememberedCode(): CodeAccess {
+  const loader = bundledLoader();
+  const loads = new Map<string, Promise<Exports>>();
+  const scans = new WeakMap<object, Promise<ScanResult>>();
+  return {
+    loader: {
+      load: (file) => {
+        const key = JSON.stringify([file, readFileSync(file, "utf8")]);
+        const loaded = loads.get(key) ?? loader.load(file);
+        loads.set(key, loaded);
+        return loaded;
+      },
+    },
+    scan: (loaded, cwd) => {
+      const scanned = scans.get(loaded.operator) ?? scanOperator(loaded, cwd);
+      scans.set(loaded.operator, scanned);
+      return scanned;
+    },
+  };
+}
+
+/**
+ * Loads a user's file anew each time, with the packages bundled as they are published. The tests' own Node.js would find
+ * their sources, and evaluate every file of the framework again for each load: two seconds each.
+ */
+export function bundledLoader(): Pick<ModuleLoader, "load"> {
+  let alias: Record<string, string> | undefined;
+  return {
+    load: (file) => {
+      alias ??= bundles();
+      const options = { moduleCache: false, interopDefault: false, tsconfigPaths: true, alias };
+      return createJiti(pathToFileURL(file).href, options).import<Exports>(file);
+    },
+  };
+}
+
+/** Where a user's imports of the framework lead to. */
+function bundles(): Record<string, string> {
+  const script = path.resolve(import.meta.dirname, "../../../../tests/cli/install.mjs");
+  const modules = path.join(execFileSync(process.execPath, [script], { encoding: "utf8" }), "node_modules");
+  const entries = { lotse: "lotse/dist/index.js", "lotse/client": "lotse/dist/client.js" };
+  return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(modules, file)]));
+}

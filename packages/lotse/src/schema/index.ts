@@ -1,0 +1,5 @@
+/** What may an object look like? Structural schemas, definitions, what changes between two of them. Pure, below everything. */
+export { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
+export { type Column, crdOf, lookIntoSchemas, RECORD_FIELD } from "./crd.ts";
+export { type InputOf, type JsonSchemaSource, type OutputOf, readJsonSchema } from "./json-schema.ts";
+export { SchemaError, type SchemaGap, type SchemaNode } from "./structural.ts";

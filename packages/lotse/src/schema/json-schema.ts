@@ -1,0 +1,58 @@
+/** How a schema of any library becomes JSON Schema, and which static types it stands for. */
+import { isObject } from "@lotse/client/meta";
+
+/**
+ * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
+ * Standard JSON Schema. Lotse imports none of them.
+ */
+export interface JsonSchemaSource<Output = unknown, Input = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: "openapi-3.0" }) => Record<string, unknown>;
+    };
+  };
+}
+
+/** The type of what is read: fields with a default are there. */
+export type OutputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly output: infer Output }
+    ? Output
+    : Record<string, unknown>
+  : Record<string, unknown>;
+
+/** What one may write, where a field with a default may be left out. It has to take what was read as well. */
+export type InputOf<S> = S extends { readonly "~standard": { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly input: infer Input }
+    ? OutputOf<S> extends Input
+      ? Input
+      : OutputOf<S>
+    : Record<string, unknown>
+  : Record<string, unknown>;
+
+/** What a schema says of itself, or why it cannot: a sentence's end, and what to do. */
+export type JsonSchemaReading =
+  | { readonly json: unknown }
+  | { readonly problem: string; readonly hint: string; readonly cause?: unknown };
+
+/** Asks a schema for its JSON Schema. Never throws: what is wrong is for the caller to tell, who knows whose schema it is. */
+export function readJsonSchema(schema: JsonSchemaSource): JsonSchemaReading {
+  const convert = isObject(schema) ? schema["~standard"]?.jsonSchema?.input : undefined;
+  if (!convert) {
+    return {
+      problem: "is not a schema that can describe itself as JSON Schema",
+      hint: "use zod 4.2 or newer, arktype 2.2 or newer, or any library with Standard JSON Schema",
+    };
+  }
+  try {
+    return { json: convert({ target: "openapi-3.0" }) };
+  } catch (cause) {
+    return {
+      problem: `has no JSON form: ${(cause as Error).message}`,
+      hint: "use types that JSON has: no dates, maps, sets or big integers",
+      cause,
+    };
+  }
+}
