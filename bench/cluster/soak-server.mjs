@@ -20,7 +20,7 @@ process.on("message", async ({ order }) => {
     globalThis.gc();
     const objects = cluster.snapshot().rows.length;
     const { heapUsed, rss } = process.memoryUsage();
-    process.send({ objects, heapUsed, rss });
+    process.send({ objects, heapUsed, rss, requests: cluster.requests.entries.length });
   } else {
     await cluster.stop();
     process.disconnect();

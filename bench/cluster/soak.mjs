@@ -1,21 +1,23 @@
 // Whether the memory of an embedded cluster levels off while objects come, change and go: its heap after garbage
-// collection and its resident memory, over time. An hour of the cluster lasts two minutes, so that what is kept for an
+// collection and its resident memory, over time. It is judged from when everything is full that has a bound. An hour of the cluster lasts two minutes, so that what is kept for an
 // hour (Events) or for minutes (history) is let go many times in one run.
 //
 //   node bench/cluster/soak.mjs
 //     --seconds N   how long (560)       --hour N      seconds that an hour lasts (120)
 //     --short       90 s, hours of 20 s  --json        for programs      --strict      exit code 1 when it does not
-import { fork } from "node:child_process";
-import { parseArgs } from "node:util";
 import { build } from "../../scripts/build.mjs";
 import { ensureInstalled } from "../../scripts/install.mjs";
-import { Failure, leaveResults, main, say } from "../../scripts/process.mjs";
+import { leaveResults, main, say } from "../../scripts/process.mjs";
 import { Api } from "../engine/api.mjs";
 import { drawTable, median } from "../measure.mjs";
+import { flag, readArguments, text } from "./options.mjs";
+import { startServer } from "./server-process.mjs";
 
 const SAMPLES = 30;
 /** The last third against the one before it. */
 const BAR = { share: 1.1, bytes: 2e6 };
+/** So many requests fill the log of requests, and bring more history than is kept. */
+const FILLED = 10_000;
 const MB = 1e6;
 
 const configMaps = "/api/v1/namespaces/default/configmaps";
@@ -23,36 +25,36 @@ const deployments = "/apis/apps/v1/namespaces/default/deployments";
 const jobs = "/apis/batch/v1/namespaces/default/jobs";
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Objects of several kinds come, change and go, a bounded number at a time. */
-async function churn(api, isOver) {
+/** Objects of several kinds come, change and go, a bounded number at a time; `slow` multiplies the pauses. */
+async function churn(api, isOver, prefix, slow) {
   const template = (app, more = {}, labels = {}) => ({
     metadata: { labels: { app, ...labels } },
     spec: { containers: [{ name: "c", image: "i" }], ...more },
   });
   const lanes = [
     async (round) => {
-      const name = `map-${round % 200}`;
+      const name = `${prefix}-map-${round % 200}`;
       await api.send("DELETE", `${configMaps}/${name}`).catch(() => {});
       const data = { text: "x".repeat(2_000), round: String(round) };
       await api.send("POST", configMaps, { metadata: { name }, data });
       for (let change = 0; change < 5; change++) await api.merge(`${configMaps}/${name}`, { data: { n: `${change}` } });
-      await pause(200);
+      await pause(200 * slow);
     },
     async (round) => {
-      const name = `web-${round % 5}`;
+      const name = `${prefix}-web-${round % 5}`;
       const spec = { replicas: 3, selector: { matchLabels: { app: name } }, template: template(name) };
       await api.send("POST", deployments, { metadata: { name }, spec }).catch(() => {});
       await api.merge(`${deployments}/${name}`, { spec: { replicas: 1 + (round % 7) } });
       if (round % 10 === 9) await api.send("DELETE", `${deployments}/${name}`);
-      await pause(500);
+      await pause(500 * slow);
     },
     async (round) => {
       const spec = {
         ttlSecondsAfterFinished: 60,
         template: template("job", { restartPolicy: "Never" }, { ends: "soon" }),
       };
-      await api.send("POST", jobs, { metadata: { name: `job-${round}` }, spec });
-      await pause(500);
+      await api.send("POST", jobs, { metadata: { name: `${prefix}-job-${round}` }, spec });
+      await pause(500 * slow);
     },
     async () => {
       await api.get("/api/v1/pods");
@@ -61,7 +63,7 @@ async function churn(api, isOver) {
         () => {},
         () => {},
       );
-      await pause(300);
+      await pause(300 * slow);
       end();
     },
   ];
@@ -72,34 +74,35 @@ async function churn(api, isOver) {
   );
 }
 
+/** What is bounded by number or bytes is full before anything is judged: the same work, ten times as fast. */
+async function fill(server, api) {
+  let full = false;
+  const filling = churn(api, () => full, "full", 0.1);
+  while (!full) {
+    await pause(500);
+    const { requests } = await server.tell("memory");
+    full = requests >= FILLED;
+  }
+  await filling;
+}
+
 async function run({ seconds, hour }) {
-  const child = fork(new URL("soak-server.mjs", import.meta.url), [String(3_600 / hour)], {
+  const server = await startServer(new URL("soak-server.mjs", import.meta.url), {
+    args: [String(3_600 / hour)],
     execArgv: ["--expose-gc"],
   });
-  const next = () =>
-    new Promise((resolve, reject) => {
-      const ended = (code) => reject(new Failure(`the process of the cluster ended with ${code}`, 1));
-      child.once("exit", ended);
-      child.once("message", (message) => {
-        child.off("exit", ended);
-        resolve(message);
-      });
-    });
-  const { kubeconfig } = await next();
+  const api = new Api(server.kubeconfig, 8);
+  await fill(server, api);
   const since = performance.now();
   const passed = () => (performance.now() - since) / 1_000;
-  const churning = churn(new Api(kubeconfig, 8), () => passed() >= seconds);
+  const churning = churn(api, () => passed() >= seconds, "soak", 1);
   const samples = [];
   for (let at = 1; at <= SAMPLES; at++) {
     await Promise.race([churning, pause(Math.max(0, (seconds * at * 1_000) / SAMPLES - (performance.now() - since)))]);
-    child.send("memory");
-    samples.push({ seconds: passed(), ...(await next()) });
+    samples.push({ seconds: passed(), ...(await server.tell("memory")) });
   }
   await churning;
-  await new Promise((resolve) => {
-    child.once("exit", resolve);
-    child.send("end");
-  });
+  await server.end();
   return samples;
 }
 
@@ -112,19 +115,7 @@ function thirds(samples) {
 }
 
 function readOptions() {
-  const text = { type: "string" };
-  const flag = { type: "boolean", default: false };
-  let values;
-  try {
-    ({ values } = parseArgs({ options: { seconds: text, hour: text, short: flag, json: flag, strict: flag } }));
-  } catch (error) {
-    throw new Failure(error.message, 2);
-  }
-  const number = (name, usual) => {
-    const value = Number(values[name] ?? usual);
-    if (!Number.isInteger(value) || value < 1) throw new Failure(`--${name} takes a number from 1 up.`, 2);
-    return value;
-  };
+  const { values, number } = readArguments({ seconds: text, hour: text, short: flag, json: flag, strict: flag });
   const { short, json, strict } = values;
   return { json, strict, seconds: number("seconds", short ? 90 : 560), hour: number("hour", short ? 20 : 120) };
 }

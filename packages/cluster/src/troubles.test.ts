@@ -3,10 +3,7 @@ import { VirtualClock } from "@lotse/client/meta";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ClusterParts, compose } from "./compose.ts";
 import { type Controller, EventExpiry, EventRecorder, WorkloadControllers } from "./controllers/index.ts";
-import { NodeImages } from "./kubelet/images.ts";
 import { loadNode, PodKeepers } from "./kubelet/index.ts";
-import { PodWorker } from "./kubelet/pod-worker.ts";
-import type { Sandbox } from "./kubelet/runtime.ts";
 import { type ApiObject, create } from "./registry/index.ts";
 import { Listener } from "./transport/index.ts";
 
@@ -141,41 +138,6 @@ describe("what goes wrong by itself is told to people", () => {
       await settled();
     }
     expect(told).toHaveLength(2);
-  });
-
-  it("what a pod leaves behind that went before its sandbox was there", async () => {
-    let opened: (sandbox: Sandbox) => void = () => {};
-    const opening = new Promise<Sandbox>((resolve) => {
-      opened = resolve;
-    });
-    const troubles: string[] = [];
-    const metadata = { name: "a", namespace: "default", uid: "a" };
-    const spec = { containers: [{ name: "c", image: "i" }] };
-    const worker = new PodWorker({ apiVersion: "v1", kind: "Pod", metadata, spec } as unknown as ApiObject, {
-      clock,
-      runtime: { pullsImages: false, open: () => opening, close: async () => {} },
-      images: new NodeImages(false),
-      writer: {
-        report: async () => {},
-        erase: async () => {},
-        event: () => {},
-        trouble: (work, error) => troubles.push(`${work}: ${(error as Error).message}`),
-      },
-      hostIp: "127.0.0.1",
-      allocate: () => undefined,
-    });
-    worker.wake();
-    await turn();
-    await worker.close();
-    opened({
-      ip: "127.0.0.1",
-      start: () => Promise.reject(new Error("gone")),
-      connect: () => Promise.reject(new Error("gone")),
-      failed: new Promise(() => {}),
-      remove: () => Promise.reject(new Error("EBUSY")),
-    });
-    await turn();
-    expect(troubles).toEqual(["what was left of pod default/a could not be removed: EBUSY"]);
   });
 
   it("a request that could not be answered at all, besides that its connection is cut", async () => {

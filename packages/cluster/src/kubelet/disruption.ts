@@ -83,14 +83,15 @@ export class DisruptionController implements Controller {
     const endpoint = backend.catalog.storage("policy", "poddisruptionbudgets");
     if (!entry || !endpoint) return;
     const budget = fromStore(entry.object);
-    this.#tell(key, budget);
+    const scaleOf = this.#newScales();
+    this.#tell(key, budget, scaleOf);
     const { namespace, name } = budget.metadata;
     const target: Target = { endpoint, namespace, name, subresource: "status" };
     try {
       await update(backend, scope, target, WRITE, {
         by: "patch",
         tracked: false,
-        next: (budget) => structuredClone({ ...budget, status: this.#count(budget, key) }),
+        next: (budget) => structuredClone({ ...budget, status: this.#count(budget, key, scaleOf) }),
       });
     } catch (error) {
       if (!(error instanceof StatusError && error.code === 404)) throw error;
@@ -98,25 +99,25 @@ export class DisruptionController implements Controller {
   }
 
   /** Once for each state that it finds: pods that change in other ways are no news about the budget. */
-  #tell(key: string, budget: ApiObject): void {
-    const notes = budgetNotes(budget, this.#factsOf(budget));
+  #tell(key: string, budget: ApiObject, scaleOf: ScaleOf): void {
+    const notes = budgetNotes(budget, this.#factsOf(budget, scaleOf));
     const digest = JSON.stringify([budget.metadata.uid, budget.metadata.generation, notes]);
     if (this.#told.get(key) === digest) return;
     this.#told.set(key, digest);
     for (const note of notes) void this.#events.record({ component: "controllermanager" }, budget, note);
   }
 
-  #factsOf(budget: ApiObject): BudgetFacts {
+  #factsOf(budget: ApiObject, scaleOf: ScaleOf): BudgetFacts {
     const pods = this.#podsOf(budget);
     try {
-      return { pods: pods.length, unmanaged: pods.filter((pod) => this.#scaleOf(pod) === undefined).length };
+      return { pods: pods.length, unmanaged: pods.filter((pod) => scaleOf(pod) === undefined).length };
     } catch (error) {
       if (error instanceof UnknownScale) return { pods: pods.length, unmanaged: 0, failure: error.message };
       throw error;
     }
   }
 
-  #count(budget: ApiObject, key: string): Fields {
+  #count(budget: ApiObject, key: string, scaleOf: ScaleOf): Fields {
     const { clock } = this.#context.backend;
     const pods = this.#podsOf(budget);
     const now = clock.now();
@@ -124,7 +125,7 @@ export class DisruptionController implements Controller {
     const next = Math.min(...Object.values(disrupted).map((time) => Date.parse(String(time)) + DELETION_TIMEOUT - now));
     if (Number.isFinite(next)) this.#queue.addAfter(key, next + 1);
     try {
-      return budgetStatus(budget, pods, disrupted, (pod) => this.#scaleOf(pod), now);
+      return budgetStatus(budget, pods, disrupted, scaleOf, now);
     } catch (error) {
       if (error instanceof UnknownScale) return failedStatus(budget, error.message, now);
       throw error;
@@ -135,6 +136,17 @@ export class DisruptionController implements Controller {
     const selector = selectorOf(budget);
     if (!selector) return [];
     return this.#index.select(budget.metadata.namespace, selector);
+  }
+
+  /** For one look at a budget: pods of the same controller ask for it once. */
+  #newScales(): ScaleOf {
+    const known = new Map<string, Scale | undefined>();
+    return (pod) => {
+      const uid = ownerOf(pod)?.uid;
+      if (uid === undefined) return undefined;
+      if (!known.has(uid)) known.set(uid, this.#scaleOf(pod));
+      return known.get(uid);
+    };
   }
 
   /** The controller of a pod and how many pods it wants. */
@@ -177,6 +189,8 @@ function selectorOf(budget: ApiObject): LabelSelector | undefined {
     throw error;
   }
 }
+
+type ScaleOf = (pod: ApiObject) => Scale | undefined;
 
 interface Scale {
   readonly uid: string;

@@ -15,6 +15,8 @@ const NAME = "default-scheduler";
 const RETRY_MS = 1_000;
 /** So many decisions are made before others get their turn. */
 const AT_ONCE = 16;
+/** So many verdicts are remembered at most. */
+const VERDICTS = 1_024;
 const NOT_HELPFUL = "Preemption is not helpful for scheduling";
 const BUDGETS = "poddisruptionbudgets.policy";
 
@@ -49,7 +51,8 @@ export class Scheduler implements Controller {
   /** Which version of a pod the ledger knows. */
   readonly #counted = new Map<string, string>();
   /** What was said to pods that are alike, in the world as it was. */
-  readonly #verdicts = new Map<string, { readonly world: number; readonly verdict: Verdict }>();
+  readonly #verdicts = new Map<string, Verdict>();
+  #verdictsOf = 0;
   readonly #retries = new Map<string, () => void>();
   /** Pods about which something is being written; decisions do not wait for that. */
   readonly #writing = new Map<string, "placed" | "refused">();
@@ -66,6 +69,11 @@ export class Scheduler implements Controller {
     this.#context = context;
     this.#preferred = preferred;
     this.#desk = new NodeDesk(context, "kube-scheduler");
+  }
+
+  /** How many verdicts it remembers: those of the world as it is, one for all pods that are alike. */
+  get remembered(): number {
+    return this.#verdicts.size;
   }
 
   get idle(): boolean {
@@ -289,11 +297,13 @@ export class Scheduler implements Controller {
   #decide(pod: ApiObject, demand: Demand, signature: string): Verdict {
     const known = this.#verdicts.get(signature);
     const isNominated = Boolean(objectAt(pod, "status").nominatedNodeName);
-    if (known?.world === this.#world && !isNominated) return known.verdict;
-    this.#verdicts.delete(signature);
+    if (known && this.#verdictsOf === this.#world && !isNominated) return known;
+    // What was said in another world is of no use to any pod that comes later.
+    if (this.#verdictsOf !== this.#world || this.#verdicts.size >= VERDICTS) this.#verdicts.clear();
+    this.#verdictsOf = this.#world;
     const verdict = this.#look(pod, demand);
     if (verdict.at === "refused" && !verdict.sacrifice && !isNominated) {
-      this.#verdicts.set(signature, { world: this.#world, verdict });
+      this.#verdicts.set(signature, verdict);
     }
     return verdict;
   }

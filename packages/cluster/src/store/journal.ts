@@ -2,7 +2,7 @@ import type { StoredObject } from "./store.ts";
 
 /**
  * One step of the store, in the order of revisions, none left out: whoever has all of them can build the store again.
- * A turn is the passing of time, which takes a revision without changing an object.
+ * A compaction forgets history by its age, and takes a revision without changing an object.
  */
 export type JournalEntry =
   | {
@@ -12,7 +12,7 @@ export type JournalEntry =
       readonly key: string;
       readonly object: StoredObject;
     }
-  | { readonly type: "turn"; readonly revision: number };
+  | { readonly type: "compaction"; readonly revision: number };
 
 /** Where the store tells each of its steps, within the step. */
 export interface Journal {

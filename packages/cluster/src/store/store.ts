@@ -77,9 +77,9 @@ interface ResourceState {
 export class Store {
   #revision = 1;
   #compacted = 0;
-  /** The present one at the last turn of the clock: what {@link #turn} forgets next. */
+  /** The present one at the last compaction by age: what {@link #compactByAge} forgets next. */
   #nextCompacted = 0;
-  #turnedAt: number;
+  #compactedAt: number;
   readonly #resources = new Map<string, ResourceState>();
   readonly #anyListeners = new Set<(resource: string, change: Change) => void>();
   /** Changes that are committed but not yet told to everybody; empty unless a delivery is under way. */
@@ -93,7 +93,7 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = { retainChanges: 20_000, retainBytes: RETAIN_BYTES, retainMs: 300_000, ...options };
     this.#journal = options.journal;
-    this.#turnedAt = options.now();
+    this.#compactedAt = options.now();
   }
 
   /**
@@ -109,7 +109,7 @@ export class Store {
     }
     for (const step of steps) {
       this.#revision = step.revision;
-      if (step.type === "turn") continue;
+      if (step.type === "compaction") continue;
       const state = this.#state(step.resource);
       const previous = state.table.get(step.key);
       const { revision, key, object } = step;
@@ -163,7 +163,7 @@ export class Store {
 
   /** All rows whose key starts with `prefix`, in key order, as of `revision` (now, if absent). */
   list(resource: string, prefix = "", revision?: number): Entry[] {
-    this.#turn();
+    this.#compactByAge();
     const state = this.#resources.get(resource);
     if (revision === undefined || revision >= this.#revision) return state?.table.range(prefix) ?? [];
     this.#assertKept(state, revision);
@@ -211,7 +211,7 @@ export class Store {
    * none lost or doubled in between because all of this happens in one turn. The returned function stops it.
    */
   watch(resource: string, after: number, listener: ChangeListener): () => void {
-    this.#turn();
+    this.#compactByAge();
     const state = this.#state(resource);
     let seen = after;
     const live: ChangeListener = (change) => {
@@ -253,18 +253,18 @@ export class Store {
 
   /**
    * Forgets history by age, for all resources together and lazily: nothing runs while nobody asks. As on a real server,
-   * whose compaction is a write of its own, a turn also takes a revision: so even a reader that saw the newest revision
+   * whose compaction is a write of its own, this one also takes a revision: so even a reader that saw the newest revision
    * finds it expired one day, although nothing else was written.
    */
-  #turn(): void {
+  #compactByAge(): void {
     if (this.#frozen) return;
-    const turns = Math.floor((this.#options.now() - this.#turnedAt) / this.#options.retainMs);
-    if (turns <= 0) return;
-    this.#turnedAt += turns * this.#options.retainMs;
-    for (let i = 0; i < Math.min(turns, 2); i++) {
+    const periods = Math.floor((this.#options.now() - this.#compactedAt) / this.#options.retainMs);
+    if (periods <= 0) return;
+    this.#compactedAt += periods * this.#options.retainMs;
+    for (let i = 0; i < Math.min(periods, 2); i++) {
       this.#compacted = Math.max(this.#compacted, this.#nextCompacted);
       this.#nextCompacted = ++this.#revision;
-      this.#journal?.append({ type: "turn", revision: this.#revision });
+      this.#journal?.append({ type: "compaction", revision: this.#revision });
     }
     for (const state of this.#resources.values()) state.log.forgetUntil(this.#compacted);
     this.#countBytes();
@@ -318,7 +318,7 @@ export class Store {
     previous: Entry | undefined,
   ): WriteResult {
     if (this.#frozen) throw this.#frozen;
-    this.#turn();
+    this.#compactByAge();
     const revision = ++this.#revision;
     const versioned = {
       ...object,

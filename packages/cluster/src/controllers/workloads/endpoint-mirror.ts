@@ -1,6 +1,5 @@
 import type { corev1, discoveryv1 } from "@lotse/client/kinds";
 import { deepEqual } from "@lotse/client/meta";
-import { type Desk, keyOf } from "./desk.ts";
 import type { Watch, Workload } from "./engine.ts";
 import { canonical } from "./hash.ts";
 import {
@@ -13,6 +12,7 @@ import {
   type Service,
   SLICES,
 } from "./tables.ts";
+import { keyOf, type WorkloadApi } from "./workload-api.ts";
 
 const CONTROLLER = "endpointslicemirroring-controller.k8s.io";
 const SLICE_SERVICE = "kubernetes.io/service-name";
@@ -31,7 +31,7 @@ export const isMirrored = ({ metadata }: Pick<Endpoints, "metadata">): boolean =
   metadata.labels?.[SKIP] !== "true" && metadata.annotations?.[LEADER] === undefined;
 
 /** Endpoints that somebody wrote by hand for a service without a selector, once more as EndpointSlices. */
-export function endpointMirror(desk: Desk): Workload {
+export function endpointMirror(api: WorkloadApi): Workload {
   return {
     table: ENDPOINTS.name,
     watches: [services, mirrors],
@@ -41,22 +41,22 @@ export function endpointMirror(desk: Desk): Workload {
         { key: SLICE_SERVICE, operator: "=" as const, values: [name] },
         { key: SLICE_MANAGER, operator: "=" as const, values: [CONTROLLER] },
       ];
-      const existing = desk.select(SLICES, namespace, selector);
-      const endpoints = desk.read(ENDPOINTS, key);
-      const service = desk.read(SERVICES, key);
+      const existing = api.select(SLICES, namespace, selector);
+      const endpoints = api.read(ENDPOINTS, key);
+      const service = api.read(SERVICES, key);
       const mirrored = endpoints && service && service.spec.selector === undefined && isMirrored(endpoints);
       const { drafts, remove, skipped } = mirrored
         ? planMirrors(endpoints, existing)
         : { drafts: [], remove: existing, skipped: 0 };
       if (endpoints && skipped > 0) {
         const most = `A max of ${MOST_IN_SUBSET} addresses can be mirrored to EndpointSlices per Endpoints subset.`;
-        await desk.event(endpoints, "Warning", "TooManyAddressesToMirror", `${most} ${skipped} addresses were skipped`);
+        await api.event(endpoints, "Warning", "TooManyAddressesToMirror", `${most} ${skipped} addresses were skipped`);
       }
       for (const { known, object } of drafts) {
-        if (known) await desk.change(SLICES, known, (current) => updated(current, object));
-        else if (endpoints && !isDeleting(endpoints)) await desk.create(SLICES, object);
+        if (known) await api.change(SLICES, known, (current) => updated(current, object));
+        else if (endpoints && !isDeleting(endpoints)) await api.create(SLICES, object);
       }
-      for (const slice of remove) await desk.remove(SLICES, slice);
+      for (const slice of remove) await api.remove(SLICES, slice);
       return undefined;
     },
   };

@@ -1,6 +1,5 @@
 import { deepEqual } from "@lotse/client/meta";
 import { matcher, requirementsOf } from "./claim.ts";
-import { type Desk, keyOf } from "./desk.ts";
 import {
   endpointLabels,
   endpointSubsets,
@@ -23,33 +22,34 @@ import {
   type Service,
   SLICES,
 } from "./tables.ts";
+import { keyOf, type WorkloadApi } from "./workload-api.ts";
 
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 const LAST_CHANGE = "endpoints.kubernetes.io/last-change-trigger-time";
 
 /** Endpoints and EndpointSlices: which pods are behind a service. A service without a selector is somebody else's. */
-export function endpoints(desk: Desk): Workload {
+export function endpoints(api: WorkloadApi): Workload {
   return {
     table: SERVICES.name,
     watches: [podsBehind(), slices, ownEndpoints],
     weigh: (key) => {
-      const service = desk.read(SERVICES, key);
+      const service = api.read(SERVICES, key);
       const requirements = requirementsOf(service?.spec.selector);
-      return requirements ? desk.weigh(PODS, service?.metadata.namespace, requirements) : 0;
+      return requirements ? api.weigh(PODS, service?.metadata.namespace, requirements) : 0;
     },
     async reconcile(key) {
-      const service = desk.read(SERVICES, key);
-      if (!service) return forget(desk, key);
+      const service = api.read(SERVICES, key);
+      if (!service) return forget(api, key);
       const { selector, type } = service.spec;
       if (!selector || type === "ExternalName" || isDeleting(service)) return undefined;
       const { namespace } = service.metadata;
       const requirements = requirementsOf(selector);
-      const pods = requirements ? desk.select(PODS, namespace, requirements) : [];
-      await writeEndpoints(desk, service, pods);
-      const existing = desk.select(SLICES, namespace, slicesOf(service)).filter((slice) => isSliceOf(service, slice));
+      const pods = requirements ? api.select(PODS, namespace, requirements) : [];
+      await writeEndpoints(api, service, pods);
+      const existing = api.select(SLICES, namespace, slicesOf(service)).filter((slice) => isSliceOf(service, slice));
       const { drafts, remove } = planSlices(service, pods, existing);
-      for (const draft of drafts) await writeSlice(desk, draft, triggerTime(service, pods));
-      for (const slice of remove) await desk.remove(SLICES, slice);
+      for (const draft of drafts) await writeSlice(api, draft, triggerTime(service, pods));
+      for (const slice of remove) await api.remove(SLICES, slice);
       return undefined;
     },
   };
@@ -65,8 +65,8 @@ function podsBehind(): Watch {
   };
   return {
     table: PODS.name,
-    wakes: ({ object, previous }, desk) =>
-      desk
+    wakes: ({ object, previous }, api) =>
+      api
         .list(SERVICES, object.metadata.namespace)
         .filter(({ spec: { selector } }) => {
           if (!selector) return false;
@@ -80,21 +80,21 @@ function podsBehind(): Watch {
 /** Whoever changes a slice of ours finds it put right. */
 const slices: Watch = {
   table: SLICES.name,
-  wakes: ({ object }, desk) => {
+  wakes: ({ object }, api) => {
     const key = `${object.metadata.namespace}/${serviceOf(object as EndpointSlice)}`;
-    return desk.read(SERVICES, key) ? [key] : [];
+    return api.read(SERVICES, key) ? [key] : [];
   },
 };
 
 const ownEndpoints: Watch = {
   table: ENDPOINTS.name,
-  wakes: ({ object }, desk) => (desk.read(SERVICES, keyOf(object)) ? [keyOf(object)] : []),
+  wakes: ({ object }, api) => (api.read(SERVICES, keyOf(object)) ? [keyOf(object)] : []),
 };
 
 /** Slices are owned by their service and go with it; Endpoints only share its name. */
-async function forget(desk: Desk, key: string): Promise<undefined> {
-  const found = desk.read(ENDPOINTS, key);
-  if (found) await desk.remove(ENDPOINTS, found);
+async function forget(api: WorkloadApi, key: string): Promise<undefined> {
+  const found = api.read(ENDPOINTS, key);
+  if (found) await api.remove(ENDPOINTS, found);
   return undefined;
 }
 
@@ -108,13 +108,13 @@ function triggerTime(service: Service, pods: readonly Pod[]): string | undefined
   return [...times, ...(own ? [own] : [])].sort().at(-1);
 }
 
-async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]): Promise<void> {
+async function writeEndpoints(api: WorkloadApi, service: Service, pods: readonly Pod[]): Promise<void> {
   const { name, namespace } = service.metadata;
   const all = endpointSubsets(service, pods);
   const some = truncateSubsets(all);
   const subsets = some ?? all;
   const labels = endpointLabels(service);
-  const found = desk.read(ENDPOINTS, keyOf(service));
+  const found = api.read(ENDPOINTS, keyOf(service));
   const time = triggerTime(service, pods);
   const { [OVER_CAPACITY]: _, ...known } = found?.metadata.annotations ?? {};
   const annotations = {
@@ -129,20 +129,20 @@ async function writeEndpoints(desk: Desk, service: Service, pods: readonly Pod[]
       metadata: { name, namespace, labels, annotations },
       ...(subsets.length > 0 ? { subsets } : {}),
     };
-    await desk.create(ENDPOINTS, made as unknown as Endpoints);
+    await api.create(ENDPOINTS, made as unknown as Endpoints);
     return;
   }
   if (deepEqual(found.subsets ?? [], subsets) && deepEqual(found.metadata.labels, labels)) return;
-  await desk.change(ENDPOINTS, found, ({ subsets: __, ...current }) => {
+  await api.change(ENDPOINTS, found, ({ subsets: __, ...current }) => {
     const next = { ...current, metadata: { ...current.metadata, labels, annotations } };
     return (subsets.length > 0 ? { ...next, subsets } : next) as Endpoints;
   });
 }
 
-async function writeSlice(desk: Desk, { known, object }: SliceDraft, time: string | undefined): Promise<void> {
+async function writeSlice(api: WorkloadApi, { known, object }: SliceDraft, time: string | undefined): Promise<void> {
   const stamp: Record<string, string> = time ? { [LAST_CHANGE]: time } : {};
   if (!known) {
-    await desk.create(SLICES, { ...object, metadata: { ...object.metadata, annotations: stamp } });
+    await api.create(SLICES, { ...object, metadata: { ...object.metadata, annotations: stamp } });
     return;
   }
   const same =
@@ -150,7 +150,7 @@ async function writeSlice(desk: Desk, { known, object }: SliceDraft, time: strin
     deepEqual(known.ports ?? [], object.ports ?? []) &&
     deepEqual(known.metadata.labels, object.metadata.labels);
   if (same) return;
-  await desk.change(SLICES, known, (current) => {
+  await api.change(SLICES, known, (current) => {
     const { endpoints, ports } = object;
     const annotations = { ...current.metadata.annotations, ...stamp };
     const metadata = { ...current.metadata, labels: { ...object.metadata.labels }, annotations };

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { Pace } from "../../registry/index.ts";
 import { Store } from "../../store/index.ts";
 import type { ControllerContext } from "../controller.ts";
-import type { Desk } from "./desk.ts";
 import { slowStart, WorkloadController } from "./engine.ts";
+import type { WorkloadApi } from "./workload-api.ts";
 
 const afterPromises = (fn: () => void) => queueMicrotask(() => process.nextTick(fn));
 
@@ -38,7 +38,7 @@ describe("a workload that somebody undoes each time", () => {
     const pace = new Pace({ clock, defer: (fn) => void setImmediate(fn), afterPromises });
     const context = { backend: { store, clock, pace } } as unknown as ControllerContext;
     let turns = 0;
-    const controller = new WorkloadController(context, undefined as unknown as Desk, {
+    const controller = new WorkloadController(context, undefined as unknown as WorkloadApi, {
       table: "things",
       watches: [],
       reconcile: async (key) => {

@@ -2,8 +2,8 @@ import { type ApiObject, fromStore } from "../../registry/index.ts";
 import type { Change } from "../../store/index.ts";
 import { type Controller, type ControllerContext, WorkQueue } from "../controller.ts";
 import { matcher } from "./claim.ts";
-import { type Desk, isNamespaceGoing, keyOf } from "./desk.ts";
 import { controllerOf, type Table } from "./tables.ts";
+import { isNamespaceGoing, keyOf, type WorkloadApi } from "./workload-api.ts";
 
 /** A change that one controller reacts to. */
 export interface Seen<T extends ApiObject> {
@@ -16,7 +16,7 @@ export interface Seen<T extends ApiObject> {
 /** What a controller watches besides its own kind, and whose turn it is when something changes there. */
 export interface Watch {
   readonly table: string;
-  readonly wakes: (seen: Seen<ApiObject>, desk: Desk) => readonly string[];
+  readonly wakes: (seen: Seen<ApiObject>, api: WorkloadApi) => readonly string[];
 }
 
 /** One kind of workload: what it looks at, and what it does about one object. */
@@ -37,15 +37,15 @@ const COOL_DOWN = 1_000;
 export class WorkloadController implements Controller {
   readonly #context: ControllerContext;
   readonly #workload: Workload;
-  readonly #desk: Desk;
+  readonly #api: WorkloadApi;
   readonly #queue: WorkQueue;
   readonly #turns = new Map<string, { readonly since: number; count: number }>();
   #stopWatching: (() => void)[] = [];
 
-  constructor(context: ControllerContext, desk: Desk, workload: Workload) {
+  constructor(context: ControllerContext, api: WorkloadApi, workload: Workload) {
     this.#context = context;
     this.#workload = workload;
-    this.#desk = desk;
+    this.#api = api;
     this.#queue = new WorkQueue(
       context.backend,
       `the controller of ${workload.table}`,
@@ -70,7 +70,7 @@ export class WorkloadController implements Controller {
             object: fromStore(change.object),
             previous: change.previous && fromStore(change.previous.object),
           };
-          for (const key of watch.wakes(seen, this.#desk)) this.#queue.wake(key);
+          for (const key of watch.wakes(seen, this.#api)) this.#queue.wake(key);
         }),
       ),
     ];
@@ -111,18 +111,18 @@ export function watchChildren<O extends ApiObject, T extends ApiObject>(
   children: Table<T>,
   selectorOf: (owner: O) => Parameters<typeof matcher>[0],
 ): Watch {
-  const managed = (object: ApiObject | undefined, desk: Desk): string[] => {
+  const managed = (object: ApiObject | undefined, api: WorkloadApi): string[] => {
     const controller = object && controllerOf(object);
     if (!object || controller?.kind !== owners.kind || controller.apiVersion !== owners.apiVersion) return [];
     const key = `${object.metadata.namespace}/${controller.name}`;
-    return desk.read(owners, key)?.metadata.uid === controller.uid ? [key] : [];
+    return api.read(owners, key)?.metadata.uid === controller.uid ? [key] : [];
   };
   return {
     table: children.name,
-    wakes: ({ type, object, previous }, desk) => {
-      const keys = [...managed(object, desk), ...managed(previous, desk)];
+    wakes: ({ type, object, previous }, api) => {
+      const keys = [...managed(object, api), ...managed(previous, api)];
       if (type === "deleted" || controllerOf(object)) return keys;
-      for (const owner of desk.list(owners, object.metadata.namespace)) {
+      for (const owner of api.list(owners, object.metadata.namespace)) {
         if (matcher(selectorOf(owner))(object.metadata.labels)) keys.push(keyOf(owner));
       }
       return keys;

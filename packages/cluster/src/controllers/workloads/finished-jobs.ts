@@ -1,7 +1,7 @@
-import type { Desk } from "./desk.ts";
 import type { Workload } from "./engine.ts";
 import { finishedCondition } from "./job-plan.ts";
 import { isDeleting, JOBS, type Job, timeOf } from "./tables.ts";
+import type { WorkloadApi } from "./workload-api.ts";
 
 /** Pure: how long a finished Job still has; undefined when it stays for ever, or has not finished. */
 export function timeLeft(job: Job, now: number): number | undefined {
@@ -12,15 +12,15 @@ export function timeLeft(job: Job, now: number): number | undefined {
 }
 
 /** Deletes Jobs that have been over for as long as they asked for, and what is left of their pods with them. */
-export function finishedJobs(desk: Desk): Workload {
+export function finishedJobs(api: WorkloadApi): Workload {
   return {
     table: JOBS.name,
     watches: [],
     async reconcile(key) {
-      const job = desk.read(JOBS, key);
-      const left = job && timeLeft(job, desk.now);
+      const job = api.read(JOBS, key);
+      const left = job && timeLeft(job, api.now);
       if (!job || left === undefined || left > 0) return left;
-      await desk.remove(JOBS, job, "Foreground");
+      await api.remove(JOBS, job, "Foreground");
       return undefined;
     },
   };

@@ -58,7 +58,7 @@ const STANDARD_CLASS = {
 export class WorkloadControllers implements Controller {
   readonly #context: ControllerContext;
   readonly #isOn: (name: WorkloadName) => boolean;
-  #family: Controller | undefined;
+  #controllers: Controller | undefined;
   #busy = 0;
   #loading = false;
   #stopped = false;
@@ -70,7 +70,7 @@ export class WorkloadControllers implements Controller {
   }
 
   get idle(): boolean {
-    return this.#busy === 0 && (this.#family?.idle ?? true);
+    return this.#busy === 0 && (this.#controllers?.idle ?? true);
   }
 
   start(): void {
@@ -91,19 +91,19 @@ export class WorkloadControllers implements Controller {
   stop(): void {
     this.#stopped = true;
     this.#stopWatching?.();
-    this.#family?.stop();
+    this.#controllers?.stop();
   }
 
-  async #startFamily(): Promise<void> {
-    const { createFamily } = await import("./family.ts");
+  async #startControllers(): Promise<void> {
+    const { createControllers } = await import("./controllers.ts");
     await this.#context.backend.provisions?.need(STORAGE_CLASSES);
     if (this.#stopped) return;
-    const family = createFamily(this.#context, this.#isOn);
-    this.#family = family;
+    const controllers = createControllers(this.#context, this.#isOn);
+    this.#controllers = controllers;
     try {
-      family.start();
+      controllers.start();
     } catch (error) {
-      family.stop();
+      controllers.stop();
       throw error;
     }
     this.#stopWatching?.();
@@ -126,11 +126,11 @@ export class WorkloadControllers implements Controller {
     if (this.#loading) return;
     this.#loading = true;
     this.#busy++;
-    this.#startFamily()
+    this.#startControllers()
       .catch((error: unknown) => {
         this.#context.backend.troubles.report("the controllers of workloads do not run", error);
         // The next object that needs them has them tried again.
-        this.#family = undefined;
+        this.#controllers = undefined;
         this.#loading = false;
       })
       .finally(() => this.#busy--);

@@ -2,11 +2,11 @@ import { lookup } from "@lotse/client/meta";
 import { type ApiObject, timestamp } from "../../registry/index.ts";
 import { matcher } from "./claim.ts";
 import { type Condition, findCondition, withoutCondition } from "./conditions.ts";
-import { type Desk, isNamespaceGoing } from "./desk.ts";
 import { slowStart, type Workload, watchChildren } from "./engine.ts";
 import { createPod, deletePod } from "./pod-control.ts";
 import { byLoss, isActive, isAvailable, isReady, isTerminating, nextAvailable, podFromTemplate } from "./pods.ts";
 import { isDeleting, PODS, type Pod, type PodTemplate, present, type ReplicaSet, type Table } from "./tables.ts";
+import { isNamespaceGoing, type WorkloadApi } from "./workload-api.ts";
 
 /** No more than this many pods come or go in one turn. */
 const BURST = 500;
@@ -71,39 +71,39 @@ function replicaConditions(
 }
 
 /** ReplicaSets and their elder siblings, ReplicationControllers, which differ in the form of the selector only. */
-export function replicaSets(desk: Desk, table: Table<ReplicaSet>): Workload {
+export function replicaSets(api: WorkloadApi, table: Table<ReplicaSet>): Workload {
   return {
     table: table.name,
     watches: [watchChildren(table, PODS, (set) => set.spec.selector)],
-    weigh: (key) => desk.countOf(PODS, desk.read(table, key)?.metadata.uid),
+    weigh: (key) => api.countOf(PODS, api.read(table, key)?.metadata.uid),
     async reconcile(key) {
-      const set = desk.read(table, key);
+      const set = api.read(table, key);
       if (!set?.spec.template) return undefined;
       const matches = matcher(set.spec.selector);
-      const claimed = await desk.claim(table, set, PODS, matches, isActive);
-      const plan = planReplicas(set, claimed.filter(isActive), desk.now);
-      const failed = await carryOut(desk, table, set, set.spec.template, plan);
-      await desk.pause();
+      const claimed = await api.claim(table, set, PODS, matches, isActive);
+      const plan = planReplicas(set, claimed.filter(isActive), api.now);
+      const failed = await carryOut(api, table, set, set.spec.template, plan);
+      await api.pause();
       const failure = failed && { reason: failed.reason, message: failed.message };
-      const pods = desk.ofOwner(PODS, set.metadata.uid).filter(({ metadata }) => matches(metadata.labels));
-      const status = replicaStatus(set, pods, failure, desk.now, table.kind === "ReplicaSet");
-      await desk.report(table, set, status);
+      const pods = api.ofOwner(PODS, set.metadata.uid).filter(({ metadata }) => matches(metadata.labels));
+      const status = replicaStatus(set, pods, failure, api.now, table.kind === "ReplicaSet");
+      await api.report(table, set, status);
       if (failed) throw failed.error;
-      return nextAvailable(pods.filter(isActive), set.spec.minReadySeconds, desk.now);
+      return nextAvailable(pods.filter(isActive), set.spec.minReadySeconds, api.now);
     },
   };
 }
 
 async function carryOut<T extends ApiObject>(
-  desk: Desk,
+  api: WorkloadApi,
   table: Table<T>,
   set: T,
   template: PodTemplate,
   { create, remove }: ReplicaPlan,
 ): Promise<(ReplicaFailure & { readonly error: unknown }) | undefined> {
   try {
-    await slowStart(create, () => createPod(desk, set, podFromTemplate(template, table, set)));
-    for (const pod of remove) await deletePod(desk, set, pod);
+    await slowStart(create, () => createPod(api, set, podFromTemplate(template, table, set)));
+    for (const pod of remove) await deletePod(api, set, pod);
     return undefined;
   } catch (error) {
     if (isNamespaceGoing(error)) return undefined;

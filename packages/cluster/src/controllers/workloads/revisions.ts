@@ -1,7 +1,6 @@
 import { deepEqual } from "@lotse/client/meta";
 import type { ApiObject } from "../../registry/index.ts";
 import { matcher } from "./claim.ts";
-import { type Desk, isStatus, keyOf } from "./desk.ts";
 import { canonical, safeHash } from "./hash.ts";
 import {
   type ControllerRevision,
@@ -11,6 +10,7 @@ import {
   REVISIONS,
   type Table,
 } from "./tables.ts";
+import { isStatus, keyOf, type WorkloadApi } from "./workload-api.ts";
 
 const LONGEST_PREFIX = 223;
 
@@ -58,24 +58,24 @@ export function outlivedRevisions(
 
 /** Reads the history of an object and sees to it that its present template is the last entry. */
 export async function keepHistory<O extends Versioned>(
-  desk: Desk,
+  api: WorkloadApi,
   table: Table<O>,
   owner: O,
   hashLabel: string,
 ): Promise<History> {
-  const all = await desk.claim(table, owner, REVISIONS, matcher(owner.spec.selector));
+  const all = await api.claim(table, owner, REVISIONS, matcher(owner.spec.selector));
   all.sort((a, b) => a.revision - b.revision || (a.metadata.name < b.metadata.name ? -1 : 1));
   const collisionCount = owner.status?.collisionCount ?? 0;
   const last = all.at(-1);
   const next = (last?.revision ?? 0) + 1;
   const known = findRevision(all, owner.spec.template);
   if (known === undefined) {
-    const made = await create(desk, revisionOf(table, owner, next, hashLabel), owner, collisionCount);
+    const made = await create(api, revisionOf(table, owner, next, hashLabel), owner, collisionCount);
     return { all: [...all, made.revision], present: made.revision, collisionCount: made.collisionCount };
   }
   if (known === last) return { all, present: known, collisionCount };
   // Back to an earlier template: its entry moves to the end.
-  const moved = await desk.change(REVISIONS, known, (current) => ({ ...current, revision: next }));
+  const moved = await api.change(REVISIONS, known, (current) => ({ ...current, revision: next }));
   const present = moved ?? known;
   return { all: [...all.filter((one) => one !== known), present], present, collisionCount };
 }
@@ -108,7 +108,7 @@ function revisionOf<O extends Versioned>(
 
 /** A name that another template has taken is counted, so that the next one differs. */
 async function create(
-  desk: Desk,
+  api: WorkloadApi,
   make: (probe: number) => ControllerRevision,
   owner: ApiObject,
   probe: number,
@@ -116,10 +116,10 @@ async function create(
   for (let collisionCount = probe; ; collisionCount++) {
     const draft = make(collisionCount);
     try {
-      return { revision: await desk.create(REVISIONS, draft), collisionCount };
+      return { revision: await api.create(REVISIONS, draft), collisionCount };
     } catch (error) {
       if (!isStatus(error, 409)) throw error;
-      const found = desk.read(REVISIONS, keyOf(draft));
+      const found = api.read(REVISIONS, keyOf(draft));
       const ours = found && controllerOf(found)?.uid === owner.metadata.uid;
       if (found && ours && deepEqual(found.data, draft.data)) return { revision: found, collisionCount };
     }

@@ -1,6 +1,5 @@
 import { type ApiObject, timestamp } from "../../registry/index.ts";
 import { claimNames } from "./children.ts";
-import { type Desk, isStatus, keyOf } from "./desk.ts";
 import type { Watch, Workload } from "./engine.ts";
 import { isFinished } from "./pods.ts";
 import {
@@ -23,25 +22,26 @@ import {
   provisioning,
   volumeFor,
 } from "./volume-plan.ts";
+import { isStatus, keyOf, type WorkloadApi } from "./workload-api.ts";
 
 const CLAIM_PROTECTION = "kubernetes.io/pvc-protection";
 const VOLUME_PROTECTION = "kubernetes.io/pv-protection";
 
 /** Claims: each gets a volume, one that is there or one that is made for it, and stays while a pod uses it. */
-export function claims(desk: Desk): Workload {
+export function claims(api: WorkloadApi): Workload {
   return {
     table: CLAIMS.name,
     watches: [volumesOfClaims, classesOfClaims, users],
     async reconcile(key) {
-      const claim = desk.read(CLAIMS, key);
+      const claim = api.read(CLAIMS, key);
       if (!claim) return undefined;
-      const pods = desk.mounting(claim);
+      const pods = api.mounting(claim);
       if (isDeleting(claim)) {
-        if (pods.every(isFinished)) await unprotect(desk, CLAIMS, claim, CLAIM_PROTECTION);
+        if (pods.every(isFinished)) await unprotect(api, CLAIMS, claim, CLAIM_PROTECTION);
         return undefined;
       }
       const placed = pods.find(({ spec }) => spec.nodeName)?.spec.nodeName;
-      await carryOut(desk, claim, placed, pods[0]?.metadata.name);
+      await carryOut(api, claim, placed, pods[0]?.metadata.name);
       return undefined;
     },
   };
@@ -49,14 +49,14 @@ export function claims(desk: Desk): Workload {
 
 const volumesOfClaims: Watch = {
   table: VOLUMES.name,
-  wakes: ({ object }, desk) => {
+  wakes: ({ object }, api) => {
     const { claimRef } = (object as Volume).spec;
     // One that has a claim is of use to no other.
-    return claimRef ? [`${claimRef.namespace}/${claimRef.name}`] : desk.claims.unbound().map(keyOf);
+    return claimRef ? [`${claimRef.namespace}/${claimRef.name}`] : api.claims.unbound().map(keyOf);
   },
 };
 
-const classesOfClaims: Watch = { table: STORAGE_CLASSES.name, wakes: (_, desk) => desk.claims.unbound().map(keyOf) };
+const classesOfClaims: Watch = { table: STORAGE_CLASSES.name, wakes: (_, api) => api.claims.unbound().map(keyOf) };
 
 const users: Watch = {
   table: PODS.name,
@@ -64,24 +64,24 @@ const users: Watch = {
 };
 
 async function carryOut(
-  desk: Desk,
+  api: WorkloadApi,
   claim: Claim,
   node: string | undefined,
   consumer: string | undefined,
 ): Promise<void> {
   const { volumeName } = claim.spec;
-  const named = volumeName ? desk.read(VOLUMES, volumeName) : undefined;
-  const volumes = volumeName ? (named ? [named] : []) : desk.claims.candidates(keyOf(claim));
-  const plan = planClaim({ claim, volumes, classes: desk.list(STORAGE_CLASSES), node, consumer });
+  const named = volumeName ? api.read(VOLUMES, volumeName) : undefined;
+  const volumes = volumeName ? (named ? [named] : []) : api.claims.candidates(keyOf(claim));
+  const plan = planClaim({ claim, volumes, classes: api.list(STORAGE_CLASSES), node, consumer });
   switch (plan.do) {
     case "nothing":
       return;
     case "wait":
-      await desk.event(claim, plan.type, plan.reason, plan.message);
+      await api.event(claim, plan.type, plan.reason, plan.message);
       return;
     case "lose":
-      await desk.report(CLAIMS, claim, { ...claim.status, phase: "Lost" });
-      await desk.event(
+      await api.report(CLAIMS, claim, { ...claim.status, phase: "Lost" });
+      await api.event(
         claim,
         "Warning",
         "ClaimLost",
@@ -89,35 +89,35 @@ async function carryOut(
       );
       return;
     case "classify":
-      await desk.change(CLAIMS, claim, (current) => ({
+      await api.change(CLAIMS, claim, (current) => ({
         ...current,
         spec: { ...current.spec, storageClassName: plan.storageClass },
       }));
       return;
     case "provision": {
-      const volume = await provision(desk, claim, plan.storageClass, plan.node);
-      if (volume) await bind(desk, claim, volume, true);
+      const volume = await provision(api, claim, plan.storageClass, plan.node);
+      if (volume) await bind(api, claim, volume, true);
       return;
     }
     case "bind":
-      await bind(desk, claim, plan.volume, plan.chosen);
+      await bind(api, claim, plan.volume, plan.chosen);
   }
 }
 
 async function provision(
-  desk: Desk,
+  api: WorkloadApi,
   claim: Claim,
   storageClass: StorageClass,
   node: string | undefined,
 ): Promise<Volume | undefined> {
-  await desk.changeMeta(CLAIMS, claim, (meta) => ({
+  await api.changeMeta(CLAIMS, claim, (meta) => ({
     ...meta,
     annotations: { ...meta.annotations, ...provisioning(storageClass, node) },
   }));
   const draft = volumeFor(claim, storageClass);
   try {
-    const volume = await desk.create(VOLUMES, draft);
-    await desk.event(
+    const volume = await api.create(VOLUMES, draft);
+    await api.event(
       claim,
       "Normal",
       "ProvisioningSucceeded",
@@ -125,25 +125,25 @@ async function provision(
     );
     return volume;
   } catch (error) {
-    if (isStatus(error, 409)) return desk.read(VOLUMES, keyOf(draft));
+    if (isStatus(error, 409)) return api.read(VOLUMES, keyOf(draft));
     throw error;
   }
 }
 
 /** First the volume is the claim's, then the claim has it: nobody else can take it in between. */
-async function bind(desk: Desk, claim: Claim, volume: Volume, chosen: boolean): Promise<void> {
+async function bind(api: WorkloadApi, claim: Claim, volume: Volume, chosen: boolean): Promise<void> {
   const { namespace, name, uid, resourceVersion } = claim.metadata;
   const mark = chosen ? { [BOUND_BY_CONTROLLER]: "yes" } : {};
   if (volume.spec.claimRef?.uid !== uid) {
     const claimRef = { kind: "PersistentVolumeClaim", namespace, name, uid, apiVersion: "v1", resourceVersion };
-    await desk.change(VOLUMES, volume, (current) => ({
+    await api.change(VOLUMES, volume, (current) => ({
       ...current,
       metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...mark } },
       spec: { ...current.spec, claimRef: claimRef as NonNullable<Volume["spec"]["claimRef"]> },
     }));
   }
-  await setPhase(desk, volume, "Bound");
-  await desk.change(CLAIMS, claim, (current) => ({
+  await setPhase(api, volume, "Bound");
+  await api.change(CLAIMS, claim, (current) => ({
     ...current,
     metadata: {
       ...current.metadata,
@@ -152,51 +152,51 @@ async function bind(desk: Desk, claim: Claim, volume: Volume, chosen: boolean): 
     spec: { ...current.spec, volumeName: volume.metadata.name },
   }));
   const { accessModes, capacity } = volume.spec;
-  await desk.report(CLAIMS, claim, {
+  await api.report(CLAIMS, claim, {
     phase: "Bound",
     ...(accessModes ? { accessModes } : {}),
     ...(capacity ? { capacity } : {}),
   });
 }
 
-async function setPhase(desk: Desk, volume: Volume, phase: string): Promise<void> {
-  const current = desk.read(VOLUMES, keyOf(volume));
+async function setPhase(api: WorkloadApi, volume: Volume, phase: string): Promise<void> {
+  const current = api.read(VOLUMES, keyOf(volume));
   if (current?.status?.phase === phase) return;
-  await desk.report(VOLUMES, volume, { phase, lastPhaseTransitionTime: timestamp(desk.now) });
+  await api.report(VOLUMES, volume, { phase, lastPhaseTransitionTime: timestamp(api.now) });
 }
 
 async function unprotect<T extends ApiObject>(
-  desk: Desk,
-  table: Parameters<typeof desk.changeMeta<T>>[0],
+  api: WorkloadApi,
+  table: Parameters<typeof api.changeMeta<T>>[0],
   object: T,
   finalizer: string,
 ): Promise<void> {
   if (!object.metadata.finalizers?.includes(finalizer)) return;
-  await desk.changeMeta(table, object, ({ finalizers = [], ...meta }) => {
+  await api.changeMeta(table, object, ({ finalizers = [], ...meta }) => {
     const kept = finalizers.filter((one) => one !== finalizer);
     return kept.length > 0 ? { ...meta, finalizers: kept } : meta;
   });
 }
 
 /** Volumes: free, bound, or released when their claim has gone. */
-export function volumes(desk: Desk): Workload {
+export function volumes(api: WorkloadApi): Workload {
   return {
     table: VOLUMES.name,
     watches: [claimsOfVolumes],
     async reconcile(key) {
-      const volume = desk.read(VOLUMES, key);
+      const volume = api.read(VOLUMES, key);
       if (!volume) return undefined;
       const { claimRef } = volume.spec;
-      const claim = claimRef && desk.read(CLAIMS, `${claimRef.namespace}/${claimRef.name}`);
+      const claim = claimRef && api.read(CLAIMS, `${claimRef.namespace}/${claimRef.name}`);
       const held = claim?.metadata.uid === claimRef?.uid && claim !== undefined;
       if (isDeleting(volume)) {
-        if (!held) await unprotect(desk, VOLUMES, volume, VOLUME_PROTECTION);
+        if (!held) await unprotect(api, VOLUMES, volume, VOLUME_PROTECTION);
         return undefined;
       }
       const plan = planVolume(volume, claim);
-      if (plan.do === "phase") await setPhase(desk, volume, plan.phase);
+      if (plan.do === "phase") await setPhase(api, volume, plan.phase);
       // What somebody made by hand is nobody's to delete.
-      if (plan.do === "remove" && volume.metadata.annotations?.[PROVISIONED_BY]) await desk.remove(VOLUMES, volume);
+      if (plan.do === "remove" && volume.metadata.annotations?.[PROVISIONED_BY]) await api.remove(VOLUMES, volume);
       return undefined;
     },
   };
@@ -204,9 +204,9 @@ export function volumes(desk: Desk): Workload {
 
 const claimsOfVolumes: Watch = {
   table: CLAIMS.name,
-  wakes: ({ object }, desk) => {
+  wakes: ({ object }, api) => {
     const { volumeName } = (object as Claim).spec;
-    const keys = desk.claims.volumesOf(keyOf(object)).map(keyOf);
+    const keys = api.claims.volumesOf(keyOf(object)).map(keyOf);
     return volumeName && !keys.includes(volumeName) ? [...keys, volumeName] : keys;
   },
 };

@@ -5,6 +5,7 @@ import type { StoredObject } from "../store.ts";
 /** Grows with every change that an older release could not read. */
 export const FORMAT_VERSION = 1;
 
+/** What a file of the data folder holds: steps, or the state at one revision. */
 export type FileKind = "log" | "snapshot";
 
 /** The first record of a file. `revision`: of a snapshot its own, of a log the one that its first entry follows. */
@@ -14,6 +15,7 @@ export interface Preamble {
   readonly revision: number;
 }
 
+/** The first payload of a new file. */
 export function preamble(kind: FileKind, revision: number): string {
   return JSON.stringify({ format: `lotse-${kind}`, version: FORMAT_VERSION, revision } satisfies Preamble);
 }
@@ -24,28 +26,32 @@ export const trailer = (rows: number): string => JSON.stringify({ rows });
 /** Written when a server stops: it proves that all before it was whole. */
 export const FAREWELL = "[]";
 
-const LETTER = { put: "p", delete: "d", turn: "t" } as const;
+/** The letters are part of the format: a log that an earlier release wrote is read by them. */
+const LETTER = { put: "p", delete: "d", compaction: "t" } as const;
 
+/** The payload of a frame of a log. */
 export function encodeEntries(entries: readonly JournalEntry[]): string {
   return `[${entries.map(encodeEntry).join(",")}]`;
 }
 
 function encodeEntry(entry: JournalEntry): string {
-  if (entry.type === "turn") return `["t",${entry.revision}]`;
+  if (entry.type === "compaction") return `["${LETTER.compaction}",${entry.revision}]`;
   const { type, revision, resource, key, object } = entry;
   return `["${LETTER[type]}",${revision},${JSON.stringify(resource)},${JSON.stringify(key)},${JSON.stringify(object)}]`;
 }
 
 type EntryTuple = ["t", number] | ["p" | "d", number, string, string, StoredObject];
 
+/** What a frame of a log says; one with nothing in it is a farewell. */
 export function decodeEntries(json: string): JournalEntry[] {
   return (JSON.parse(json) as EntryTuple[]).map((tuple): JournalEntry => {
-    if (tuple[0] === "t") return { type: "turn", revision: tuple[1] };
+    if (tuple[0] === "t") return { type: "compaction", revision: tuple[1] };
     const [letter, revision, resource, key, object] = tuple;
     return { type: letter === "p" ? "put" : "delete", revision, resource, key, object };
   });
 }
 
+/** The payload of a frame of a snapshot. */
 export function encodeRows(rows: readonly StoredRow[]): string {
   const tuples = rows.map(
     ({ resource, key, revision, object }) =>
@@ -54,6 +60,7 @@ export function encodeRows(rows: readonly StoredRow[]): string {
   return `[${tuples.join(",")}]`;
 }
 
+/** The rows that a frame of a snapshot holds. */
 export function decodeRows(json: string): StoredRow[] {
   return (JSON.parse(json) as [string, string, number, StoredObject][]).map(([resource, key, revision, object]) => ({
     resource,

@@ -3,7 +3,6 @@ import { ChildIndexes } from "./children.ts";
 import { cronJobs } from "./cron-jobs.ts";
 import { daemonSets } from "./daemon-sets.ts";
 import { deployments } from "./deployments.ts";
-import { Desk } from "./desk.ts";
 import { endpointMirror } from "./endpoint-mirror.ts";
 import { endpoints } from "./endpoints.ts";
 import { type Workload, WorkloadController } from "./engine.ts";
@@ -15,22 +14,23 @@ import { replicaSets } from "./replica-sets.ts";
 import { statefulSets } from "./stateful-sets.ts";
 import { REPLICA_SETS, REPLICATION_CONTROLLERS } from "./tables.ts";
 import { claims, volumes } from "./volumes.ts";
+import { WorkloadApi } from "./workload-api.ts";
 
 interface Row {
   readonly name: WorkloadName;
   /** Who the events are from. */
   readonly component: string;
-  readonly make: (desk: Desk) => Workload;
+  readonly make: (api: WorkloadApi) => Workload;
 }
 
 /** Every workload controller. A new one is a row. */
 const ROWS: readonly Row[] = [
   { name: "deployments", component: "deployment-controller", make: deployments },
-  { name: "replicaSets", component: "replicaset-controller", make: (desk) => replicaSets(desk, REPLICA_SETS) },
+  { name: "replicaSets", component: "replicaset-controller", make: (api) => replicaSets(api, REPLICA_SETS) },
   {
     name: "replicaSets",
     component: "replication-controller",
-    make: (desk) => replicaSets(desk, REPLICATION_CONTROLLERS),
+    make: (api) => replicaSets(api, REPLICATION_CONTROLLERS),
   },
   { name: "statefulSets", component: "statefulset-controller", make: statefulSets },
   { name: "daemonSets", component: "daemonset-controller", make: daemonSets },
@@ -44,12 +44,12 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Makes the controllers that are wanted; they share what they know about children. */
-export function createFamily(context: ControllerContext, isOn: (name: WorkloadName) => boolean): Controller {
+export function createControllers(context: ControllerContext, isOn: (name: WorkloadName) => boolean): Controller {
   const children = new ChildIndexes(context.backend.store);
   const events = new EventRecorder(context);
   const controllers = ROWS.filter(({ name }) => isOn(name)).map(({ component, make }) => {
-    const desk = new Desk(context, children, events, component);
-    return new WorkloadController(context, desk, make(desk));
+    const api = new WorkloadApi(context, children, events, component);
+    return new WorkloadController(context, api, make(api));
   });
   return {
     get idle() {

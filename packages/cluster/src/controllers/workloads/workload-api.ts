@@ -23,7 +23,7 @@ type Fields = Record<string, unknown>;
  * Everything through which a workload controller touches the cluster. Reads see every write that was awaited, because
  * they go to the store itself; so nobody has to remember what it expects to see.
  */
-export class Desk {
+export class WorkloadApi {
   readonly #context: ControllerContext;
   readonly #children: ChildIndexes;
   readonly #events: EventRecorder;
