@@ -165,6 +165,7 @@ describe("evictions", () => {
     expect(await wrong({ deleteOptions: { ignoreStoreReadErrorWithClusterBreakingPotential: true } })).toMatch(
       /^422 .*can not be set for pod eviction/,
     );
+    expect(await wrong({ deleteOptions: { dryRun: ["Some"] } })).toMatch(/^422 .*dryRun: Unsupported value/);
     expect(await wrong({ deleteOptions: { dryRun: ["All", "All"] } }, "?dryRun=All")).toBe(
       "500 Non-matching dry-run options in request and content: [All] and [All All]",
     );

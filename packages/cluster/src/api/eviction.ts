@@ -48,12 +48,12 @@ export async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
     options: options.given ?? {},
   });
   const asked = objectAt(admitted, "deleteOptions");
+  const deletion = deleteOptions(new URLSearchParams(dryRun ? { dryRun: "All" } : {}), asked);
   const pod = findObject(call);
   if (!isBeyondBudgets(pod)) await takeFromBudget(call, pod, dryRun);
   const wanted = objectAt(asked, "preconditions") as Preconditions;
   const { resourceVersion, ...others } = wanted;
   if (!dryRun) await markDisrupted(call, wanted);
-  const deletion = deleteOptions(new URLSearchParams(), { ...asked, dryRun: dryRun ? ["All"] : [] });
   // The version that was asked for is the one before the mark.
   const preconditions = dryRun || resourceVersion === undefined ? deletion.preconditions : others;
   await remove(backend, scope, { ...target, subresource: undefined }, { ...deletion, preconditions, admitted: true });
@@ -67,7 +67,7 @@ async function readEviction(call: ResourceCall, validation: FieldValidation): Pr
   const { target, scope, tables } = call;
   const endpoint = subresourceEndpoint(target.endpoint, "eviction", tables);
   if (endpoint === undefined) throw unknownResource();
-  const body = await readBody(call);
+  const body = await readBody(call, "Eviction");
   const older = isRecord(body.value) && body.value.apiVersion === OLDER && body.value.kind === "Eviction";
   const value = older ? { ...(body.value as object), apiVersion: "policy/v1" } : body.value;
   const eviction = decodeBody(endpoint, { ...body, value }, validation, scope);

@@ -103,10 +103,11 @@ function inProtobuf(answers: ProtobufAnswers, { target, negotiated }: ResourceCa
   return answers.list({ apiVersion, kind, metadata, items }, item);
 }
 
-export async function readBody(call: ResourceCall): Promise<ParsedBody> {
-  const { request, target } = call;
+/** The body of a request, which is to be of this kind: that of its resource unless told. */
+export async function readBody(call: ResourceCall, kind = call.target.endpoint.resource.kind): Promise<ParsedBody> {
+  const { request } = call;
   const bytes = await request.body();
-  const body = await parseBody(bytes, request.headers["content-type"], target.endpoint.resource.kind, call.protobuf);
+  const body = await parseBody(bytes, request.headers["content-type"], kind, call.protobuf);
   call.noteBody(body.value);
   return body;
 }

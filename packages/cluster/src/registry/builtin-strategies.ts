@@ -40,6 +40,7 @@ const GENERATION: Row = { tracksGeneration: true };
 const NEEDS_VERSION: Row = { unconditionalUpdate: false };
 const SHOWS_DELETED: Row = { deleteReturnsObject: true };
 const RBAC: Row = { nameRule: "pathSegment", createOnUpdate: true };
+const STATUS_ALONE: Row = { statusKeepsMeta: true };
 const ADMISSION: Row = { ...GENERATION, ...NEEDS_VERSION, anyFinalizer: true };
 
 function prepareNamespace(object: ApiObject): void {
@@ -152,7 +153,7 @@ const eventSource = (event: ApiObject): string => {
 };
 
 const ROWS: Record<string, Row> = {
-  "apiregistration.k8s.io/apiservices": { nameRule: "pathSegment", anyFinalizer: true },
+  "apiregistration.k8s.io/apiservices": { ...STATUS_ALONE, nameRule: "pathSegment", anyFinalizer: true },
   "/configmaps": { validate: validateConfigMap, validateUpdate: validateImmutableData },
   "/secrets": {
     ...own(labels("type")),
@@ -272,6 +273,7 @@ const ROWS: Record<string, Row> = {
   "batch/cronjobs": GENERATION,
   "policy/poddisruptionbudgets": { ...GENERATION, ...NEEDS_VERSION, nameRule: "pathSegment" },
   "networking.k8s.io/ipaddresses": { nameRule: "pathSegment" },
+  "networking.k8s.io/servicecidrs": STATUS_ALONE,
   "networking.k8s.io/ingresses": GENERATION,
   "networking.k8s.io/ingressclasses": GENERATION,
   "networking.k8s.io/networkpolicies": GENERATION,
@@ -285,8 +287,8 @@ const ROWS: Record<string, Row> = {
     },
   },
   "scheduling.k8s.io/priorityclasses": GENERATION,
-  "flowcontrol.apiserver.k8s.io/flowschemas": GENERATION,
-  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": GENERATION,
+  "flowcontrol.apiserver.k8s.io/flowschemas": { ...GENERATION, ...STATUS_ALONE },
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": { ...GENERATION, ...STATUS_ALONE },
   "resource.k8s.io/resourceslices": { ...GENERATION, ...SHOWS_DELETED },
   "resource.k8s.io/deviceclasses": { ...GENERATION, ...SHOWS_DELETED },
   "resource.k8s.io/resourceclaims": SHOWS_DELETED,
@@ -301,7 +303,7 @@ const ROWS: Record<string, Row> = {
   "node.k8s.io/runtimeclasses": { ...NEEDS_VERSION, createOnUpdate: true },
   "storage.k8s.io/storageclasses": SHOWS_DELETED,
   "storage.k8s.io/volumeattributesclasses": SHOWS_DELETED,
-  "storage.k8s.io/volumeattachments": { ...NEEDS_VERSION, ...SHOWS_DELETED },
+  "storage.k8s.io/volumeattachments": { ...NEEDS_VERSION, ...SHOWS_DELETED, ...STATUS_ALONE },
   "storage.k8s.io/csidrivers": { ...NEEDS_VERSION, ...SHOWS_DELETED },
   "storage.k8s.io/csinodes": { ...NEEDS_VERSION, ...SHOWS_DELETED },
   "storage.k8s.io/csistoragecapacities": NEEDS_VERSION,
@@ -324,7 +326,7 @@ const ROWS: Record<string, Row> = {
   "rbac.authorization.k8s.io/clusterrolebindings": RBAC,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": ADMISSION,
   "admissionregistration.k8s.io/validatingwebhookconfigurations": ADMISSION,
-  "admissionregistration.k8s.io/validatingadmissionpolicies": ADMISSION,
+  "admissionregistration.k8s.io/validatingadmissionpolicies": { ...ADMISSION, ...STATUS_ALONE },
   "admissionregistration.k8s.io/validatingadmissionpolicybindings": ADMISSION,
   "admissionregistration.k8s.io/mutatingadmissionpolicies": ADMISSION,
   "admissionregistration.k8s.io/mutatingadmissionpolicybindings": ADMISSION,

@@ -217,21 +217,21 @@ function ingressClass(object: ApiObject): void {
 
 function webhooks(object: ApiObject, mutating: boolean): void {
   for (const hook of listAt(object, "webhooks")) {
-    preset(hook, "failurePolicy", "Fail");
-    preset(hook, "matchPolicy", "Equivalent");
-    preset(hook, "namespaceSelector", {});
-    preset(hook, "objectSelector", {});
-    preset(hook, "timeoutSeconds", 10);
-    if (mutating) preset(hook, "reinvocationPolicy", "Never");
-    for (const rule of listAt(hook, "rules")) preset(rule, "scope", "*");
+    fill(hook, "failurePolicy", "Fail");
+    fill(hook, "matchPolicy", "Equivalent");
+    fill(hook, "namespaceSelector", {});
+    fill(hook, "objectSelector", {});
+    fill(hook, "timeoutSeconds", 10);
+    if (mutating) fill(hook, "reinvocationPolicy", "Never");
+    for (const rule of listAt(hook, "rules")) fill(rule, "scope", "*");
     const target = objectAt(hook, "clientConfig").service;
-    if (isRecord(target)) preset(target, "port", 443);
+    if (isRecord(target)) fill(target, "port", 443);
   }
 }
 
 function policy(object: ApiObject): void {
   const spec = specOf(object);
-  preset(spec, "failurePolicy", "Fail");
+  fill(spec, "failurePolicy", "Fail");
   matchResources(spec.matchConstraints);
 }
 
@@ -241,11 +241,11 @@ function binding(object: ApiObject): void {
 
 function matchResources(match: unknown): void {
   if (!isRecord(match)) return;
-  preset(match, "matchPolicy", "Equivalent");
-  preset(match, "namespaceSelector", {});
-  preset(match, "objectSelector", {});
+  fill(match, "matchPolicy", "Equivalent");
+  fill(match, "namespaceSelector", {});
+  fill(match, "objectSelector", {});
   for (const rule of [...listAt(match, "resourceRules"), ...listAt(match, "excludeResourceRules")]) {
-    preset(rule, "scope", "*");
+    fill(rule, "scope", "*");
   }
 }
 
@@ -331,11 +331,14 @@ function priorityLevel(object: ApiObject): void {
   preset(limited, "nominalConcurrencyShares", 30);
   preset(limited, "lendablePercent", 0);
   const response = ensureObject(limited, "limitResponse");
-  if (response.type === "Queue") {
-    const queuing = ensureObject(response, "queuing");
-    preset(queuing, "queues", 64);
-    preset(queuing, "handSize", 8);
-    preset(queuing, "queueLengthLimit", 50);
+  // Queues that nobody speaks of are refused later; of those that are there a zero is as good as nothing.
+  if (isRecord(response.queuing)) {
+    const { queues, handSize, queueLengthLimit } = response.queuing;
+    Object.assign(response.queuing, {
+      queues: queues || 64,
+      handSize: handSize || 8,
+      queueLengthLimit: queueLengthLimit || 50,
+    });
   }
 }
 

@@ -313,7 +313,7 @@ describe("the rules of built-in kinds", () => {
       await call(cluster, "POST", `${root}/prioritylevelconfigurations`, {
         body: {
           metadata: { name: "my-level" },
-          spec: { type: "Limited", limited: { limitResponse: { type: "Queue" } } },
+          spec: { type: "Limited", limited: { limitResponse: { type: "Queue", queuing: {} } } },
         },
       });
       expect(await dangling()).toEqual(["False Found"]);

@@ -39,6 +39,8 @@ export interface Strategy {
   readonly createsWithStatus?: boolean;
   /** Fields that nobody gets to own, because nobody changes them. */
   readonly fixedFields?: readonly string[];
+  /** A write to the status leaves all metadata alone. */
+  readonly statusKeepsMeta?: boolean;
   /** A write to the status leaves the labels alone. */
   readonly statusKeepsLabels?: boolean;
   /** DELETE answers with the object and not with a Status. */

@@ -265,7 +265,6 @@ const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})
 
 function readTime(value: unknown, place: Place): unknown {
   if (typeof value !== "string") throw wrongType(value, place, "string");
-  if (value === "") return null;
   const ms = RFC3339.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(ms)) throw unreadableTime(value, "2006-01-02T15:04:05Z07:00");
   return new Date(Math.floor(ms / 1_000) * 1_000).toISOString().replace(".000Z", "Z");

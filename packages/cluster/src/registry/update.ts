@@ -249,7 +249,7 @@ function keepAllButStatus(target: Target, fresh: ApiObject, old: ApiObject): voi
   for (const [key, value] of Object.entries(deepClone(old))) setKey(fresh, key, value);
   if (status === undefined) delete fresh.status;
   else fresh.status = status;
-  if (target.endpoint.resource.custom) {
+  if (target.endpoint.resource.custom || target.endpoint.resource.strategy.statusKeepsMeta) {
     restore(fresh.metadata, metadata, "managedFields");
     restore(fresh.metadata, metadata, "resourceVersion");
   } else {

@@ -6,6 +6,7 @@ import { configMaps } from "./config-maps.ts";
 import { customResources } from "./custom-resources.ts";
 import { definitions } from "./definitions.ts";
 import { discovery } from "./discovery.ts";
+import { evictions } from "./evictions.ts";
 import { expiry } from "./expiry.ts";
 import { expressions } from "./expressions.ts";
 import { fieldValidation } from "./field-validation.ts";
@@ -19,11 +20,16 @@ import { podRules } from "./pod-rules.ts";
 import { podSecurity } from "./pod-security.ts";
 import { ratcheting } from "./ratcheting.ts";
 import { accessControl } from "./rbac.ts";
+import { spoiltAdmission } from "./spoilt-admission.ts";
+import { spoiltFlow } from "./spoilt-flow.ts";
 import { spoiltNetwork } from "./spoilt-network.ts";
 import { spoiltPolicy } from "./spoilt-policy.ts";
 import { spoiltServer } from "./spoilt-server.ts";
+import { spoiltServices } from "./spoilt-services.ts";
 import { spoiltStorage } from "./spoilt-storage.ts";
+import { statuses } from "./statuses.ts";
 import { subresources } from "./subresources.ts";
+import { updates } from "./updates.ts";
 import { versions } from "./versions.ts";
 import { warnings } from "./warnings.ts";
 import { watches } from "./watches.ts";
@@ -51,6 +57,12 @@ export const scripts: readonly Script[] = [
   spoiltStorage,
   spoiltPolicy,
   spoiltServer,
+  spoiltAdmission,
+  spoiltFlow,
+  spoiltServices,
+  ...statuses,
+  evictions,
+  updates,
   subresources,
   versions,
   forms,

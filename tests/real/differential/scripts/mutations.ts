@@ -22,8 +22,18 @@ export interface Specimen {
   readonly changes?: Readonly<Record<string, Fields>>;
   /** Fields whose every change is of no interest: the server chooses their values. */
   readonly chosen?: readonly string[];
+  /** Fields that stay as they are: mistakes in expressions are words of the compiler, which has scripts of its own. */
+  readonly unspoilt?: readonly string[];
   /** Nothing is changed: the kind cannot be created for good here. */
   readonly onlyNew?: boolean;
+}
+
+/** A kind of whose status every field is wrong once. */
+export interface StatusSpecimen extends Omit<Specimen, "also" | "changes" | "onlyNew"> {
+  /** Complete and right: each of its fields is spoilt in turn. */
+  readonly status: Fields;
+  /** Merge patches of the whole object, sent to its status, each by its words. */
+  readonly changes?: Readonly<Record<string, Fields>>;
 }
 
 type Place = readonly (string | number)[];
@@ -113,7 +123,8 @@ export function spoil(specimen: Specimen): Step[] {
   });
   // A name that means something is kept, also by those that are never stored.
   const bad = specimen.name ?? (cluster ? `${name}-bad` : "bad");
-  const mutations = mutationsOf(good, []);
+  const unspoilt = new Set<string | number>(specimen.unspoilt);
+  const mutations = mutationsOf(good, []).filter(({ place }) => !place.some((key) => unspoilt.has(key)));
   const created = mutations.map((mutation) =>
     post(`${label} with ${words(mutation)}`, path, body(mutate(good, mutation.place, mutation) as Fields, bad), rest),
   );
@@ -137,6 +148,60 @@ export function spoil(specimen: Specimen): Step[] {
     ...changes,
     remove(`${label} that goes`, one, { propagationPolicy: "Background" }, { view: () => null }),
   ];
+}
+
+/** What a write to the status may try to take with it. */
+const BESIDE: Readonly<Record<string, Fields>> = {
+  "labels beside it": { metadata: { labels: { beside: "status" } } },
+  "annotations beside it": { metadata: { annotations: { beside: "status" } } },
+  "a finalizer beside it": { metadata: { finalizers: ["example.com/beside"] } },
+  "an owner beside it": {
+    metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u" }] },
+  },
+  "labels that are wrong": { metadata: { labels: { beside: "not good!" } } },
+  "no status at all": { status: null },
+};
+
+/** Each field of a kind's status wrong once, written to the status of one that is there; nothing of it is kept. */
+export function spoilStatus(specimen: StatusSpecimen): Step[] {
+  const { kind, path, good, metadata = {}, apiVersion, label = kind, status } = specimen;
+  const name = specimen.name ?? (path.includes("{{ns}}") ? "spoilt" : `diff-status-${kind.toLowerCase()}`);
+  const one = `${path}/${name}`;
+  const view = content(new Set(specimen.chosen));
+  const rest = { query: { dryRun: "All" }, view };
+  const written = mutationsOf(status, []).map((mutation) => {
+    const op = mutation.value === undefined ? "remove" : "replace";
+    const change = [
+      { op, path: pointer(["status", ...mutation.place]), ...(op === "replace" && { value: mutation.value as Json }) },
+    ];
+    return patch("json", `status of ${label} changed to ${words(mutation)}`, `${one}/status`, change, rest);
+  });
+  const changes = Object.entries({ ...BESIDE, ...specimen.changes }).map(([what, change]) =>
+    patch("merge", `status of ${label} changed with ${what}`, `${one}/status`, change, {
+      ...rest,
+      view: (body) => withBeside(body, view),
+    }),
+  );
+  return [
+    post(
+      `${label} whose status is spoilt`,
+      path,
+      { apiVersion, kind, metadata: { name, ...metadata }, ...good },
+      { view },
+    ),
+    patch("merge", `status of ${label} that is right`, `${one}/status`, { status }, { view }),
+    ...written,
+    ...changes,
+    patch("merge", `status of ${label} changed through the object`, one, { status: { ...status, bogus: 1 } }, rest),
+    remove(`${label} whose status was spoilt`, one, { propagationPolicy: "Background" }, { view: () => null }),
+  ];
+}
+
+/** The content of an object and those parts of its metadata that a write could have changed. */
+function withBeside(body: Json, view: View): Json {
+  const { labels, annotations, finalizers, ownerReferences, generation } = (body as { metadata: Fields }).metadata;
+  const beside = { labels, annotations, finalizers, ownerReferences, generation };
+  return { beside: JSON.parse(JSON.stringify(beside)) as Json, content: view(body) };
 }
 
 /** Where the objects of a kind are. */

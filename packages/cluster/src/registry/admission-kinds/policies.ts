@@ -9,6 +9,7 @@ import type { Declarations, Expressions } from "../expressions/index.ts";
 import { duplicateValue, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "../object.ts";
 import { textOf as text } from "../rules/common.ts";
+import { given } from "../rules/values.ts";
 import { conditionErrors, expressionErrors } from "./conditions.ts";
 import {
   FAILURE_POLICIES,
@@ -25,7 +26,9 @@ type Fields = Record<string, unknown>;
 
 /** What both kinds of policies have in common. */
 function commonErrors(spec: Fields, expressions: Expressions | undefined, mutates: boolean): FieldError[] {
-  const errors = oneOf(spec.failurePolicy, "spec.failurePolicy", FAILURE_POLICIES, true);
+  const errors = given(spec.failurePolicy)
+    ? oneOf(spec.failurePolicy, "spec.failurePolicy", FAILURE_POLICIES)
+    : [required("spec.failurePolicy")];
   if (isRecord(spec.paramKind)) errors.push(...paramKindErrors(spec.paramKind, "spec.paramKind"));
   if (!isRecord(spec.matchConstraints)) errors.push(required("spec.matchConstraints"));
   else {

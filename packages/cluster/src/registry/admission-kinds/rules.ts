@@ -2,7 +2,7 @@ import { dns1123SubdomainErrors, pathSegmentErrors } from "@lotse/client/meta";
 import { duplicateValue, type FieldError, invalidValue, notSupported, required } from "../fields.ts";
 import { isRecord, listAt } from "../object.ts";
 import { textsOf } from "../rules/common.ts";
-import { selectorErrors } from "../rules/values.ts";
+import { given, selectorErrors } from "../rules/values.ts";
 
 export { selectorErrors, textsOf };
 
@@ -77,7 +77,9 @@ function resourceErrors(resources: readonly string[], path: string): FieldError[
 /** `matchConstraints` of a policy, `matchResources` of a binding. */
 export function matchErrors(match: unknown, path: string): FieldError[] {
   if (!isRecord(match)) return [];
-  const errors = oneOf(match.matchPolicy, `${path}.matchPolicy`, MATCH_POLICIES, true);
+  const errors = given(match.matchPolicy)
+    ? oneOf(match.matchPolicy, `${path}.matchPolicy`, MATCH_POLICIES)
+    : [required(`${path}.matchPolicy`)];
   for (const key of ["namespaceSelector", "objectSelector"]) {
     if (isRecord(match[key])) errors.push(...selectorErrors(match[key], `${path}.${key}`));
     else errors.push(required(`${path}.${key}`));

@@ -93,8 +93,9 @@ export function clientErrors({ url, service }: Fields, path: string): FieldError
 
 function serviceErrors({ name, namespace, port, path: below }: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  if (!name) errors.push(required(`${path}.name`));
-  if (!namespace) errors.push(required(`${path}.namespace`));
+  // A real server takes one for the other here, in its sentence.
+  if (!namespace) errors.push(required(`${path}.name`));
+  if (!name) errors.push(required(`${path}.namespace`));
   if (typeof port === "number" && (port < 1 || port > 65_535)) {
     const text = "port is not valid: must be between 1 and 65535, inclusive";
     errors.push(invalidValue(`${path}.port`, port, text));
