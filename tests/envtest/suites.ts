@@ -24,7 +24,10 @@ export interface Suite {
 /** How a program ended, and what it said. */
 export interface Outcome {
   readonly exitCode: number;
+  /** Everything, in the order in which it came. */
   readonly output: string;
+  /** What it said on standard output alone. */
+  readonly stdout: string;
   readonly seconds: number;
 }
 
@@ -34,19 +37,25 @@ export function execute(program: string, args: readonly string[], cwd: string, e
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
+    let stdout = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         output += text;
+        if (stream === child.stdout) stdout += text;
       });
     }
     child.on("error", reject);
-    child.on("close", (code) => resolve({ exitCode: code ?? 1, output, seconds: (performance.now() - since) / 1_000 }));
+    child.on("close", (code) => {
+      resolve({ exitCode: code ?? 1, output, stdout, seconds: (performance.now() - since) / 1_000 });
+    });
   });
 }
 
 async function go(args: readonly string[], cwd: string): Promise<string> {
-  const { exitCode, output } = await execute("go", args, cwd, { GOFLAGS: "-mod=mod -buildvcs=false", GOWORK: "off" });
-  if (exitCode === 0) return output.trim();
+  const env = { GOFLAGS: "-mod=mod -buildvcs=false", GOWORK: "off" };
+  const { exitCode, output, stdout } = await execute("go", args, cwd, env);
+  // What it downloads it tells on standard error, in the midst of its answer.
+  if (exitCode === 0) return stdout.trim();
   throw new Error(`go ${args.join(" ")} exited with ${exitCode}:\n${output.trim().split("\n").slice(-15).join("\n")}`);
 }
 
