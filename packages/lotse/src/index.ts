@@ -92,6 +92,7 @@ export {
   type ObjectHandlerOptions,
   type ObjectOf,
   type On,
+  type OperatorOptions,
   type OperatorScheduleOptions,
   type OrderedChild,
   type OrderFunction,
@@ -129,17 +130,14 @@ export {
   type WokenObject,
 } from "./declare/index.ts";
 export { type Column, parseRecording, type RecordedRequest, recorder, type SchemaGap } from "./generate/index.ts";
+export { type UninstallRequest, type Unmarked, uninstallOperator } from "./install/index.ts";
 // Running
 export {
   isOperator,
   Operator,
-  type OperatorOptions,
   type RetryAnswer,
   type RunningOperator,
   type StartOptions,
-  type UninstallRequest,
-  type Unmarked,
-  uninstallOperator,
 } from "./operator/index.ts";
 export {
   atLeast,

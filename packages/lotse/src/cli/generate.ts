@@ -15,8 +15,10 @@ import {
   type Need,
   networkPolicyManifest,
   olmBundle,
+  type PermissionScope,
+  permissionsOf,
 } from "../generate/index.ts";
-import { type PermissionScope, permissionsOf, stopLimitOf } from "../operator/index.ts";
+import { stopLimitOf } from "../operator/index.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { kindNames } from "./describe.ts";
 import { makeDockerfile } from "./generate-dockerfile.ts";

@@ -5,8 +5,8 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { Commented } from "@lotse/client/meta";
-import { accessManifests } from "../generate/index.ts";
-import { type Operator, permissionsOf } from "../operator/index.ts";
+import { accessManifests, permissionsOf } from "../generate/index.ts";
+import type { Operator } from "../operator/index.ts";
 import { handlerNeeds, unseenTexts } from "./handler-needs.ts";
 import type { Io } from "./io.ts";
 import { type LoadedOperator, shownPath } from "./load.ts";

@@ -82,9 +82,19 @@ export type {
   TimerHandler,
   TimerOptions,
 } from "./handler.ts";
-export { planRetries, withUsualBackoff } from "./handler.ts";
+export { leaseOf, planRetries, withUsualBackoff } from "./handler.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
+export {
+  isFollowedBy,
+  type KindPlan,
+  needsDiscovery,
+  type Plan,
+  type PlanProblem,
+  planKinds,
+  selects,
+} from "./kind-plan.ts";
 export { type DueHandler, type Lifecycle, type OrderFunction, orderDue } from "./lifecycle.ts";
+export { type NamespaceFilter, parseNamespaces } from "./namespaces.ts";
 export type {
   BodyOf,
   DeclareChange,
@@ -95,6 +105,7 @@ export type {
   ObjectOf,
   On,
 } from "./on.ts";
+export { checkName, type OperatorOptions, settingsFor } from "./operator-options.ts";
 export { type CallerFrame, callerFrame, callerPlace } from "./place.ts";
 export { type DeepReadonly, deepFreeze, type MergePatch } from "./readonly.ts";
 export type {

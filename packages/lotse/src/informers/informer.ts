@@ -10,22 +10,17 @@ import {
   openStream,
   type StreamOptions,
   type StreamState,
-  storeKey,
 } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, type ObjectKey, objectKey } from "@lotse/client/meta";
 
-/** What an informer tells. */
-export interface InformerListener {
+/** What an informer tells of single objects. */
+export interface ObjectListener {
   /** An object is there or has changed. `initial`: it was there when the stream began; `before`: what was known of it. */
   changed(body: KubeBody, change: InformerChange): void;
   /** The stream shows an own write: known already, but part of the raw stream. */
   echoed(body: KubeBody): void;
   /** An object is gone; `body` is the last that is known of it. `before` is undefined when that was known already. */
   gone(body: KubeBody, before: KubeBody | undefined): void;
-  /** The first list is complete. */
-  onSynced(): void;
-  /** The stream's state changed. */
-  state(state: StreamState): void;
 }
 
 /** How an object has changed. */
@@ -43,7 +38,11 @@ export interface InformerOptions {
   readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly listener: InformerListener;
+  readonly listener: ObjectListener;
+  /** The first list is complete. */
+  readonly onSynced: () => void;
+  /** The stream's state changed. */
+  readonly onState: (state: StreamState) => void;
   readonly inactivityMs?: number;
   readonly serverTimeoutMs?: number;
   readonly backoff?: (failures: number, random: number) => number;
@@ -86,7 +85,7 @@ export class Informer {
   }
 
   /** The newest known body, own writes included. */
-  get(key: string): KubeBody | undefined {
+  get(key: ObjectKey): KubeBody | undefined {
     return this.#cache.get(key);
   }
 
@@ -102,7 +101,7 @@ export class Informer {
   }
 
   /** The server answered that an object is gone; the last known body, if that is news. */
-  deleted(key: string, uid: string): KubeBody | undefined {
+  deleted(key: ObjectKey, uid: string): KubeBody | undefined {
     return this.#cache.deleted(key, uid);
   }
 
@@ -111,7 +110,7 @@ export class Informer {
    * compared with the first list.
    */
   async run(signal: AbortSignal, kind = this.#options.kind): Promise<void> {
-    const { client, listener, kind: _first, ...how } = this.#options;
+    const { client, kind: _first, listener: _listener, onSynced: _onSynced, onState, ...how } = this.#options;
     if (this.#heardAt === undefined) this.#came();
     await openStream<KubeBody>(
       client,
@@ -131,14 +130,14 @@ export class Informer {
           this.#remove(body, body);
         },
         // Versions of an object share what did not change between them.
-        known: (object) => this.#cache.shown.get(storeKey(object)),
+        known: (object) => this.#cache.shown.get(objectKey(object)),
         bookmark: (version) => {
           this.#came();
           this.#reached(version);
         },
         state: (state) => {
           this.#state = state;
-          listener.state(state);
+          onState(state);
         },
       },
       signal,
@@ -165,7 +164,7 @@ export class Informer {
 
   /** `told` is what the stream said of the end; a list that lacks the object says nothing. */
   #remove(body: KubeBody, told: KubeBody | undefined): void {
-    const before = this.#cache.get(storeKey(body));
+    const before = this.#cache.get(objectKey(body));
     const last = this.#cache.removed(body);
     if (last) this.#options.listener.gone(told ?? last, before);
   }
@@ -176,7 +175,7 @@ export class Informer {
   }
 
   #replace(items: readonly KubeBody[], version: string): void {
-    const present = new Set(items.map(storeKey));
+    const present = new Set<string>(items.map(objectKey));
     for (const [key, body] of [...this.#cache.shown]) {
       if (!present.has(key)) this.#remove(body, undefined);
     }
@@ -185,7 +184,7 @@ export class Informer {
     this.#reached(version);
     if (!this.#synced) {
       this.#synced = true;
-      this.#options.listener.onSynced();
+      this.#options.onSynced();
     }
   }
 }

@@ -1,13 +1,20 @@
 /** Writes that failed and wait for their next try, when the operator ends: one more try each, and a word about the rest. */
 import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
+import { type IdentityKey, nameIn, namespaceIn, uidIn } from "@lotse/client/meta";
 import type { Journal, Logger, ObjectReference } from "../report/index.ts";
 import { errorFields, type ObjectMemory, type TurnKind, write } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
 
-/** An object by the key of its memory, `namespace/name/uid`. */
-export function referenceOf(kind: KindDescription, key: string): ObjectReference {
-  const [namespace = "", name = "", uid] = key.split("/");
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: namespace || undefined, name, uid };
+/** An object by the key of its memory. */
+export function referenceOf(kind: KindDescription, key: IdentityKey): ObjectReference {
+  const { kind: name } = kind;
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: name,
+    namespace: namespaceIn(key),
+    name: nameIn(key),
+    uid: uidIn(key),
+  };
 }
 
 /** Sends what waits for its next try, because there will be none. Never rejects: {@link unwrittenOf} tells what is left. */

@@ -4,11 +4,18 @@
  */
 import type { Client } from "@lotse/client";
 import { type Clock, durationMs, sleep } from "@lotse/client/meta";
-import type { Declarations, FixedSettings, Memo, OutsideContext, SettingsPlan, WokenObject } from "../declare/index.ts";
+import type {
+  Declarations,
+  FixedSettings,
+  Indexes,
+  Memo,
+  OutsideContext,
+  SettingsPlan,
+  WokenObject,
+} from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
 import type { Logger, Metrics } from "../report/index.ts";
 import type { Ender } from "./ending.ts";
-import type { OperatorIndexes } from "./indexes.ts";
 import { runSchedule } from "./schedules.ts";
 import { runSource } from "./sources.ts";
 
@@ -24,7 +31,7 @@ export interface OutsideParts {
   readonly memo: Memo;
   readonly settings: FixedSettings;
   readonly plan: SettingsPlan;
-  readonly indexes: OperatorIndexes;
+  readonly indexes: Indexes;
   readonly stopping: AbortSignal;
   /** Hears of every request of a source or a scheduled function. */
   readonly record: ((request: RecordedRequest) => void) | undefined;
@@ -74,7 +81,7 @@ export class Outside implements Ender {
       memo,
       signal,
       settings,
-      indexes: indexes.view,
+      indexes,
       sleep: (duration) => sleep(clock, durationMs(duration), signal),
     };
   }

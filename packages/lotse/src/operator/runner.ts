@@ -7,12 +7,16 @@ import {
   type Declarations,
   isResourceClass,
   type Memo,
+  type OperatorOptions,
   planSettings,
   type Settings,
   type SettingsPlan,
+  settingsFor,
   type WokenObject,
 } from "../declare/index.ts";
-import { World } from "../reconcile/index.ts";
+import { OperatorIndexes, retryForever, Scopes } from "../informers/index.ts";
+import { installCrd } from "../install/index.ts";
+import { type Author, TrackedKinds } from "../reconcile/index.ts";
 import {
   atLeast,
   EventRecorder,
@@ -31,20 +35,10 @@ import {
 } from "../report/index.ts";
 import type { HandlerWrite } from "../turn/index.ts";
 import { Activities } from "./activities.ts";
-import { installCrd } from "./crds.ts";
 import { endOperator, planEnding } from "./ending.ts";
-import { OperatorIndexes } from "./indexes.ts";
 import { Kinds } from "./kinds.ts";
-import {
-  type OperatorOptions,
-  type RetryAnswer,
-  type RunningOperator,
-  type StartOptions,
-  settingsFor,
-} from "./options.ts";
+import type { RetryAnswer, RunningOperator, StartOptions } from "./options.ts";
 import { Outside } from "./outside.ts";
-import { untilItWorks } from "./patience.ts";
-import { Scopes } from "./scopes.ts";
 import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
 import { stopLimitMs } from "./stop-time.ts";
@@ -63,8 +57,8 @@ export class Runner implements RunningOperator {
   readonly #logger: Logger;
   readonly #memo: Memo;
   readonly #activities: Activities;
-  readonly #indexes: OperatorIndexes;
-  readonly #world = new World((kind, kindClass) => this.#kinds.read(kind, kindClass));
+  readonly #indexes: OperatorIndexes<Author>;
+  readonly #tracked = new TrackedKinds((kind, kindClass) => this.#kinds.read(kind, kindClass));
   readonly #kinds: Kinds;
   readonly #metrics = new Metrics();
   readonly #traces: Promise<Traces | undefined>;
@@ -95,11 +89,11 @@ export class Runner implements RunningOperator {
       declarations.resources.flatMap(({ handlers }) =>
         handlers.filter(({ type }) => type === "index").map(({ id }) => id),
       ),
-      (id) => this.#world.indexReads(id),
+      (id, key, by) => this.#tracked.indexReads(id).indexChanged(key, { before: undefined, now: undefined, by }),
     );
     this.#kinds = new Kinds({
       declarations: declarations.resources,
-      world: this.#world,
+      tracked: this.#tracked,
       clock: this.#clock,
       logger: this.#logger,
       stopping: this.#stopping.signal,
@@ -338,13 +332,14 @@ export class Runner implements RunningOperator {
       scopes: new Scopes(this.#options.namespaces),
       indexes: this.#indexes,
       events: this.#eventRecorder(client),
-      world: this.#world,
+      tracked: this.#tracked,
       handlerWrote: (body, kind, how) => this.#handlerWrote(body, kind, how),
       record: this.#options.record,
       retryAtStart: this.#options.retryAtStart === true,
     };
     const outside = new Outside({
       ...shared,
+      indexes: this.#indexes.view,
       declarations: this.#declarations,
       wake: (object, why) => this.#kinds.wake(object, why),
     });
@@ -381,7 +376,7 @@ export class Runner implements RunningOperator {
     for (const { resource } of this.#declarations.resources) {
       if (!isResourceClass(resource)) continue;
       const { signal } = this.#stopping;
-      const written = await this.#untilItWorks("the custom resource definition could not be installed", () =>
+      const written = await this.#retryForever("the custom resource definition could not be installed", () =>
         installCrd(client, resource, this.#operator.name, signal),
       );
       if (written)
@@ -389,10 +384,10 @@ export class Runner implements RunningOperator {
     }
   }
 
-  #untilItWorks<T>(problem: string, work: () => Promise<T>): Promise<T> {
+  #retryForever<T>(problem: string, work: () => Promise<T>): Promise<T> {
     const { signal } = this.#stopping;
     const random = this.#options.random ?? Math.random;
-    return untilItWorks(problem, work, { clock: this.#clock, random, logger: this.#logger, signal });
+    return retryForever(problem, work, { clock: this.#clock, random, logger: this.#logger, signal });
   }
 }
 

@@ -4,7 +4,13 @@
  */
 import { type Client, Lease, NotFoundError } from "@lotse/client";
 import { type Clock, durationMs, formatDuration, sleep } from "@lotse/client/meta";
-import { type OutsideContext, type ScheduledHandler, type SettingsPlan, withUsualBackoff } from "../declare/index.ts";
+import {
+  leaseOf,
+  type OutsideContext,
+  type ScheduledHandler,
+  type SettingsPlan,
+  withUsualBackoff,
+} from "../declare/index.ts";
 import type { Logger, Metrics } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
 import { makeEffort } from "./effort.ts";
@@ -84,11 +90,6 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
   else logger.error("scheduled run failed for good", { at: place, took, ...errorFields(end.error, true) });
   const result = end.type === "done" ? "succeeded" : "failed";
   metrics.count("lotse_scheduled_runs_total", "Runs by the operator's schedules.", { operator, schedule: id, result });
-}
-
-/** The Lease that remembers when a schedule last ran. */
-export function leaseOf(operator: string, schedule: string): string {
-  return `${operator}-${schedule}`;
 }
 
 /** When a schedule last ran, kept as the renewal of a Lease in the operator's namespace. */

@@ -3,11 +3,10 @@ import type { Client, KindDescription, KubeBody } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 import type { FixedSettings, Memo, SettingsPlan } from "../declare/index.ts";
 import type { RecordedRequest } from "../generate/index.ts";
-import type { World } from "../reconcile/index.ts";
+import type { OperatorIndexes, Scopes } from "../informers/index.ts";
+import type { Author, TrackedKinds } from "../reconcile/index.ts";
 import type { EventRecorder, Logger, Metrics, Traces } from "../report/index.ts";
 import type { HandlerWrite } from "../turn/index.ts";
-import type { OperatorIndexes } from "./indexes.ts";
-import type { Scopes } from "./scopes.ts";
 
 /** What all controllers of an operator share. */
 export interface ControllerShared {
@@ -27,9 +26,9 @@ export interface ControllerShared {
   /** What each object's memo begins with. */
   readonly memo: Memo;
   readonly scopes: Scopes;
-  readonly indexes: OperatorIndexes;
+  readonly indexes: OperatorIndexes<Author>;
   readonly events: EventRecorder;
-  readonly world: World;
+  readonly tracked: TrackedKinds;
   /** A handler wrote an object of this kind. */
   readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
   /** Hears of every request of a handler. */

@@ -1,5 +1,5 @@
 /** Puts together what the turns of one kind need: its handlers, its storage, and their surroundings. */
-import { apiVersionOf, type KubeBody } from "@lotse/client";
+import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
 import {
   type ChangeHandler,
   type EventHandler,
@@ -9,7 +9,7 @@ import {
   isResourceClass,
   type Memo,
 } from "../declare/index.ts";
-import type { KindFacts } from "../informers/index.ts";
+import type { KindCapabilities } from "../informers/index.ts";
 import { ReadSession } from "../reconcile/index.ts";
 import type { Journal, KindMeasures, Logger } from "../report/index.ts";
 import {
@@ -26,7 +26,7 @@ import type { ControllerShared } from "./shared.ts";
 /** What a controller brings. */
 export interface TurnParts extends Pick<TurnKind, "newest" | "wrote" | "wake" | "recordNotKept" | "attempts" | "told"> {
   readonly shared: ControllerShared;
-  readonly facts: KindFacts;
+  readonly capabilities: KindCapabilities;
   readonly handlers: readonly Handler[];
   readonly storage: RecordStorage;
   readonly background: BackgroundWork | undefined;
@@ -43,9 +43,9 @@ export function handlersOf<T extends Handler>(handlers: readonly Handler[], type
 
 /** See the module comment. */
 export function describeTurns(parts: TurnParts): TurnKind {
-  const { shared, facts, handlers, logger, recordNotKept } = parts;
+  const { shared, capabilities, handlers, logger, recordNotKept } = parts;
   const { operator, settings, events } = shared;
-  const { kind, kindClass, hasStatus, keepsField } = facts;
+  const { kind, kindClass, hasStatus, keepsField } = capabilities;
   const changes = handlersOf<ChangeHandler>(handlers, "change");
   const { finalizer, ignore } = settings.persistence;
   const storage = finalizer === undefined ? parts.storage : { ...parts.storage, finalizer };
@@ -93,14 +93,14 @@ export function describeTurns(parts: TurnParts): TurnKind {
     reads: (handler, client, namespace) =>
       new ReadSession({
         reader: undefined,
-        world: shared.world,
+        tracked: shared.tracked,
         client,
         indexes: shared.indexes.view,
         namespace,
         onRead: (read) => recordRead(record, handler, read, namespace),
       }).reads,
     record,
-    post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, facts) }),
+    post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, kind) }),
     wake,
     recordNotKept: () => {
       logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
@@ -115,7 +115,7 @@ export function describeTurns(parts: TurnParts): TurnKind {
 }
 
 /** Whom an Event is about: handlers may speak of other objects than their own, and items of lists say no kind. */
-function subjectOf(body: KubeBody, { kind }: KindFacts) {
+function subjectOf(body: KubeBody, kind: KindDescription) {
   return {
     apiVersion: body.apiVersion ?? apiVersionOf(kind),
     kind: body.kind ?? kind.kind,

@@ -3,15 +3,19 @@
  * everything has ended. A kind that is not there keeps nobody else waiting.
  */
 import type { KindDescription } from "@lotse/client";
-import type { ResourceDeclaration } from "../declare/index.ts";
+import { type KindKey, kindKey } from "@lotse/client/meta";
+import { isFollowedBy, type KindPlan, type ResourceDeclaration } from "../declare/index.ts";
+import {
+  type FollowedScopes,
+  KindScanner,
+  retryForever,
+  type ScannerHealth,
+  type ScopeListener,
+} from "../informers/index.ts";
 import { measureStreams, type StreamHealth } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
 import type { Controller } from "./controller.ts";
 import type { Kinds, StartedKind } from "./kinds.ts";
-import { untilItWorks } from "./patience.ts";
-import { followedBy, type KindPlan, kindKey } from "./plan.ts";
-import { KindScanner, type ScannerHealth } from "./scanner.ts";
-import type { FollowedScopes, ScopeListener } from "./scopes.ts";
 import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
 import { Tasks } from "./tasks.ts";
@@ -72,7 +76,7 @@ export class Working {
     this.#tasks.add(this.#scopes.done);
     await Promise.race([this.#scopes.known, aborted(stopping)]);
     const forget = client.reachability.onBack((downMs) => {
-      if (downMs >= OUTAGE_MS) for (const controller of kinds.controllers) controller.hurry();
+      if (downMs >= OUTAGE_MS) for (const controller of kinds.controllers) controller.sendPending();
     });
     try {
       this.#tasks.add(
@@ -92,7 +96,7 @@ export class Working {
     const { shared, kinds, onReady } = this.#parts;
     const { clock, random, logger, stopping, settings } = shared;
     const waiting = { clock, random, logger, signal: stopping };
-    const plans = await untilItWorks(
+    const plans = await retryForever(
       "the kinds of the cluster could not be found out",
       () => this.#scanner.first(),
       waiting,
@@ -117,11 +121,11 @@ export class Working {
       return;
     }
     logger.info("the kind is served in another version", { kind, version: plan.kind.version });
-    const move = async () => known.move(await kinds.facts(plan, shared.client, stopping));
+    const move = async () => known.move(await kinds.resolve(plan, shared.client, stopping));
     this.#tasks.add(this.#unlessStopping(move(), "the kind could not be followed to its other version", { kind }));
   }
 
-  there(key: string): void {
+  there(key: KindKey): void {
     this.#parts.kinds.there(key);
   }
 
@@ -145,7 +149,7 @@ export class Working {
     // Nobody's handlers run before the indexes that they can see are filled.
     const indexed = this.#first.map((one) => one.indexed);
     // And no reconciler runs before what it follows is known.
-    const followed = this.#first.filter((one) => followedBy(plan, one.plan.kind)).map((one) => one.ready);
+    const followed = this.#first.filter((one) => isFollowedBy(plan, one.plan.kind)).map((one) => one.ready);
     const begun = Promise.all([ready, ...indexed, ...followed]).then(([controller]) => controller?.begin());
     await Promise.all([streams, Promise.race([begun, streams])]);
   }

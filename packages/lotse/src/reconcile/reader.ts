@@ -1,5 +1,6 @@
 /** One reconciler of one object: what it has read, and whether something has happened since. */
 import type { KubeBody } from "@lotse/client";
+import type { IdentityKey } from "@lotse/client/meta";
 import type { ReconcileHandler } from "../declare/index.ts";
 import { type Contribution, isDeleting, noteWake, type ObjectMemory, type Standing } from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
@@ -32,13 +33,13 @@ export class ObjectReader implements Reader {
   session: ReadSession | undefined;
   /** What the last run has read. */
   #points: readonly ReadPoint[] = NOTHING;
-  readonly #wake: (key: string) => void;
+  readonly #wake: (key: IdentityKey) => void;
   /** People know that it keeps waking itself. */
   #told = false;
   /** It has read its own object like any other, and that has changed: with the turn's write it is known by whom. */
   #mirrored: { readonly version: string | undefined; readonly what: string } | undefined;
 
-  constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: string) => void) {
+  constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: IdentityKey) => void) {
     this.handler = handler;
     this.memory = memory;
     this.#wake = wake;

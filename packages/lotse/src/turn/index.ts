@@ -42,12 +42,14 @@ export type { Runs } from "./runs.ts";
 export { isOwnReason, type Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";
 export {
+  allStorages,
   annotationStorage,
   type KopfOptions,
   kopf,
   moved,
   type RecordStorage,
   statusStorage,
+  storageOf,
 } from "./storage/index.ts";
 export { type TurnEnd, takeTurn } from "./turn.ts";
 export { type WritePlan, type WriteTarget, write } from "./write.ts";

@@ -1,4 +1,5 @@
 import type { KubeBody } from "@lotse/client";
+import type { IdentityKey } from "@lotse/client/meta";
 import type { Essence, FailureContext, Memo } from "../declare/index.ts";
 import type { TurnNotes, Wake } from "../report/index.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -26,7 +27,7 @@ export interface FinalFailure {
 
 /** What the process remembers of one object. May be lost at any time without harm. */
 export interface ObjectMemory {
-  readonly key: string;
+  readonly key: IdentityKey;
   readonly uid: string;
   /** Made when somebody asks for it: most handlers take no notes. */
   memo: Memo | undefined;
@@ -110,7 +111,7 @@ export function takeEvents(memory: ObjectMemory): readonly RawEvent[] {
 }
 
 /** Nothing is known yet of the object with `uid`. */
-export function newMemory(key: string, uid: string, now: number): ObjectMemory {
+export function newMemory(key: IdentityKey, uid: string, now: number): ObjectMemory {
   return {
     key,
     uid,

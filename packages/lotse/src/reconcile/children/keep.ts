@@ -2,8 +2,8 @@
  * Keeps exactly the children that a parent shall have. One pass: what is wanted is applied where it differs, in order;
  * what is ours and no longer wanted goes, in reverse order; what became of each is reported on the parent.
  */
-import { ConflictError, InvalidError, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import { errorMessage } from "@lotse/client/meta";
+import { ConflictError, InvalidError, type KindDescription, type KubeBody } from "@lotse/client";
+import { errorMessage, kindKey, objectKey } from "@lotse/client/meta";
 import {
   type DesiredChildren,
   PermanentError,
@@ -143,10 +143,10 @@ async function deleteSurplus(
   wanted: readonly WantedObject[],
   errors: unknown[],
 ): Promise<void> {
-  const kept = new Set(wanted.map(({ kind, at }) => `${kind.plural}.${kind.group} ${at}`));
+  const kept = new Set(wanted.map(({ kind, at }) => `${kindKey(kind)} ${at}`));
   for (let left = Number.POSITIVE_INFINITY; ; ) {
     const surplus = (await existingChildren(keeping, note, wanted)).filter(
-      ({ kind, body }) => !kept.has(`${kind.plural}.${kind.group} ${storeKey(body)}`),
+      ({ kind, body }) => !kept.has(`${kindKey(kind)} ${objectKey(body)}`),
     );
     if (surplus.length === 0 || surplus.length >= left) return;
     left = surplus.length;

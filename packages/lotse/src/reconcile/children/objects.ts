@@ -1,6 +1,6 @@
 /** Children in the cluster: built, compared, applied, deleted. Whatever is not proven to be ours is not touched. */
-import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject, storeKey } from "@lotse/client";
-import { diff } from "@lotse/client/meta";
+import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
+import { diff, type ObjectKey, objectKey } from "@lotse/client/meta";
 import { PermanentError, type ReconcileContext, type ReconcileHandler, TemporaryError } from "../../declare/index.ts";
 import { appendOwnerReference, digestOf, essenceOf, isDeleting, type ObjectMemory } from "../../turn/index.ts";
 import type { KindView } from "../kind-view.ts";
@@ -52,7 +52,7 @@ export interface WantedObject extends Ordered {
   readonly kind: KindDescription;
   readonly view: KindView;
   /** `namespace/name`. */
-  readonly at: string;
+  readonly at: ObjectKey;
   readonly manifest: KubeBody;
   readonly digest: string;
   readonly readyWhen: Desired["readyWhen"];
@@ -88,7 +88,7 @@ export async function wantedObject(keeping: Keeping, desired: Desired): Promise<
     readyWhen,
     kind,
     view: await session.view(kind),
-    at: storeKey(marked),
+    at: objectKey(marked),
     manifest: marked,
     digest,
   };

@@ -1,5 +1,7 @@
 /** Where the records of an operator lie: those of now, and those that it may have left elsewhere before. */
-import { annotationStorage, moved, type RecordStorage, statusStorage } from "../turn/index.ts";
+import { moved } from "./moved.ts";
+import { annotationStorage, statusStorage } from "./own.ts";
+import type { RecordStorage } from "./storage.ts";
 
 /** What decides about it. */
 export interface StorageChoice {

@@ -1,6 +1,6 @@
 /**
- * What has to be known of a kind before its objects are handled: is it there, does it have its status apart, and what
- * does its schema keep? Looked up in the cluster, never guessed.
+ * What a kind is capable of, which has to be known before its objects are handled: is it there, does it have its status
+ * apart, and what does its schema keep? Looked up in the cluster, never guessed.
  */
 import {
   type Client,
@@ -12,12 +12,12 @@ import {
   NotFoundError,
   UnknownKindError,
 } from "@lotse/client";
-import { type Clock, errorMessage, isObject, Nap } from "@lotse/client/meta";
+import { type Clock, errorMessage, isObject, kindKey, Nap } from "@lotse/client/meta";
 import { isResourceClass } from "../declare/index.ts";
 import { RECORD_FIELD } from "../generate/index.ts";
 
 /** See the module comment. */
-export interface KindFacts {
+export interface KindCapabilities {
   readonly kind: KindDescription;
   /** The user's class, where the resource was declared by one. */
   readonly kindClass: KindClass | undefined;
@@ -33,27 +33,27 @@ export interface KindFacts {
 const LOOK_AGAIN_MS = 1_000;
 const MOST_MS = { kind: 5_000, server: 2_000 } as const;
 
-/** How somebody waits for a kind. */
+/** How an operator waits for a kind. */
 export interface KindWait {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Told what is in the way, each time that it is something else. */
   readonly onMissing: (error: unknown) => void;
-  /** Called when a wait begins, for whoever may know earlier that the kind is there: `wake` has it looked up at once. */
+  /** Called when a wait begins, for the scanner, which may know earlier that the kind is there: `wake` has it looked up at once. */
   readonly onWait?: ((wake: () => void) => () => void) | undefined;
 }
 
 /** Looks a kind up, waiting for it as long as it takes. */
-export async function awaitKindFacts(
+export async function awaitKind(
   client: Client,
   kind: KindDescription,
   kindClass: KindClass | undefined,
   { clock, signal, onMissing, onWait }: KindWait,
-): Promise<KindFacts> {
+): Promise<KindCapabilities> {
   let told: string | undefined;
   for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs *= 1.5) {
     try {
-      return await kindFacts(client.with({ signal }), kind, kindClass);
+      return await resolveKind(client.with({ signal }), kind, kindClass);
     } catch (error) {
       if (signal.aborted) throw error;
       const text = errorMessage(error);
@@ -71,13 +71,13 @@ export async function awaitKindFacts(
 }
 
 /** Looks a kind up; throws {@link UnknownKindError} or {@link NotFoundError} when it is not there. */
-export async function kindFacts(
+export async function resolveKind(
   client: Client,
   kind: KindDescription,
   kindClass: KindClass | undefined,
-): Promise<KindFacts> {
+): Promise<KindCapabilities> {
   const own = isResourceClass(kindClass);
-  const declared: KindFacts = {
+  const declared: KindCapabilities = {
     kind,
     kindClass,
     hasStatus: kind.subresources.includes("status"),
@@ -87,7 +87,7 @@ export async function kindFacts(
   // Groups of Kubernetes itself are no CRDs; their schemas keep nothing that is not declared.
   if (!kind.group.includes(".") || kind.group.endsWith(".k8s.io")) return { ...declared, keepsRecord: false };
   try {
-    const crd = await client.get(CustomResourceDefinition, `${kind.plural}.${kind.group}`);
+    const crd = await client.get(CustomResourceDefinition, kindKey(kind));
     return fromCrd(declared, crd);
   } catch (error) {
     // Not allowed to look: what was declared has to do. A record that is not kept is noticed at the first write.
@@ -98,7 +98,7 @@ export async function kindFacts(
   }
 }
 
-function fromCrd(declared: KindFacts, crd: InstanceType<typeof CustomResourceDefinition>): KindFacts {
+function fromCrd(declared: KindCapabilities, crd: InstanceType<typeof CustomResourceDefinition>): KindCapabilities {
   const version = crd.body.spec?.versions.find(({ name }) => name === declared.kind.version);
   if (!version?.served) {
     throw new UnknownKindError(`${declared.kind.plural}.${declared.kind.version}.${declared.kind.group}`, []);

@@ -2,8 +2,7 @@ import type { KubeBody } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Logger, type LogRecord } from "../report/index.ts";
-import { KindStreams } from "./kind-streams.ts";
-import type { ControllerShared } from "./shared.ts";
+import { KindStreams, type StreamsRuntime } from "./kind-streams.ts";
 import { FAULTS, kindOf, TestApi } from "./test-api.ts";
 
 async function streaming(scopes: readonly (string | undefined)[], fails: TestApi["fails"] = () => undefined) {
@@ -13,18 +12,17 @@ async function streaming(scopes: readonly (string | undefined)[], fails: TestApi
   api.kinds = [kindOf("racks")];
   const stopping = new AbortController();
   const lines: LogRecord[] = [];
-  const shared = {
+  const runtime = {
     client: await api.connect(),
     clock,
     random: () => 0.5,
     stopping: stopping.signal,
     plan: { inactivityMs: 90_000, serverTimeoutMs: 600_000, reconnect: undefined },
     settings: { watching: { pageSize: 500 } },
-    scopes: { current: scopes },
-  } as unknown as ControllerShared;
+  } as unknown as StreamsRuntime;
   const logger = new Logger((line) => void lines.push(line), clock.now.bind(clock));
   const listener = { changed: () => {}, echoed: () => {}, gone: (_: KubeBody) => {} };
-  const streams = new KindStreams(shared, kindOf("racks"), logger, listener);
+  const streams = new KindStreams(runtime, { current: scopes }, kindOf("racks"), logger, listener);
   let ended = false;
   const end = streams.ended().then(() => {
     ended = true;

@@ -1,43 +1,13 @@
-/** What a controller knows, in the words of those who ask: health for probes, explanations for people. */
-import { apiVersionOf, type KindDescription, type KubeBody, type StreamState } from "@lotse/client";
-import { type Clock, errorMessage } from "@lotse/client/meta";
+/** What a controller knows of one object, in the words of people who ask. */
+import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
+import type { Clock } from "@lotse/client/meta";
 import type { ObjectRecord } from "../declare/index.ts";
 import type { QueuedState } from "../queue/index.ts";
-import type { Explanation, FailedHandler, OpenHandler, RunningHandler, StreamHealth } from "../report/index.ts";
+import type { Explanation, FailedHandler, OpenHandler, RunningHandler } from "../report/index.ts";
 import { isDeleting, type ObjectMemory, type RunningAttempt } from "../turn/index.ts";
-import type { Scope } from "./scopes.ts";
 
-/** What is asked of an informer. */
-interface Stream {
-  readonly stream: StreamState | undefined;
-  readonly heardAt: number | undefined;
-  readonly size: number;
-}
-
-/** How the stream of one scope is; `now` is monotonic. */
-export function streamHealth(kind: KindDescription, namespace: Scope, informer: Stream, now: number): StreamHealth {
-  const { phase: reported = "listing", since = now, error } = informer.stream ?? {};
-  // A closed stream is one that is being moved to another version of its kind: it lists again at once.
-  const phase = reported === "closed" ? "listing" : reported;
-  const { hint } = (error ?? {}) as { hint?: string };
-  return {
-    kind: kind.kind,
-    ...(namespace !== undefined && { namespace }),
-    phase,
-    forMs: now - since,
-    quietMs: now - (informer.heardAt ?? now),
-    objects: informer.size,
-    ...(phase === "waiting" && { error: errorMessage(error), hint }),
-  };
-}
-
-/** The same of a stream that only helps to know sooner what is found out anyway. */
-export function sideStreamHealth(kind: KindDescription, stream: Stream, now: number): StreamHealth {
-  return { ...streamHealth(kind, undefined, stream, now), optional: true };
-}
-
-/** Whether people mean this kind: by any of its names, with or without its group. */
-export function isCalled({ kind, plural, singular, shortNames, group }: KindDescription, asked: string): boolean {
+/** Whether a kind has this name among its names, with or without its group. */
+export function hasName({ kind, plural, singular, shortNames, group }: KindDescription, asked: string): boolean {
   const wanted = asked.toLowerCase();
   const names = [kind, plural, singular, ...shortNames].map((name) => name.toLowerCase());
   return names.some((name) => wanted === name || (group !== "" && wanted === `${name}.${group}`));

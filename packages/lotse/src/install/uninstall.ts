@@ -8,11 +8,8 @@ import {
   NotFoundError,
 } from "@lotse/client";
 import { createMergePatch, type JsonObject } from "@lotse/client/meta";
-import type { Declarations } from "../declare/index.ts";
-import { annotationStorage, type RecordStorage } from "../turn/index.ts";
-import { type OperatorOptions, settingsFor } from "./options.ts";
-import { planKinds } from "./plan.ts";
-import { allStorages } from "./storages.ts";
+import { type Declarations, type OperatorOptions, planKinds, settingsFor } from "../declare/index.ts";
+import { allStorages, annotationStorage, type RecordStorage } from "../turn/index.ts";
 
 /** What was taken off one object. */
 export interface Unmarked {

@@ -1,7 +1,7 @@
 import type { KindDescription } from "@lotse/client";
 import { describe, expect, it } from "vitest";
-import { Declarations, everything } from "../declare/index.ts";
-import { planKinds } from "./plan.ts";
+import { Declarations, everything } from "./index.ts";
+import { planKinds } from "./kind-plan.ts";
 
 const kind = (plural: string, verbs: readonly string[]): KindDescription => ({
   group: "example.com",

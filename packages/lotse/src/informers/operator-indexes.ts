@@ -11,31 +11,32 @@ import {
   PermanentError,
   TemporaryError,
 } from "../declare/index.ts";
-import { IndexStore } from "../informers/index.ts";
-import type { Author, KindReads } from "../reconcile/index.ts";
-import type { Logger } from "../report/index.ts";
-import { errorFields, named } from "../turn/index.ts";
+import { IndexStore } from "./indexes.ts";
 
-/** See the module comment. */
-export class OperatorIndexes {
+/** Told that the function of an index has failed for an object, and what follows from that. */
+export type IndexFailureListener = (handler: IndexHandler, error: unknown, mode: ErrorMode) => void;
+
+/** See the module comment. `By` says who has made a change. */
+export class OperatorIndexes<By> {
   readonly #stores = new Map<string, IndexStore<never, unknown>>();
   /** Objects that a function has refused for good, by index. */
   readonly #excluded = new Map<string, Set<string>>();
   /** What handlers get. */
   readonly view: Indexes;
 
-  /** Who makes the change that is being told. */
-  #by: Author;
+  /** Who has made the change that is being told. */
+  #by: By | undefined;
 
-  constructor(ids: Iterable<string>, reads: (id: string) => KindReads) {
-    for (const id of ids) this.#stores.set(id, new IndexStore((key) => this.#tell(reads(id), key)));
+  /** `onChange` hears of each key of an index whose values are others now. */
+  constructor(ids: Iterable<string>, onChange: (id: string, key: string, by: By | undefined) => void) {
+    for (const id of ids) this.#stores.set(id, new IndexStore((key) => onChange(id, key, this.#by)));
     const byName = Object.fromEntries([...this.#stores].map(([id, store]) => [id, store.index]));
     const byHandle = ({ id }: IndexHandle<unknown, unknown>) => this.#stores.get(id)?.index;
     this.view = Object.assign(byHandle, byName) as unknown as Indexes;
   }
 
-  /** An object is there or has changed. `loggerOf` makes a logger whose lines are about it. */
-  update(handlers: readonly IndexHandler[], body: KubeBody, loggerOf: (body: KubeBody) => Logger, by?: Author): void {
+  /** An object is there or has changed. */
+  update(handlers: readonly IndexHandler[], body: KubeBody, onFailure: IndexFailureListener, by?: By): void {
     this.#by = by;
     for (const handler of handlers) {
       const store = this.#stores.get(handler.id);
@@ -44,28 +45,23 @@ export class OperatorIndexes {
       try {
         store.update(uid, matchesFilters(handler.filters, body) ? contributionOf(handler, body) : undefined);
       } catch (error) {
-        this.#failed(handler, body, error, loggerOf(body));
+        onFailure(handler, error, this.#failed(handler, uid, error));
       }
     }
   }
 
-  #tell(reads: KindReads, key: string): void {
-    reads.indexChanged(key, { before: undefined, now: undefined, by: this.#by });
-  }
-
-  #failed(handler: IndexHandler, body: KubeBody, error: unknown, logger: Logger): void {
-    const uid = body.metadata?.uid ?? "";
+  #failed(handler: IndexHandler, uid: string, error: unknown): ErrorMode {
     const mode = modeOf(error, handler.errors);
     if (mode !== "ignored") this.#stores.get(handler.id)?.remove(uid);
     if (mode === "permanent") {
       const excluded = this.#excluded.get(handler.id) ?? new Set();
       this.#excluded.set(handler.id, excluded.add(uid));
     }
-    logger.error(SENTENCES[mode], { ...named(handler), ...errorFields(error, true) });
+    return mode;
   }
 
   /** An object is gone. */
-  remove(handlers: readonly IndexHandler[], body: KubeBody, by?: Author): void {
+  remove(handlers: readonly IndexHandler[], body: KubeBody, by?: By): void {
     this.#by = by;
     const uid = body.metadata?.uid ?? "";
     for (const { id } of handlers) {
@@ -74,12 +70,6 @@ export class OperatorIndexes {
     }
   }
 }
-
-const SENTENCES: Readonly<Record<ErrorMode, string>> = {
-  ignored: "index function failed, what was in the index before stays",
-  temporary: "index function failed, the object is not in the index until it changes",
-  permanent: "index function failed for good, the object is not in the index",
-};
 
 function modeOf(error: unknown, mode: ErrorMode): ErrorMode {
   if (error instanceof PermanentError) return "permanent";

@@ -1,18 +1,26 @@
 /** What an operator has to be allowed to do by itself: its framework's part, from what it declares. */
 import type { KindDescription } from "@lotse/client";
-import { type Declarations, type Handler, isResourceClass } from "../declare/index.ts";
-import type { Need } from "../generate/index.ts";
-import { parseNamespaces } from "../informers/index.ts";
-import { type OperatorOptions, settingsFor } from "./options.ts";
-import { type KindPlan, means, needsDiscovery, planKinds } from "./plan.ts";
-import { leaseOf } from "./schedules.ts";
+import {
+  type Declarations,
+  type Handler,
+  isResourceClass,
+  type KindPlan,
+  leaseOf,
+  needsDiscovery,
+  type OperatorOptions,
+  parseNamespaces,
+  planKinds,
+  selects,
+  settingsFor,
+} from "../declare/index.ts";
+import type { Need } from "./rbac.ts";
 
 /** Where the operator will run. */
 export interface PermissionScope {
   /** The namespaces that it will serve; all of them unless told. */
   readonly namespaces?: readonly string[] | undefined;
   /**
-   * The handlers that are taken to patch metadata and spec of their objects, because nobody has seen what they do.
+   * The handlers that are taken to patch metadata and spec of their objects, because no recording shows what they do.
    * Default: none, only what the framework writes by itself.
    */
   readonly handlersPatch?: ((handler: Handler) => boolean) | undefined;
@@ -80,7 +88,7 @@ function needsOfChildren(plans: readonly KindPlan[]): Need[] {
     handlers.flatMap((handler) => {
       if (handler.type !== "reconcile" || !handler.children) return [];
       const by = `the framework: keeps the children of each ${parent.kind} (${handler.id})`;
-      const owned = plans.filter(({ kind }) => handler.owns.some((resource) => means(resource, kind)));
+      const owned = plans.filter(({ kind }) => handler.owns.some((resource) => selects(resource, kind)));
       return [
         need(parent.group, parent.plural, ["patch"], by, !parent.namespaced),
         ...owned.map(({ kind: { group, plural, namespaced } }) =>

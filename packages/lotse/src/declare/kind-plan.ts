@@ -3,16 +3,11 @@
  * each kind gets all of its handlers in one place, so that it has one stream, one record and one writer. Pure.
  */
 import type { KindClass, KindDescription } from "@lotse/client";
-import {
-  DeclarationError,
-  describeSelector,
-  type Handler,
-  parseSelector,
-  type ResourceDeclaration,
-  type ResourceInput,
-  type Selection,
-  selectKinds,
-} from "../declare/index.ts";
+import { type KindKey, kindKey } from "@lotse/client/meta";
+import type { ResourceDeclaration } from "./declarations.ts";
+import { DeclarationError } from "./errors.ts";
+import type { Handler, ResourceInput } from "./handler.ts";
+import { describeSelector, parseSelector, type Selection, selectKinds } from "./selectors.ts";
 
 /** A kind that is to be handled. */
 export interface KindPlan {
@@ -32,14 +27,8 @@ export interface PlanProblem {
 
 /** What {@link planKinds} found. */
 export interface Plan {
-  /** By {@link kindKey}. */
-  readonly kinds: ReadonlyMap<string, KindPlan>;
+  readonly kinds: ReadonlyMap<KindKey, KindPlan>;
   readonly problems: readonly PlanProblem[];
-}
-
-/** One kind, whatever its version, in kubectl's spelling: `pods`, `deployments.apps`. */
-export function kindKey({ plural, group }: Pick<KindDescription, "plural" | "group">): string {
-  return group ? `${plural}.${group}` : plural;
 }
 
 /** Whether the kinds of the cluster have to be known to plan these declarations. */
@@ -49,7 +38,7 @@ export function needsDiscovery(declarations: readonly ResourceDeclaration[]): bo
 
 /** See the module comment. `discovered` are the kinds of the cluster, in the server's order. */
 export function planKinds(declarations: readonly ResourceDeclaration[], discovered: readonly KindDescription[]): Plan {
-  const kinds = new Map<string, { kind: KindDescription; kindClass: KindClass | undefined; handlers: Handler[] }>();
+  const kinds = new Map<KindKey, { kind: KindDescription; kindClass: KindClass | undefined; handlers: Handler[] }>();
   const problems: PlanProblem[] = [];
   const add = (kind: KindDescription, kindClass: KindClass | undefined, handlers: readonly Handler[]) => {
     const key = kindKey(kind);
@@ -75,19 +64,19 @@ export function planKinds(declarations: readonly ResourceDeclaration[], discover
   return { kinds, problems };
 }
 
-/** Whether a declared resource means this kind. */
-export function means(resource: ResourceInput, kind: KindDescription): boolean {
+/** Whether a declared resource selects this kind. */
+export function selects(resource: ResourceInput, kind: KindDescription): boolean {
   const selector = parseSelector(resource);
   if (selector.type === "exact") return selector.plural === kind.plural && selector.group === kind.group;
   return selectKinds(selector, [kind], { verbs: [] }).kinds.length > 0;
 }
 
 /** Whether reconcilers of a planned kind have said that they follow `kind`. */
-export function followedBy({ handlers }: KindPlan, kind: KindDescription): boolean {
+export function isFollowedBy({ handlers }: KindPlan, kind: KindDescription): boolean {
   return handlers.some(
     (handler) =>
       handler.type === "reconcile" &&
-      [...handler.owns, ...handler.watches.map(({ resource }) => resource)].some((one) => means(one, kind)),
+      [...handler.owns, ...handler.watches.map(({ resource }) => resource)].some((one) => selects(one, kind)),
   );
 }
 

@@ -4,9 +4,9 @@
  * by moments, and an answer that lacks a new kind must not be the last one for half a minute.
  */
 import { type Client, CustomResourceDefinition, type KubeBody, openStream, type StreamState } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import { type Clock, type KindKey, kindKey } from "@lotse/client/meta";
 import type { StreamHealth } from "../report/index.ts";
-import { sideStreamHealth } from "./inspect.ts";
+import { sideStreamHealth } from "./stream-health.ts";
 
 /** What a definition says of its kind. */
 interface Definition {
@@ -29,10 +29,10 @@ export interface DefinitionsOptions {
 /** See the module comment. */
 export class Definitions {
   readonly #options: DefinitionsOptions;
-  /** By `plural.group`: whether the kind is served. */
-  readonly #served = new Map<string, boolean>();
+  /** Whether the kind is served. */
+  readonly #served = new Map<KindKey, boolean>();
   /** Those that were deleted, until discovery says so too. */
-  readonly #deleted = new Set<string>();
+  readonly #deleted = new Set<KindKey>();
   #state: StreamState | undefined;
   #heardAt: number | undefined;
 
@@ -51,7 +51,7 @@ export class Definitions {
       this.#served.set(key, served);
       if (served) this.#deleted.delete(key);
     };
-    const take = (key: string) => {
+    const take = (key: KindKey) => {
       this.#served.delete(key);
       this.#deleted.add(key);
     };
@@ -86,7 +86,7 @@ export class Definitions {
   }
 
   /** Whether discovery, which has found the kinds of these keys, lags behind what the definitions say. */
-  lags(discovered: ReadonlySet<string>): boolean {
+  lags(discovered: ReadonlySet<KindKey>): boolean {
     for (const key of this.#deleted) if (!discovered.has(key)) this.#deleted.delete(key);
     if (this.#deleted.size > 0) return true;
     for (const [key, served] of this.#served) if (served && !discovered.has(key)) return true;
@@ -99,8 +99,8 @@ export class Definitions {
   }
 }
 
-function read(body: KubeBody): readonly [key: string, served: boolean] {
+function read(body: KubeBody): readonly [key: KindKey, served: boolean] {
   const { spec, status } = body as Definition;
   const established = status?.conditions?.some(({ type, status }) => type === "Established" && status === "True");
-  return [`${spec?.names?.plural ?? ""}.${spec?.group ?? ""}`, established === true];
+  return [kindKey({ plural: spec?.names?.plural ?? "", group: spec?.group ?? "" }), established === true];
 }

@@ -1,16 +1,16 @@
-/** Waits for a cluster that does not answer, or does not allow something yet, and says so. */
+/** Tries again for as long as a cluster does not answer, or does not allow something yet, and says so. */
 import { InvalidError, isOutOfReach } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, sleep } from "@lotse/client/meta";
 import { backoffMs, DeclarationError, planBackoff } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 
-/** How patiently an operator waits for what somebody has to change: a permission, a definition. */
+/** How patiently an operator waits for what its administrator has to change: a permission, a definition. */
 const USUAL = planBackoff({ initial: "500ms", max: "30s", jitter: 0.5 });
-/** A server that is away comes back by itself: within three seconds somebody shall have noticed. */
+/** An API server that is away comes back by itself: within three seconds the operator shall have noticed. */
 const FOR_THE_SERVER = planBackoff({ initial: "500ms", max: "2s", jitter: 0.5 });
 
-/** Who waits, and until when. */
-export interface Waiting {
+/** What a retry goes by, and until when. */
+export interface Retrying {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -18,7 +18,7 @@ export interface Waiting {
 }
 
 /** How long to wait after so many failures in a row, of which `error` is the last; `random` is in [0, 1). */
-export function patienceMs(failures: number, error: unknown, random: number): number {
+export function retryDelayMs(failures: number, error: unknown, random: number): number {
   return backoffMs(isOutOfReach(error) ? FOR_THE_SERVER : USUAL, failures, random);
 }
 
@@ -53,8 +53,8 @@ export class Trouble {
 }
 
 /** Tries again, with growing delays, what the cluster does not allow or answer now; what it refuses is final. */
-export async function untilItWorks<T>(problem: string, work: () => Promise<T>, waiting: Waiting): Promise<T> {
-  const { clock, random, logger, signal } = waiting;
+export async function retryForever<T>(problem: string, work: () => Promise<T>, retrying: Retrying): Promise<T> {
+  const { clock, random, logger, signal } = retrying;
   const trouble = new Trouble();
   for (let failures = 1; ; failures++) {
     try {
@@ -63,7 +63,7 @@ export async function untilItWorks<T>(problem: string, work: () => Promise<T>, w
       return result;
     } catch (error) {
       if (signal.aborted || error instanceof DeclarationError || error instanceof InvalidError) throw error;
-      const delayMs = patienceMs(failures, error, random());
+      const delayMs = retryDelayMs(failures, error, random());
       const { hint } = (error ?? {}) as { hint?: string };
       const fields = { error: errorMessage(error), hint, retryIn: formatDuration(delayMs) };
       if (trouble.begins(error)) logger.warn(`${problem}, will be tried again`, fields);

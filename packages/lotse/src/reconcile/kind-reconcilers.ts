@@ -3,6 +3,7 @@
  * anything of its object, and what it wants to change is part of the turn's one write.
  */
 import { type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
+import { type IdentityKey, identityKeyOf, type ObjectKey, objectKeyOf } from "@lotse/client/meta";
 import {
   Aborted,
   type ChangeContext,
@@ -11,8 +12,8 @@ import {
   matchesFilters,
   type ReconcileContext,
   type ReconcileHandler,
-  type ResourceInput,
   requeue,
+  selects,
   TemporaryError,
 } from "../declare/index.ts";
 import type { Metrics } from "../report/index.ts";
@@ -44,21 +45,19 @@ import { ObjectReader } from "./reader.ts";
 import type { Change } from "./reads.ts";
 import { ReadSession } from "./session.ts";
 import { observe, standingAfter } from "./standing.ts";
-import type { World } from "./world.ts";
+import type { TrackedKinds } from "./tracked-kinds.ts";
 
 /** How the reconcilers of a kind reach their surroundings. */
-export interface LevelParts {
+export interface KindReconcilersParts {
   readonly kind: KindDescription;
   readonly handlers: readonly ReconcileHandler[];
-  readonly world: World;
-  /** Whether a declared resource means this kind. */
-  readonly means: (resource: ResourceInput, kind: KindDescription) => boolean;
-  /** The object, if it is known, by `namespace/name`. */
-  readonly find: (key: string) => KubeBody | undefined;
-  /** What is remembered of an object, by `namespace/name/uid`. */
-  readonly memory: (key: string) => ObjectMemory | undefined;
+  readonly tracked: TrackedKinds;
+  /** The object of this name, if it is known. */
+  readonly find: (key: ObjectKey) => KubeBody | undefined;
+  /** What is remembered of an object. */
+  readonly memory: (key: IdentityKey) => ObjectMemory | undefined;
   /** The object shall get its turn. */
-  readonly wake: (key: string) => void;
+  readonly wake: (key: IdentityKey) => void;
   /** The function that says whom an object of another kind concerns has failed. */
   readonly onMapFailure: (handler: ReconcileHandler, object: KubeObject, error: unknown) => void;
   readonly operator: string;
@@ -72,20 +71,20 @@ export interface LevelParts {
 }
 
 /** See the module comment. */
-export class Level implements LevelWork {
-  readonly #parts: LevelParts;
-  readonly #readers = new Map<string, readonly ObjectReader[]>();
+export class KindReconcilers implements LevelWork {
+  readonly #parts: KindReconcilersParts;
+  readonly #readers = new Map<IdentityKey, readonly ObjectReader[]>();
   /** The kinds that each declaration names as its own. */
   readonly #owned = new Map<string, Set<KindView>>();
-  /** Ends what it listens to: of the world, and of each kind. */
+  /** Ends what it listens to: kinds that come, and the changes of each kind. */
   readonly #listening: (() => void)[] = [];
   #attached: { readonly view: KindView; readonly end: () => void }[] = [];
   readonly looksAnywhere: boolean;
 
-  constructor(parts: LevelParts) {
+  constructor(parts: KindReconcilersParts) {
     this.#parts = parts;
     this.looksAnywhere = parts.handlers.some(({ filters }) => (filters.when ?? filters.field) !== undefined);
-    this.#listening.push(parts.world.onKind((view) => this.#attach(view)));
+    this.#listening.push(parts.tracked.onKind((view) => this.#attach(view)));
   }
 
   /** The kind is followed no longer: changes of others concern nobody here. */
@@ -155,7 +154,7 @@ export class Level implements LevelWork {
   async tend(turn: BackgroundTurn): Promise<number | undefined> {
     let next: number | undefined;
     for (const reader of this.#of(turn.memory)) {
-      const at = await this.#tendOne(turn, reader);
+      const at = await this.#runIfDue(turn, reader);
       if (at !== undefined) next = Math.min(next ?? at, at);
     }
     return next;
@@ -172,7 +171,7 @@ export class Level implements LevelWork {
 
   /** Runs `onDelete` of a reconciler: it reads like the reconciler itself, and is tried again when that changes. */
   async cleanUp(id: string, context: ChangeContext<KubeBody>): Promise<void> {
-    const key = `${context.namespace ?? ""}/${context.name}/${context.uid}`;
+    const key = identityKeyOf(objectKeyOf(context.namespace, context.name), context.uid);
     const memory = this.#parts.memory(key);
     const reader = memory && this.#of(memory).find(({ handler }) => handler.id === id);
     if (!reader) return;
@@ -192,7 +191,7 @@ export class Level implements LevelWork {
     }
   }
 
-  async #tendOne(turn: BackgroundTurn, reader: ObjectReader): Promise<number | undefined> {
+  async #runIfDue(turn: BackgroundTurn, reader: ObjectReader): Promise<number | undefined> {
     const { kind, memory, body } = turn;
     const { handler } = reader;
     if (isDeleting(body)) {
@@ -267,10 +266,10 @@ export class Level implements LevelWork {
 
   #session(reader: ObjectReader, context: Pick<ReconcileContext<KubeBody>, "client" | "indexes" | "namespace">) {
     const { indexes, namespace } = context;
-    const { world, onRead } = this.#parts;
+    const { tracked, onRead } = this.#parts;
     return new ReadSession({
       reader,
-      world,
+      tracked,
       client: () => context.client,
       indexes,
       namespace,
@@ -353,12 +352,12 @@ export class Level implements LevelWork {
       void this.#attached.push({ view, end: view.listen(listener) });
     for (const handler of this.#parts.handlers) {
       const { id, owns, watches } = handler;
-      if (owns.some((resource) => this.#parts.means(resource, view.kind))) {
+      if (owns.some((resource) => selects(resource, view.kind))) {
         this.#owned.set(id, (this.#owned.get(id) ?? new Set()).add(view));
         listen((change) => this.#wakeOwners(id, view, change));
       }
       for (const { resource, map } of watches) {
-        if (!this.#parts.means(resource, view.kind)) continue;
+        if (!selects(resource, view.kind)) continue;
         listen((change) => this.#wakeMapped(handler, view, map as (object: KubeObject) => Mapped, change));
       }
     }
@@ -372,7 +371,7 @@ export class Level implements LevelWork {
 
   #wakeMapped(handler: ReconcileHandler, view: KindView, map: (object: KubeObject) => Mapped, change: Change): void {
     const { kind, find, onMapFailure } = this.#parts;
-    const keys = new Set<string>();
+    const keys = new Set<ObjectKey>();
     for (const body of [change.before, change.now]) {
       if (!body) continue;
       const object = view.kindClass ? new view.kindClass(body) : new KubeObject(body, undefined, view.kind);
@@ -385,11 +384,11 @@ export class Level implements LevelWork {
     }
     for (const key of keys) {
       const uid = find(key)?.metadata?.uid;
-      if (uid !== undefined) this.#wakeByKey(handler.id, `${key}/${uid}`, view, change);
+      if (uid !== undefined) this.#wakeByKey(handler.id, identityKeyOf(key, uid), view, change);
     }
   }
 
-  #wakeByKey(id: string, key: string, view: KindView, change: Change): void {
+  #wakeByKey(id: string, key: IdentityKey, view: KindView, change: Change): void {
     const reader = this.#readers.get(key)?.find(({ handler }) => handler.id === id);
     reader?.onMapped(change, view.kind.kind);
   }

@@ -1,16 +1,11 @@
 /** In which namespaces does the operator work? Followed while they come and go. */
 import { type Client, ForbiddenError, type KubeBody, Namespace, openStream, type StreamState } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
-import {
-  type NamespaceFilter,
-  type NamespaceState,
-  namespaceChanges,
-  namespaceState,
-  parseNamespaces,
-} from "../informers/index.ts";
+import { type NamespaceFilter, parseNamespaces } from "../declare/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
-import { sideStreamHealth } from "./inspect.ts";
+import { type NamespaceState, namespaceChanges, namespaceState } from "./namespaces.ts";
 import { firstOfSignals } from "./signals.ts";
+import { sideStreamHealth } from "./stream-health.ts";
 
 /** A namespace, or the whole cluster. */
 export type Scope = string | undefined;

@@ -2,7 +2,7 @@ import { ConfigMap } from "@lotse/client";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { resource } from "../declare/index.ts";
-import { Operator } from "./operator.ts";
+import { Operator } from "../operator/index.ts";
 import { permissionsOf } from "./permissions.ts";
 
 const Site = resource({

@@ -19,13 +19,19 @@ import {
   pathOf,
   type StreamState,
 } from "@lotse/client";
-import { type Clock, errorMessage, formatDuration, sleep } from "@lotse/client/meta";
-import { DeclarationError, type ResourceDeclaration } from "../declare/index.ts";
+import { type Clock, errorMessage, formatDuration, type KindKey, kindKey, sleep } from "@lotse/client/meta";
+import {
+  DeclarationError,
+  type KindPlan,
+  needsDiscovery,
+  type PlanProblem,
+  planKinds,
+  type ResourceDeclaration,
+} from "../declare/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
 import { Bell } from "./bell.ts";
 import { Definitions } from "./definitions.ts";
-import { patienceMs, Trouble } from "./patience.ts";
-import { type KindPlan, kindKey, needsDiscovery, type PlanProblem, planKinds } from "./plan.ts";
+import { retryDelayMs, Trouble } from "./retry.ts";
 
 /** CRDs come in groups, and are established a moment after they are created. */
 const SETTLE_MS = 250;
@@ -50,8 +56,8 @@ export interface KindScannerOptions {
 export interface KindListener {
   /** A kind is there that was not, or it is served in another version. */
   found(plan: KindPlan): void;
-  /** A kind is there, whoever may want it: nobody need wait for it. */
-  there(key: string): void;
+  /** A kind is there, whether or not it was declared: its readers need not wait for it. */
+  there(key: KindKey): void;
   /** A kind is gone that was found. */
   vanished(kind: KindDescription): void;
 }
@@ -69,8 +75,8 @@ export interface ScannerHealth {
 
 interface Look {
   readonly discovery: Discovery;
-  readonly keys: ReadonlySet<string>;
-  readonly plans: ReadonlyMap<string, KindPlan>;
+  readonly keys: ReadonlySet<KindKey>;
+  readonly plans: ReadonlyMap<KindKey, KindPlan>;
   /** The core group, or the list of all others, could not be had: there may be anything beside what was found. */
   readonly halved: DiscoveryFailure | undefined;
 }
@@ -82,7 +88,7 @@ export class KindScanner {
   readonly #options: KindScannerOptions;
   readonly #needed: boolean;
   /** The kinds that were found, in the version that is handled. */
-  readonly #known = new Map<string, KindDescription>();
+  readonly #known = new Map<KindKey, KindDescription>();
   /** What is told of declarations, as long as it is so. */
   #told = new Set<string>();
   #missing: readonly string[] = [];
@@ -152,7 +158,7 @@ export class KindScanner {
         // No answer of the server: what the operator declares does not fit the kinds that there are now.
         if (error instanceof DeclarationError) throw error;
         failures++;
-        const delayMs = patienceMs(failures, error, random());
+        const delayMs = retryDelayMs(failures, error, random());
         this.#tellTrouble(error, delayMs);
         await quietly(sleep(clock, delayMs, signal));
       }

@@ -1,44 +1,17 @@
 import { describeKind } from "@lotse/client";
 import { describe, expect, it } from "vitest";
-import { explainObject, isCalled, streamHealth } from "./inspect.ts";
+import { explainObject, hasName } from "./explain.ts";
 
 const MACHINE = describeKind({ group: "example.com", version: "v1", kind: "Machine", shortNames: ["mc"] });
 const CLOCK = { now: () => 1_000_000, monotonic: () => 500 };
 
-describe("isCalled", () => {
+describe("hasName", () => {
   it.each(["Machine", "machine", "machines", "mc", "machines.example.com", "MC.example.com"])("knows %s", (name) => {
-    expect(isCalled(MACHINE, name)).toBe(true);
+    expect(hasName(MACHINE, name)).toBe(true);
   });
 
   it.each(["machin", "machines.other.com", "", "machines."])("does not take %j for the kind", (name) => {
-    expect(isCalled(MACHINE, name)).toBe(false);
-  });
-});
-
-describe("streamHealth", () => {
-  it("says how long a stream has been quiet, and what it waits for", () => {
-    const error = Object.assign(new Error("connection refused"), { hint: "start the cluster" });
-    const informer = { stream: { phase: "waiting" as const, since: 200, error }, heardAt: 100, size: 4 };
-    expect(streamHealth(MACHINE, "team-a", informer, 500)).toEqual({
-      kind: "Machine",
-      namespace: "team-a",
-      phase: "waiting",
-      forMs: 300,
-      quietMs: 400,
-      objects: 4,
-      error: "connection refused",
-      hint: "start the cluster",
-    });
-  });
-
-  it("counts a stream that has not begun as listing", () => {
-    expect(streamHealth(MACHINE, undefined, { stream: undefined, heardAt: undefined, size: 0 }, 500)).toEqual({
-      kind: "Machine",
-      phase: "listing",
-      forMs: 0,
-      quietMs: 0,
-      objects: 0,
-    });
+    expect(hasName(MACHINE, name)).toBe(false);
   });
 });
 

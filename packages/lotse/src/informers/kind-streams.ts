@@ -1,13 +1,23 @@
 /** The streams of one kind: one informer for each scope, and all of them together as one copy of what is in the cluster. */
-import { type KindDescription, type KubeBody, NotFoundError, type StreamState } from "@lotse/client";
-import { errorMessage } from "@lotse/client/meta";
-import { type BackoffPlan, backoffMs } from "../declare/index.ts";
-import { Informer, type InformerListener, type InformerOptions } from "../informers/index.ts";
+import { type Client, type KindDescription, type KubeBody, NotFoundError, type StreamState } from "@lotse/client";
+import { type Clock, errorMessage, namespaceIn, type ObjectKey } from "@lotse/client/meta";
+import { type BackoffPlan, backoffMs, type FixedSettings, type SettingsPlan } from "../declare/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
-import { streamHealth } from "./inspect.ts";
-import type { Scope } from "./scopes.ts";
-import type { ControllerShared } from "./shared.ts";
+import { Informer, type InformerOptions, type ObjectListener } from "./informer.ts";
+import type { Scope, Scopes } from "./scopes.ts";
 import { firstOfSignals } from "./signals.ts";
+import { streamHealth } from "./stream-health.ts";
+
+/** What the streams of an operator share. */
+export interface StreamsRuntime {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly settings: FixedSettings;
+  readonly plan: SettingsPlan;
+  /** Aborts when the operator stops. */
+  readonly stopping: AbortSignal;
+}
 
 /** A scope that is being watched. */
 interface OpenScope {
@@ -22,9 +32,6 @@ interface WaitingStream {
   readonly wake: () => void;
 }
 
-/** What the streams tell of single objects. */
-export type ObjectListener = Pick<InformerListener, "changed" | "echoed" | "gone">;
-
 /** Without a setting streams have their own patience, which depends on what went wrong. */
 function reconnecting(plan: BackoffPlan | undefined): Pick<InformerOptions, "backoff"> {
   return plan ? { backoff: (failures, chance) => backoffMs(plan, failures + 1, chance) } : {};
@@ -32,7 +39,8 @@ function reconnecting(plan: BackoffPlan | undefined): Pick<InformerOptions, "bac
 
 /** See the module comment. */
 export class KindStreams {
-  readonly #shared: ControllerShared;
+  readonly #runtime: StreamsRuntime;
+  readonly #served: Pick<Scopes, "current">;
   readonly #logger: Logger;
   readonly #listener: ObjectListener;
   #kind: KindDescription;
@@ -53,8 +61,15 @@ export class KindStreams {
   /** Resolves when all objects that are there have been listed. */
   readonly synced: Promise<void>;
 
-  constructor(shared: ControllerShared, kind: KindDescription, logger: Logger, listener: ObjectListener) {
-    this.#shared = shared;
+  constructor(
+    runtime: StreamsRuntime,
+    served: Pick<Scopes, "current">,
+    kind: KindDescription,
+    logger: Logger,
+    listener: ObjectListener,
+  ) {
+    this.#runtime = runtime;
+    this.#served = served;
     this.#kind = kind;
     this.#logger = logger;
     this.#listener = listener;
@@ -63,8 +78,8 @@ export class KindStreams {
       this.#fail = reject;
     });
     this.#end.catch(() => {});
-    shared.stopping.addEventListener("abort", this.#finish, { once: true });
-    if (shared.stopping.aborted) this.#finish();
+    runtime.stopping.addEventListener("abort", this.#finish, { once: true });
+    if (runtime.stopping.aborted) this.#finish();
     this.trouble = new Promise<never>((_, reject) => {
       this.#rejectTrouble = reject;
     });
@@ -76,7 +91,7 @@ export class KindStreams {
 
   /** Begins with the scopes that there are. */
   begin(): void {
-    const scopes = this.#kind.namespaced ? this.#shared.scopes.current : [undefined];
+    const scopes = this.#kind.namespaced ? this.#served.current : [undefined];
     for (const scope of scopes) this.open(scope);
     this.#onSynced();
   }
@@ -90,7 +105,7 @@ export class KindStreams {
   /** The kind is followed no longer; returns the objects that were known of it. */
   close(): KubeBody[] {
     const known = [...this.#scopes.keys()].flatMap((scope) => this.shut(scope));
-    this.#shared.stopping.removeEventListener("abort", this.#finish);
+    this.#runtime.stopping.removeEventListener("abort", this.#finish);
     this.#finish();
     return known;
   }
@@ -103,20 +118,16 @@ export class KindStreams {
   /** Watches one more scope. */
   open(scope: Scope): void {
     if (this.#scopes.has(scope)) return;
-    const { client, clock, random, plan, settings } = this.#shared;
+    const { client, clock, random, plan, settings } = this.#runtime;
     const informer = new Informer({
       client,
       kind: this.#kind,
       namespace: scope,
       clock,
       random,
-      listener: {
-        changed: (body, change) => this.#listener.changed(body, change),
-        echoed: (body) => this.#listener.echoed(body),
-        gone: (body, before) => this.#listener.gone(body, before),
-        onSynced: () => this.#onSynced(),
-        state: (state) => this.#onState(scope, state),
-      },
+      listener: this.#listener,
+      onSynced: () => this.#onSynced(),
+      onState: (state) => this.#onState(scope, state),
       inactivityMs: plan.inactivityMs,
       serverTimeoutMs: plan.serverTimeoutMs,
       ...reconnecting(plan.reconnect),
@@ -158,9 +169,9 @@ export class KindStreams {
     return (this.#scopes.get(undefined) ?? this.#scopes.get(namespace))?.informer;
   }
 
-  /** An object by `namespace/name`. */
-  get(key: string): KubeBody | undefined {
-    return this.covering(key.slice(0, key.indexOf("/")) || undefined)?.get(key);
+  /** An object by its name. */
+  get(key: ObjectKey): KubeBody | undefined {
+    return this.covering(namespaceIn(key))?.get(key);
   }
 
   /** All objects. */
@@ -169,13 +180,13 @@ export class KindStreams {
   }
 
   health(): StreamHealth[] {
-    const now = this.#shared.clock.monotonic();
+    const now = this.#runtime.clock.monotonic();
     return [...this.#scopes].map(([scope, { informer }]) => streamHealth(this.#kind, scope, informer, now));
   }
 
   #stream(informer: Informer): OpenScope {
     const stop = new AbortController();
-    const { signal, letGo } = firstOfSignals([this.#shared.stopping, stop.signal]);
+    const { signal, letGo } = firstOfSignals([this.#runtime.stopping, stop.signal]);
     const ended = informer
       .run(signal, this.#kind)
       .catch((error: unknown) => this.#fail(error))

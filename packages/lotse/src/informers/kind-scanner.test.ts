@@ -1,10 +1,9 @@
 import type { KindDescription, RawRequest } from "@lotse/client";
-import { VirtualClock } from "@lotse/client/meta";
+import { kindKey, VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Declarations, everything } from "../declare/index.ts";
+import { Declarations, everything, type KindPlan } from "../declare/index.ts";
 import { Logger, type LogRecord } from "../report/index.ts";
-import { type KindPlan, kindKey } from "./plan.ts";
-import { KindScanner } from "./scanner.ts";
+import { KindScanner } from "./kind-scanner.ts";
 import { FAULTS, kindOf, TestApi } from "./test-api.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keepsInStatus } from "./kind-facts.ts";
+import { keepsInStatus } from "./resolve-kind.ts";
 
 const preserve = { "x-kubernetes-preserve-unknown-fields": true };
 

@@ -1,5 +1,6 @@
-/** All that the reconcilers of an operator can see, kind by kind; kinds that nobody declared join when they are read. */
+/** The kinds whose reads are tracked; kinds that no handler was declared for join when a reconciler reads them. */
 import type { KindClass, KindDescription } from "@lotse/client";
+import { type KindKey, kindKey } from "@lotse/client/meta";
 import type { KindView } from "./kind-view.ts";
 import { KindReads } from "./reads.ts";
 
@@ -7,10 +8,10 @@ import { KindReads } from "./reads.ts";
 export type FollowKind = (kind: KindDescription, kindClass: KindClass | undefined) => Promise<KindView>;
 
 /** See the module comment. */
-export class World {
+export class TrackedKinds {
   readonly #follow: FollowKind;
-  readonly #views = new Map<string, KindView>();
-  readonly #coming = new Map<string, Promise<KindView>>();
+  readonly #views = new Map<KindKey, KindView>();
+  readonly #coming = new Map<KindKey, Promise<KindView>>();
   readonly #indexes = new Map<string, KindReads>();
   readonly #listeners = new Set<(view: KindView) => void>();
 
@@ -20,13 +21,13 @@ export class World {
 
   /** A kind is followed from now on. */
   add(view: KindView): void {
-    this.#views.set(keyOf(view.kind), view);
+    this.#views.set(kindKey(view.kind), view);
     for (const listener of this.#listeners) listener(view);
   }
 
-  /** A kind is followed no longer: whoever reads it asks for it anew. */
+  /** A kind is followed no longer: reconcilers that read it ask for it anew. */
   remove(view: KindView): void {
-    const key = keyOf(view.kind);
+    const key = kindKey(view.kind);
     if (this.#views.get(key) === view) this.#views.delete(key);
     view.close();
   }
@@ -40,14 +41,14 @@ export class World {
 
   /** The kind, if all its objects are known. */
   known(kind: KindDescription): KindView | undefined {
-    return this.#views.get(keyOf(kind));
+    return this.#views.get(kindKey(kind));
   }
 
   /** The kind, as soon as all its objects are known. */
   async view(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
     const known = this.known(kind);
     if (known) return known;
-    const key = keyOf(kind);
+    const key = kindKey(kind);
     let coming = this.#coming.get(key);
     if (!coming) {
       coming = this.#follow(kind, kindClass).finally(() => this.#coming.delete(key));
@@ -65,9 +66,4 @@ export class World {
     }
     return reads;
   }
-}
-
-/** One kind, whatever its version. */
-function keyOf({ plural, group }: KindDescription): string {
-  return `${plural}.${group}`;
 }
