@@ -24,24 +24,24 @@ import {
   KindMeasures,
   type Logger,
   type ObjectQuestion,
+  RunningAttempts,
   type StreamHealth,
   type Wake,
 } from "../report/index.ts";
+import type { HandlerWrite } from "../runtime/index.ts";
 import {
   errorFields,
-  type HandlerWrite,
   isDeleting,
+  type KindWork,
   named,
   newMemory,
   noteWake,
   type ObjectMemory,
+  observeRead,
   type RawEvent,
   type RecordStorage,
-  RunningAttempts,
-  recordRead,
   retriable,
   type TurnEnd,
-  type TurnKind,
   takeTurn,
 } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
@@ -99,7 +99,7 @@ export class Controller implements ObjectListener {
   readonly #told = new Set<string>();
   readonly #logger: Logger;
   readonly #about = (body: KubeBody) => this.#logger.about(referenceOf(this.kind, objectKey(body)));
-  #turnKind: TurnKind;
+  #turnKind: KindWork;
   readonly #background: Background | undefined;
   readonly #level: Level | undefined;
   /** What reconcilers see of the kind. */
@@ -181,7 +181,7 @@ export class Controller implements ObjectListener {
       operator,
       formerNames,
       metrics,
-      onRead: (handler, kind, namespace) => recordRead(this.#shared.record, handler, kind, namespace),
+      onRead: (handler, kind, namespace) => observeRead(this.#shared.onHandlerRequest, handler, kind, namespace),
       now: () => clock.monotonic(),
       means,
       find: (key) => this.#streams.get(key),
@@ -383,13 +383,13 @@ export class Controller implements ObjectListener {
     if (initial) this.#strangers?.note(body);
     const memory = this.#memory(body);
     memory.foreign = true;
-    if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
+    if (this.#turnKind.handlers.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
     const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
     this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, why);
   }
 
   echoed(body: KubeBody): void {
-    if (this.#turnKind.events.length === 0) return;
+    if (this.#turnKind.handlers.events.length === 0) return;
     const memory = this.#memory(body);
     keep(memory, { type: "MODIFIED", body, own: true });
     noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
@@ -402,7 +402,7 @@ export class Controller implements ObjectListener {
     const memory = this.#memories.get(key);
     if (!memory) return;
     memory.gone = body;
-    if (this.#turnKind.events.length > 0) keep(memory, { type: "DELETED", body });
+    if (this.#turnKind.handlers.events.length > 0) keep(memory, { type: "DELETED", body });
     memory.running?.stop(new Aborted("deletion", "the object is gone"));
     this.#stopDaemons(memory, "the object is gone");
     noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
@@ -484,24 +484,33 @@ export class Controller implements ObjectListener {
     return this.#streams.get(name);
   }
 
-  #describe(storage: RecordStorage): TurnKind {
+  #describe(storage: RecordStorage): KindWork {
+    const { metrics, traces, onHandlerRequest, handlerWrote } = this.#shared;
     return describeTurns({
       shared: this.#shared,
+      store: {
+        newest: (key) => this.#newest(key),
+        wrote: (body) => this.#wrote(body),
+        handlerWrote,
+        wake: (key) => {
+          if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
+        },
+      },
+      reporting: {
+        logger: this.#logger,
+        metrics,
+        traces,
+        onHandlerRequest,
+        measures: this.#measures,
+        journal: this.#journal,
+        attempts: this.#attempts,
+        saidOnce: this.#told,
+      },
       facts: this.#facts,
       handlers: this.#handlers,
       storage,
       background: this.#background,
-      level: this.#level,
-      logger: this.#logger,
-      measures: this.#measures,
-      journal: this.#journal,
-      attempts: this.#attempts,
-      told: this.#told,
-      newest: (key) => this.#newest(key),
-      wrote: (body) => this.#wrote(body),
-      wake: (key) => {
-        if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
-      },
+      reconcilers: this.#level,
       recordNotKept: () => {
         this.#turnKind = this.#describe(this.#storage(false));
       },

@@ -3,8 +3,15 @@ import { apiVersionOf, type KindDescription, type KubeBody, type StreamState } f
 import { type Clock, errorMessage } from "@lotse/client/meta";
 import type { ObjectRecord } from "../declare/index.ts";
 import type { QueuedState } from "../queue/index.ts";
-import type { Explanation, FailedHandler, OpenHandler, RunningHandler, StreamHealth } from "../report/index.ts";
-import { isDeleting, type ObjectMemory, type RunningAttempt } from "../turn/index.ts";
+import type {
+  Explanation,
+  FailedHandler,
+  OpenHandler,
+  RunningAttempt,
+  RunningHandler,
+  StreamHealth,
+} from "../report/index.ts";
+import { isDeleting, type ObjectMemory } from "../turn/index.ts";
 import type { Scope } from "./scopes.ts";
 
 /** What is asked of an informer. */

@@ -3,8 +3,8 @@ import type { KindDescription } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
 import type { Handler } from "../declare/index.ts";
 import type { KindFacts } from "../informers/index.ts";
-import type { Logger } from "../report/index.ts";
-import { type RunningAttempt, returnsValue } from "../turn/index.ts";
+import type { Logger, RunningAttempt } from "../report/index.ts";
+import { returnsValue } from "../turn/index.ts";
 import { referenceOf } from "./last-writes.ts";
 import type { ControllerShared } from "./shared.ts";
 

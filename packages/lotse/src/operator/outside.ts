@@ -5,8 +5,7 @@
 import type { Client } from "@lotse/client";
 import { type Clock, durationMs, sleep } from "@lotse/client/meta";
 import type { Declarations, FixedSettings, Memo, OutsideContext, SettingsPlan, WokenObject } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Logger, Metrics } from "../report/index.ts";
+import type { Logger, Metrics, RecordedRequest } from "../report/index.ts";
 import type { Ender } from "./ending.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 import { runSchedule } from "./schedules.ts";
@@ -27,7 +26,7 @@ export interface OutsideParts {
   readonly indexes: OperatorIndexes;
   readonly stopping: AbortSignal;
   /** Hears of every request of a source or a scheduled function. */
-  readonly record: ((request: RecordedRequest) => void) | undefined;
+  readonly onHandlerRequest: ((request: RecordedRequest) => void) | undefined;
   readonly wake: (object: WokenObject, why: string) => boolean;
 }
 
@@ -67,9 +66,12 @@ export class Outside implements Ender {
   }
 
   #context(handler: string, about: Readonly<Record<string, string>>): OutsideContext {
-    const { client, logger, memo, settings, indexes, clock, stopping: signal, record } = this.#parts;
+    const { client, logger, memo, settings, indexes, clock, stopping: signal, onHandlerRequest } = this.#parts;
     return {
-      client: client.with({ signal, ...(record && { onRequest: (request) => record({ handler, ...request }) }) }),
+      client: client.with({
+        signal,
+        ...(onHandlerRequest && { onRequest: (request) => onHandlerRequest({ handler, ...request }) }),
+      }),
       logger: logger.with(about),
       memo,
       signal,

@@ -29,7 +29,7 @@ import {
   restMeasures,
   type Traces,
 } from "../report/index.ts";
-import type { HandlerWrite } from "../turn/index.ts";
+import type { HandlerWrite } from "../runtime/index.ts";
 import { Activities } from "./activities.ts";
 import { installCrd } from "./crds.ts";
 import { endOperator, planEnding } from "./ending.ts";
@@ -340,7 +340,7 @@ export class Runner implements RunningOperator {
       events: this.#eventRecorder(client),
       world: this.#world,
       handlerWrote: (body, kind, how) => this.#handlerWrote(body, kind, how),
-      record: this.#options.record,
+      onHandlerRequest: this.#options.record,
       retryAtStart: this.#options.retryAtStart === true,
     };
     const outside = new Outside({

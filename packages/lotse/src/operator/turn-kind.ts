@@ -11,29 +11,29 @@ import {
 } from "../declare/index.ts";
 import type { KindFacts } from "../informers/index.ts";
 import { ReadSession } from "../reconcile/index.ts";
-import type { Journal, KindMeasures, Logger } from "../report/index.ts";
+import type { KindReporting } from "../report/index.ts";
+import type { KindStore } from "../runtime/index.ts";
 import {
   type BackgroundWork,
   essenceOf,
   fieldsOf,
-  type LevelWork,
+  type KindWork,
+  observeRead,
+  type ReconcileWork,
   type RecordStorage,
-  recordRead,
-  type TurnKind,
 } from "../turn/index.ts";
 import type { ControllerShared } from "./shared.ts";
 
 /** What a controller brings. */
-export interface TurnParts extends Pick<TurnKind, "newest" | "wrote" | "wake" | "recordNotKept" | "attempts" | "told"> {
+export interface TurnParts extends Pick<KindWork, "recordNotKept"> {
   readonly shared: ControllerShared;
+  readonly store: KindStore;
+  readonly reporting: Omit<KindReporting, "post">;
   readonly facts: KindFacts;
   readonly handlers: readonly Handler[];
   readonly storage: RecordStorage;
   readonly background: BackgroundWork | undefined;
-  readonly level: LevelWork | undefined;
-  readonly logger: Logger;
-  readonly measures: KindMeasures;
-  readonly journal: Journal;
+  readonly reconcilers: ReconcileWork | undefined;
 }
 
 /** The handlers of one sort. */
@@ -42,26 +42,24 @@ export function handlersOf<T extends Handler>(handlers: readonly Handler[], type
 }
 
 /** See the module comment. */
-export function describeTurns(parts: TurnParts): TurnKind {
-  const { shared, facts, handlers, logger, recordNotKept } = parts;
-  const { operator, settings, events } = shared;
+export function describeTurns(parts: TurnParts): KindWork {
+  const { shared, store, reporting, facts, handlers, background, reconcilers } = parts;
+  const { operator, settings, events, indexes, world } = shared;
   const { kind, kindClass, hasStatus, keepsField } = facts;
   const changes = handlersOf<ChangeHandler>(handlers, "change");
   const { finalizer, ignore } = settings.persistence;
   const storage = finalizer === undefined ? parts.storage : { ...parts.storage, finalizer };
   const fields = fieldsOf(changes);
   const ignored = ignore.map((path) => fieldKeys(path));
-  const { client, clock, random, metrics, traces, handlerWrote, record, stopping, plan } = shared;
-  const { background, level, measures, journal, attempts, told, newest, wrote, wake } = parts;
   return {
-    operator,
+    runtime: shared,
+    reporting: {
+      ...reporting,
+      post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, facts) }),
+    },
+    store,
     kind,
     kindClass,
-    changes,
-    events: handlersOf<EventHandler>(handlers, "event"),
-    failures: handlersOf<FailureHandler>(handlers, "failure"),
-    background,
-    level,
     target: {
       description: kind,
       hasStatus,
@@ -72,45 +70,35 @@ export function describeTurns(parts: TurnParts): TurnKind {
     keepsResult: keepsField,
     ownsConditions: isResourceClass(kindClass),
     essenceOf: (body) => storage.clear(essenceOf(body, fields, ignored)),
-    indexes: shared.indexes.view,
-    client,
-    clock,
-    random,
-    logger,
-    metrics,
-    traces,
-    measures,
-    journal,
-    attempts,
-    told,
-    memoOf: (memory) => {
-      memory.memo ??= memoFrom(shared.memo);
-      return memory.memo;
-    },
-    newest,
-    wrote,
-    handlerWrote,
-    reads: (handler, client, namespace) =>
-      new ReadSession({
-        reader: undefined,
-        world: shared.world,
-        client,
-        indexes: shared.indexes.view,
-        namespace,
-        onRead: (read) => recordRead(record, handler, read, namespace),
-      }).reads,
-    record,
-    post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, facts) }),
-    wake,
     recordNotKept: () => {
-      logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
+      reporting.logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
         hint: "install the CRD of this version of the operator",
       });
-      recordNotKept();
+      parts.recordNotKept();
     },
-    stopping,
-    settings,
-    plan,
+    handlers: {
+      changes,
+      events: handlersOf<EventHandler>(handlers, "event"),
+      failures: handlersOf<FailureHandler>(handlers, "failure"),
+      background,
+      reconcilers,
+    },
+    views: {
+      indexes: indexes.view,
+      reads: (handler, client, namespace) =>
+        new ReadSession({
+          reader: undefined,
+          world,
+          client,
+          indexes: indexes.view,
+          namespace,
+          onRead: (read) => observeRead(reporting.onHandlerRequest, handler, read, namespace),
+        }).reads,
+      memoOf: (memory) => {
+        memory.memo ??= memoFrom(shared.memo);
+        return memory.memo;
+      },
+    },
   };
 }
 
