@@ -31,7 +31,7 @@ export class Background implements BackgroundWork {
     this.looksAnywhere = [...timers, ...daemons].some(({ filters }) => (filters.when ?? filters.field) !== undefined);
   }
 
-  async tend(turn: BackgroundTurn): Promise<number | undefined> {
+  async runDue(turn: BackgroundTurn): Promise<number | undefined> {
     const work = this.#of(turn.memory);
     const deleting = isDeleting(turn.body);
     const nextAt = deleting ? undefined : await runTimers(turn, this.#timers, work.timers);

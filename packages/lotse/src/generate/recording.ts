@@ -1,14 +1,8 @@
 /** What handlers asked the API server for while somebody watched, as needs of a Role. */
+import type { RecordedRequest } from "../report/index.ts";
 import type { Need } from "./rbac.ts";
 
-/** One request of a handler. */
-export interface RecordedRequest {
-  readonly handler: string;
-  readonly method: string;
-  readonly path: string;
-  readonly watch: boolean;
-  readonly websocket: boolean;
-}
+export type { RecordedRequest } from "../report/index.ts";
 
 const VERBS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
   GET: ["list", "get"],

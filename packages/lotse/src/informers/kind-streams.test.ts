@@ -2,7 +2,8 @@ import type { KubeBody } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Logger, type LogRecord } from "../report/index.ts";
-import { KindStreams, type StreamsRuntime } from "./kind-streams.ts";
+import type { Runtime } from "../runtime/index.ts";
+import { KindStreams } from "./kind-streams.ts";
 import { FAULTS, kindOf, TestApi } from "./test-api.ts";
 
 async function streaming(scopes: readonly (string | undefined)[], fails: TestApi["fails"] = () => undefined) {
@@ -19,7 +20,7 @@ async function streaming(scopes: readonly (string | undefined)[], fails: TestApi
     stopping: stopping.signal,
     plan: { inactivityMs: 90_000, serverTimeoutMs: 600_000, reconnect: undefined },
     settings: { watching: { pageSize: 500 } },
-  } as unknown as StreamsRuntime;
+  } as unknown as Runtime;
   const logger = new Logger((line) => void lines.push(line), clock.now.bind(clock));
   const listener = { changed: () => {}, echoed: () => {}, gone: (_: KubeBody) => {} };
   const streams = new KindStreams(runtime, { current: scopes }, kindOf("racks"), logger, listener);

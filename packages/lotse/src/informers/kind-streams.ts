@@ -1,23 +1,13 @@
 /** The streams of one kind: one informer for each scope, and all of them together as one copy of what is in the cluster. */
-import { type Client, type KindDescription, type KubeBody, NotFoundError, type StreamState } from "@lotse/client";
-import { type Clock, errorMessage, namespaceIn, type ObjectKey } from "@lotse/client/meta";
-import { type BackoffPlan, backoffMs, type FixedSettings, type SettingsPlan } from "../declare/index.ts";
+import { type KindDescription, type KubeBody, NotFoundError, type StreamState } from "@lotse/client";
+import { errorMessage, namespaceIn, type ObjectKey } from "@lotse/client/meta";
+import { type BackoffPlan, backoffMs } from "../declare/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
+import type { Runtime } from "../runtime/index.ts";
 import { Informer, type InformerOptions, type ObjectListener } from "./informer.ts";
 import type { Scope, Scopes } from "./scopes.ts";
 import { firstOfSignals } from "./signals.ts";
 import { streamHealth } from "./stream-health.ts";
-
-/** What the streams of an operator share. */
-export interface StreamsRuntime {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly settings: FixedSettings;
-  readonly plan: SettingsPlan;
-  /** Aborts when the operator stops. */
-  readonly stopping: AbortSignal;
-}
 
 /** A scope that is being watched. */
 interface OpenScope {
@@ -39,7 +29,7 @@ function reconnecting(plan: BackoffPlan | undefined): Pick<InformerOptions, "bac
 
 /** See the module comment. */
 export class KindStreams {
-  readonly #runtime: StreamsRuntime;
+  readonly #runtime: Runtime;
   readonly #served: Pick<Scopes, "current">;
   readonly #logger: Logger;
   readonly #listener: ObjectListener;
@@ -62,7 +52,7 @@ export class KindStreams {
   readonly synced: Promise<void>;
 
   constructor(
-    runtime: StreamsRuntime,
+    runtime: Runtime,
     served: Pick<Scopes, "current">,
     kind: KindDescription,
     logger: Logger,

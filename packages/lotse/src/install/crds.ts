@@ -1,6 +1,7 @@
 /** Installs the CRDs of kinds made by `resource()`; writes nothing when the cluster has them already. */
 import { type Client, CustomResourceDefinition, NotFoundError } from "@lotse/client";
-import type { ResourceClass } from "../declare/index.ts";
+import { isResourceClass, type ResourceClass, type ResourceDeclaration } from "../declare/index.ts";
+import { type Retrying, retryForever } from "../informers/index.ts";
 import { shows } from "../reconcile/index.ts";
 
 /** Installs the CRD of `resource` and waits until its objects can be created. Returns whether anything was written. */
@@ -24,5 +25,21 @@ async function find(client: Client, name: string, signal: AbortSignal) {
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;
+  }
+}
+
+/** Installs the CRDs of all declared resources that are made by `resource()`, however long the cluster takes to allow it. */
+export async function installCrds(
+  client: Client,
+  declarations: readonly ResourceDeclaration[],
+  operator: string,
+  retrying: Retrying,
+): Promise<void> {
+  const { logger, signal } = retrying;
+  for (const { resource } of declarations) {
+    if (!isResourceClass(resource)) continue;
+    const install = () => installCrd(client, resource, operator, signal);
+    const written = await retryForever("the custom resource definition could not be installed", install, retrying);
+    if (written) logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
   }
 }

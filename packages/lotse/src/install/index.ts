@@ -1,2 +1,2 @@
-export { installCrd } from "./crds.ts";
+export { installCrd, installCrds } from "./crds.ts";
 export { type UninstallRequest, type Unmarked, uninstallOperator } from "./uninstall.ts";

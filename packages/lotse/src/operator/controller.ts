@@ -2,48 +2,41 @@
  * Everything of one kind, wired together: its cache feeds one mailbox an object, the queue says whose turn it is, and the
  * turn does the rest. A change walks cache → mailbox → turn, and nothing walks back up.
  */
-import type { KindDescription, KubeBody } from "@lotse/client";
-import type { IdentityKey } from "@lotse/client/meta";
+import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
 import { Background } from "../background/index.ts";
 import {
   type DaemonHandler,
   type Handler,
   type IndexHandler,
+  type Memo,
   type ReconcileHandler,
   type SettingsPlan,
   type TimerHandler,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { KindCapabilities, Scope } from "../informers/index.ts";
+import type { KindCapabilities, OperatorIndexes, Scope, Scopes } from "../informers/index.ts";
 import { PRIORITY } from "../queue/index.ts";
-import { bindCleanUp, KindReconcilers, type KindView } from "../reconcile/index.ts";
+import { type Author, bindCleanUp, KindReconcilers, type KindView, type TrackedKinds } from "../reconcile/index.ts";
 import {
   type Explanation,
   Journal,
   KindMeasures,
-  type Logger,
+  type KindReporting,
   type ObjectQuestion,
+  type Reporting,
+  RunningAttempts,
   type StreamHealth,
 } from "../report/index.ts";
-import {
-  errorFields,
-  type HandlerWrite,
-  named,
-  type ObjectMemory,
-  RunningAttempts,
-  recordRead,
-  storageOf,
-  type TurnKind,
-} from "../turn/index.ts";
+import type { HandlerWrite, KindStore, Runtime } from "../runtime/index.ts";
+import { errorFields, type KindWork, named, type ObjectMemory, observeRead } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
 import { explainObject, hasName } from "./explain.ts";
 import { KindCache } from "./kind-cache.ts";
+import { handlersOf, kindWork } from "./kind-work.ts";
 import { unwrittenOf, writePending } from "./last-writes.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import { tellOfResults, tellOfSlow } from "./notices.ts";
-import type { ControllerShared } from "./shared.ts";
 import { Strangers } from "./strangers.ts";
-import { describeTurns, handlersOf } from "./turn-kind.ts";
 
 /** What a handler does not say itself, the operator's settings say. */
 function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H {
@@ -56,59 +49,62 @@ function concurrencyOf(handlers: readonly ReconcileHandler[]): number | undefine
   return wanted.length === 0 ? undefined : Math.min(...wanted);
 }
 
+/** What the controllers of one operator are made of, beside their kind. */
+export interface ControllerParts {
+  readonly runtime: Runtime;
+  readonly reporting: Reporting;
+  readonly scopes: Scopes;
+  readonly indexes: OperatorIndexes<Author>;
+  readonly tracked: TrackedKinds;
+  /** What each object's memo begins with. */
+  readonly memo: Memo;
+  /** A handler wrote an object, of whatever kind. */
+  readonly handlerWrote: KindStore["handlerWrote"];
+  /** What waits for another try is tried when its object is first seen. */
+  readonly retryAtStart: boolean;
+}
+
 /** See the module comment. */
 export class Controller {
-  readonly #shared: ControllerShared;
+  readonly #parts: ControllerParts;
+  readonly #reporting: KindReporting;
   readonly #handlers: readonly Handler[];
-  readonly #logger: Logger;
-  readonly #journal = new Journal();
-  readonly #measures: KindMeasures;
-  readonly #attempts: RunningAttempts;
-  /** What has been said once for all objects of the kind. */
-  readonly #told = new Set<string>();
   readonly #background: Background | undefined;
   readonly #reconcilers: KindReconcilers | undefined;
   readonly #cache: KindCache;
   readonly #mailboxes: Mailboxes;
   #capabilities: KindCapabilities;
-  #turnKind: TurnKind;
+  #work: KindWork;
   #strangers: Strangers | undefined;
   #begun = false;
 
-  constructor(operator: ControllerShared, handlers: readonly Handler[], capabilities: KindCapabilities) {
-    // What is counted of a kind goes with it.
-    const shared = { ...operator, metrics: operator.metrics.part() };
-    this.#shared = shared;
+  constructor(parts: ControllerParts, handlers: readonly Handler[], capabilities: KindCapabilities) {
+    this.#parts = parts;
     this.#capabilities = capabilities;
-    const { kind } = capabilities;
-    this.#logger = shared.logger.with({ kind: kind.kind });
+    const { runtime } = parts;
+    const reporting = this.#makeReporting(capabilities.kind);
+    this.#reporting = reporting;
     const usually = handlers.map((handler) =>
-      bindCleanUp(withUsual(handler, shared.plan), handlers, () => this.#reconcilers),
+      bindCleanUp(withUsual(handler, runtime.plan), handlers, () => this.#reconcilers),
     );
     this.#handlers = usually;
-    this.#measures = new KindMeasures(shared.metrics, kind.kind);
-    this.#attempts = new RunningAttempts({
-      clock: shared.clock,
-      slowMs: shared.plan.slowMs,
-      onSlow: (attempt, forMs) => tellOfSlow(shared, this.kind, this.#logger, attempt, forMs),
-    });
-    this.#strangers = new Strangers([shared.operator, ...shared.formerNames]);
+    this.#strangers = new Strangers([runtime.operator, ...runtime.formerNames]);
     const reconcilers = handlersOf<ReconcileHandler>(usually, "reconcile");
-    const concurrency = concurrencyOf(reconcilers) ?? shared.settings.queueing.concurrency;
+    const concurrency = concurrencyOf(reconcilers) ?? runtime.settings.queueing.concurrency;
     this.#mailboxes = new Mailboxes({
-      clock: shared.clock,
+      clock: runtime.clock,
       concurrency,
-      observer: this.#measures,
-      retryAtStart: shared.retryAtStart,
+      observer: reporting.measures,
+      retryAtStart: parts.retryAtStart,
       onInitial: (body) => this.#strangers?.note(body),
     });
     this.#cache = new KindCache({
-      runtime: shared,
+      runtime,
       capabilities,
-      scopes: shared.scopes,
-      indexes: shared.indexes,
+      scopes: parts.scopes,
+      indexes: parts.indexes,
       indexHandlers: handlersOf<IndexHandler>(usually, "index"),
-      logger: this.#logger,
+      logger: reporting.logger,
       // Kinds that are only read need no mailboxes.
       mailboxes: handlers.some(({ type }) => type !== "index") ? this.#mailboxes : undefined,
     });
@@ -116,16 +112,17 @@ export class Controller {
     const timers = handlersOf<TimerHandler>(usually, "timer");
     const daemons = handlersOf<DaemonHandler>(usually, "daemon");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
-    this.#turnKind = this.#describe(capabilities.keepsRecord);
-    this.#measures.watch(
-      this.#mailboxes.queue,
+    this.#work = this.#makeWork(capabilities.keepsRecord);
+    const { queue } = this.#mailboxes;
+    reporting.measures.watch(
+      queue,
       concurrency,
       () => this.#mailboxes.size,
       () => this.health(),
     );
-    shared.stopping.addEventListener("abort", this.#interrupt, { once: true });
+    runtime.stopping.addEventListener("abort", this.#interrupt, { once: true });
     void this.#cache.streams.synced.then(() => this.#tellOfStrangers());
-    tellOfResults(usually, capabilities, this.#logger);
+    tellOfResults(usually, capabilities, reporting.logger);
     this.#cache.streams.begin();
   }
 
@@ -151,7 +148,7 @@ export class Controller {
   /** The kind is served in another version from now on, or its schema keeps something else. */
   async move(capabilities: KindCapabilities): Promise<void> {
     this.#capabilities = capabilities;
-    this.#turnKind = this.#describe(capabilities.keepsRecord);
+    this.#work = this.#makeWork(capabilities.keepsRecord);
     await this.#cache.streams.move(capabilities.kind);
   }
 
@@ -195,8 +192,8 @@ export class Controller {
     if (this.#begun) await this.idle();
     await this.close();
     this.#reconcilers?.close();
-    this.#shared.stopping.removeEventListener("abort", this.#interrupt);
-    this.#shared.metrics.close();
+    this.#parts.runtime.stopping.removeEventListener("abort", this.#interrupt);
+    this.#reporting.metrics.close();
   }
 
   /** Takes no new work and resolves when what runs is done and written down, daemons included. */
@@ -204,15 +201,15 @@ export class Controller {
     await this.#mailboxes.queue.close();
     const end = async (memory: ObjectMemory) => {
       await this.#background?.stop(memory, "shutdown", "the operator stops");
-      await writePending(this.#turnKind, memory, this.#cache.newest(memory.key), this.#logger);
+      await writePending(this.#work, memory, this.#cache.newest(memory.key), this.#reporting.logger);
     };
     await Promise.all([...this.#mailboxes.memories()].map(end));
-    this.#attempts.close();
+    this.#reporting.attempts.close();
   }
 
   /** What handlers have done and the API server does not know. */
   unwritten(): Unwritten[] {
-    return unwrittenOf(this.kind, this.#mailboxes.memories(), this.#journal);
+    return unwrittenOf(this.kind, this.#mailboxes.memories(), this.#reporting.journal);
   }
 
   /** The API server answers after it did not: writes that wait for their next try need not wait. */
@@ -249,12 +246,13 @@ export class Controller {
     const memory = this.#asked(question);
     const body = memory && (memory.gone ?? this.#cache.newest(memory.key));
     if (!memory || !body) return undefined;
-    const { operator, clock } = this.#shared;
+    const { operator, clock } = this.#parts.runtime;
+    const { journal, attempts } = this.#reporting;
     const { key } = memory;
     return {
       operator,
-      ...explainObject(this.kind, memory, body, this.#mailboxes.stateOf(key), clock, this.#attempts.of(key)),
-      turns: this.#journal.of(key),
+      ...explainObject(this.kind, memory, body, this.#mailboxes.stateOf(key), clock, attempts.of(key)),
+      turns: journal.of(key),
     };
   }
 
@@ -279,25 +277,50 @@ export class Controller {
   async #tellOfStrangers(): Promise<void> {
     const strangers = this.#strangers;
     this.#strangers = undefined;
-    await strangers?.tell(this.#shared.client, this.#logger);
+    await strangers?.tell(this.#parts.runtime.client, this.#reporting.logger);
+  }
+
+  /** What is counted of a kind goes with it, and what is said once is said once for all of its objects. */
+  #makeReporting(kind: KindDescription): KindReporting {
+    const { runtime, reporting } = this.#parts;
+    const { events, traces, onHandlerRequest } = reporting;
+    const metrics = reporting.metrics.part();
+    const logger = reporting.logger.with({ kind: kind.kind });
+    const attempts = new RunningAttempts({
+      clock: runtime.clock,
+      slowMs: runtime.plan.slowMs,
+      onSlow: (attempt, forMs) => tellOfSlow(runtime.operator, { metrics, events }, this.kind, logger, attempt, forMs),
+    });
+    return {
+      logger,
+      metrics,
+      traces,
+      onHandlerRequest,
+      post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, this.kind) }),
+      measures: new KindMeasures(metrics, kind.kind),
+      journal: new Journal(),
+      attempts,
+      saidOnce: new Set(),
+    };
   }
 
   #makeReconcilers(handlers: readonly ReconcileHandler[]): KindReconcilers {
-    const { tracked, operator, formerNames, clock, metrics } = this.#shared;
+    const { runtime, tracked } = this.#parts;
+    const { logger, metrics, onHandlerRequest } = this.#reporting;
     return new KindReconcilers({
       kind: this.kind,
       handlers,
       tracked,
-      operator,
-      formerNames,
+      operator: runtime.operator,
+      formerNames: runtime.formerNames,
       metrics,
-      onRead: (handler, kind, namespace) => recordRead(this.#shared.record, handler, kind, namespace),
-      now: () => clock.monotonic(),
+      onRead: (handler, kind, namespace) => observeRead(onHandlerRequest, handler, kind, namespace),
+      now: () => runtime.clock.monotonic(),
       find: (key) => this.#cache.get(key),
       memory: (key) => this.#mailboxes.find(key),
       wake: (key) => this.#mailboxes.wake(key, this.#reconcilers?.isLow ? PRIORITY.resync : PRIORITY.live),
       onMapFailure: (handler, { description: { kind }, namespace, name }, error) =>
-        this.#logger.error("whom an object concerns could not be found out, nobody is woken by its change", {
+        logger.error("whom an object concerns could not be found out, nobody is woken by its change", {
           ...named(handler),
           concerning: `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`,
           ...errorFields(error, true),
@@ -307,28 +330,42 @@ export class Controller {
   }
 
   /** What turns of the kind are taken with, from now on. */
-  #describe(keepsRecord: boolean): TurnKind {
-    const { operator, formerNames, settings } = this.#shared;
-    const turnKind = describeTurns({
-      shared: this.#shared,
+  #makeWork(keepsRecord: boolean): KindWork {
+    const { runtime, indexes, tracked, memo, handlerWrote } = this.#parts;
+    const work = kindWork({
+      runtime,
+      reporting: this.#reporting,
+      store: {
+        newest: (key) => this.#cache.newest(key),
+        wrote: (body) => this.#cache.wrote(body),
+        handlerWrote,
+        wake: (key) => this.#mailboxes.wake(key),
+      },
       capabilities: this.#capabilities,
+      keepsRecord,
       handlers: this.#handlers,
-      storage: storageOf({ operator, formerNames, storage: settings.persistence.storage, keepsRecord }),
       background: this.#background,
-      level: this.#reconcilers,
-      logger: this.#logger,
-      measures: this.#measures,
-      journal: this.#journal,
-      attempts: this.#attempts,
-      told: this.#told,
-      newest: (key) => this.#cache.newest(key as IdentityKey),
-      wrote: (body) => this.#cache.wrote(body),
-      wake: (key) => this.#mailboxes.wake(key as IdentityKey),
+      reconcilers: this.#reconcilers,
+      indexes,
+      tracked,
+      memo,
       recordNotKept: () => {
-        this.#turnKind = this.#describe(false);
+        this.#work = this.#makeWork(false);
       },
     });
-    this.#mailboxes.use(turnKind);
-    return turnKind;
+    this.#mailboxes.use(work);
+    return work;
   }
+}
+
+/** Whom an Event is about: handlers may speak of other objects than their own, and items of lists say no kind. */
+function subjectOf(body: KubeBody, kind: KindDescription) {
+  return {
+    apiVersion: body.apiVersion ?? apiVersionOf(kind),
+    kind: body.kind ?? kind.kind,
+    namespace: body.metadata?.namespace,
+    name: body.metadata?.name ?? "",
+    uid: body.metadata?.uid,
+    resourceVersion: body.metadata?.resourceVersion,
+  };
 }

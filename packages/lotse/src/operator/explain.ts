@@ -3,8 +3,8 @@ import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client
 import type { Clock } from "@lotse/client/meta";
 import type { ObjectRecord } from "../declare/index.ts";
 import type { QueuedState } from "../queue/index.ts";
-import type { Explanation, FailedHandler, OpenHandler, RunningHandler } from "../report/index.ts";
-import { isDeleting, type ObjectMemory, type RunningAttempt } from "../turn/index.ts";
+import type { Explanation, FailedHandler, OpenHandler, RunningAttempt, RunningHandler } from "../report/index.ts";
+import { isDeleting, type ObjectMemory } from "../turn/index.ts";
 
 /** Whether a kind has this name among its names, with or without its group. */
 export function hasName({ kind, plural, singular, shortNames, group }: KindDescription, asked: string): boolean {

@@ -13,17 +13,16 @@ import {
   type ObjectListener,
   type OperatorIndexes,
   type Scopes,
-  type StreamsRuntime,
 } from "../informers/index.ts";
 import { type Author, KindView, NewState, type Reader } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
-import type { HandlerWrite } from "../turn/index.ts";
+import type { HandlerWrite, Runtime } from "../runtime/index.ts";
 import { referenceOf } from "./last-writes.ts";
 import { tellOfIndex } from "./notices.ts";
 
 /** What a {@link KindCache} is made of. */
 export interface KindCacheParts {
-  readonly runtime: StreamsRuntime;
+  readonly runtime: Runtime;
   readonly capabilities: KindCapabilities;
   readonly scopes: Pick<Scopes, "current">;
   /** The indexes of the operator, and those of their functions that are for this kind. */

@@ -16,8 +16,7 @@ import {
 import { awaitKind, firstOfSignals, type KindCapabilities } from "../informers/index.ts";
 import type { KindView, TrackedKinds } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
-import { Controller } from "./controller.ts";
-import type { ControllerShared } from "./shared.ts";
+import { Controller, type ControllerParts } from "./controller.ts";
 
 /** A kind on its way. */
 export interface StartedKind {
@@ -93,7 +92,7 @@ export class Kinds {
   }
 
   /** Begins to follow a kind. */
-  start(plan: KindPlan, shared: ControllerShared): StartedKind {
+  start(plan: KindPlan, parts: ControllerParts): StartedKind {
     const key = kindKey(plan.kind);
     const over = new AbortController();
     let known: (controller: Controller | undefined) => void = () => {};
@@ -109,10 +108,10 @@ export class Kinds {
     let entry: Entry | undefined;
     const follow = async () => {
       await this.#ending.get(key);
-      const capabilities = await this.resolve(plan, shared.client, over.signal, fail);
+      const capabilities = await this.resolve(plan, parts.runtime.client, over.signal, fail);
       // Given up in the same moment.
       if (over.signal.aborted) return;
-      const controller = new Controller(shared, plan.handlers, capabilities);
+      const controller = new Controller(parts, plan.handlers, capabilities);
       if (entry) entry.controller = controller;
       controller.trouble.catch(fail);
       const told = controller.synced.then(() => {

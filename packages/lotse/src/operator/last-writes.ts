@@ -2,7 +2,7 @@
 import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
 import { type IdentityKey, nameIn, namespaceIn, uidIn } from "@lotse/client/meta";
 import type { Journal, Logger, ObjectReference } from "../report/index.ts";
-import { errorFields, type ObjectMemory, type TurnKind, write } from "../turn/index.ts";
+import { errorFields, type KindWork, type ObjectMemory, write } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
 
 /** An object by the key of its memory. */
@@ -19,14 +19,14 @@ export function referenceOf(kind: KindDescription, key: IdentityKey): ObjectRefe
 
 /** Sends what waits for its next try, because there will be none. Never rejects: {@link unwrittenOf} tells what is left. */
 export async function writePending(
-  { client, target, wrote }: Pick<TurnKind, "client" | "target" | "wrote">,
+  { runtime, store, target }: Pick<KindWork, "runtime" | "store" | "target">,
   memory: ObjectMemory,
   newest: KubeBody | undefined,
   logger: Logger,
 ): Promise<void> {
   if (!memory.pending || memory.gone || newest?.metadata?.uid !== memory.uid) return;
   try {
-    await write(client, newest, memory.pending, target, wrote);
+    await write(runtime.client, newest, memory.pending, target, store.wrote);
     memory.pending = undefined;
   } catch (error) {
     logger.debug("what was done could not be written down", errorFields(error, false));

@@ -19,13 +19,13 @@ import type { Wake } from "../report/index.ts";
 import {
   errorFields,
   isDeleting,
+  type KindWork,
   newMemory,
   noteWake,
   type ObjectMemory,
   type RawEvent,
   retriable,
   type TurnEnd,
-  type TurnKind,
   takeTurn,
 } from "../turn/index.ts";
 import type { Mailed } from "./kind-cache.ts";
@@ -51,8 +51,8 @@ export class Mailboxes implements Mailed {
   readonly #parts: MailboxesParts;
   readonly #memories = new Map<IdentityKey, ObjectMemory>();
   readonly queue: WorkQueue<IdentityKey>;
-  /** What turns are taken with. Set before anything is worked on, and again when the kind changes. */
-  #kind: TurnKind | undefined;
+  /** What turns are taken with: set before anything is worked on, and again when the kind changes. */
+  #kindWork: KindWork | undefined;
 
   constructor(parts: MailboxesParts) {
     this.#parts = parts;
@@ -66,9 +66,9 @@ export class Mailboxes implements Mailed {
     });
   }
 
-  /** From now on turns are taken with `kind`. */
-  use(kind: TurnKind): void {
-    this.#kind = kind;
+  /** From now on turns are taken with `work`. */
+  use(work: KindWork): void {
+    this.#kindWork = work;
   }
 
   /** How many objects there are. */
@@ -127,12 +127,12 @@ export class Mailboxes implements Mailed {
   async leave(body: KubeBody): Promise<void> {
     const key = identityKey(body);
     const memory = this.#memories.get(key);
-    if (memory) this.#kind?.level?.forget(memory);
+    if (memory) this.#kindWork?.handlers.reconcilers?.forget(memory);
     this.#memories.delete(key);
     this.queue.forget(key);
     if (!memory) return;
     memory.running?.stop(new Aborted("mismatch", "the namespace is no longer served"));
-    await this.#kind?.background?.stop(memory, "mismatch", "the namespace is no longer served");
+    await this.#kindWork?.handlers.background?.stop(memory, "mismatch", "the namespace is no longer served");
   }
 
   /** The object gets a turn, if it is known. */
@@ -143,8 +143,8 @@ export class Mailboxes implements Mailed {
   /** Something has happened to an object outside of the cluster: whatever can run for it runs. */
   wakeFromOutside(memory: ObjectMemory, why: string): void {
     memory.woken = true;
-    this.#kind?.background?.wake(memory);
-    this.#kind?.level?.wake(memory);
+    this.#kindWork?.handlers.background?.wake(memory);
+    this.#kindWork?.handlers.reconcilers?.wake(memory);
     noteWake(memory, { by: "outside", what: why });
     this.queue.add(memory.key, PRIORITY.live);
   }
@@ -153,8 +153,8 @@ export class Mailboxes implements Mailed {
   retry(memory: ObjectMemory): readonly string[] {
     const handlers = [
       ...retriable(memory.record),
-      ...(this.#kind?.background?.retry(memory) ?? []),
-      ...(this.#kind?.level?.retry(memory) ?? []),
+      ...(this.#kindWork?.handlers.background?.retry(memory) ?? []),
+      ...(this.#kindWork?.handlers.reconcilers?.retry(memory) ?? []),
     ];
     if (handlers.length === 0) return handlers;
     memory.retryNow = true;
@@ -179,7 +179,7 @@ export class Mailboxes implements Mailed {
   }
 
   get #keepsEvents(): boolean {
-    return (this.#kind?.events.length ?? 0) > 0;
+    return (this.#kindWork?.handlers.events.length ?? 0) > 0;
   }
 
   #of(body: KubeBody): ObjectMemory {
@@ -206,33 +206,33 @@ export class Mailboxes implements Mailed {
   #stop(memory: ObjectMemory, why: string): void {
     memory.running?.stop(new Aborted("deletion", why));
     // Cannot reject.
-    void this.#kind?.background?.stop(memory, "deletion", why);
+    void this.#kindWork?.handlers.background?.stop(memory, "deletion", why);
   }
 
   /** Takes the turn of one object. Cannot reject: see {@link Mailboxes.#onDefect}. */
   async #work(key: IdentityKey, waitedMs: number): Promise<void> {
     const memory = this.#memories.get(key);
-    const kind = this.#kind;
-    if (!memory || !kind) return;
+    const work = this.#kindWork;
+    if (!memory || !work) return;
     try {
-      this.#after(memory, kind, await this.#turn(kind, memory, waitedMs));
+      this.#after(memory, work, await this.#turn(work, memory, waitedMs));
     } catch (error) {
-      this.#onDefect(kind, key, error);
+      this.#onDefect(work, key, error);
     }
   }
 
-  #turn(kind: TurnKind, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
-    const { traces, journal } = kind;
+  #turn(work: KindWork, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
+    const { traces, journal } = work.reporting;
     const { key } = memory;
-    if (!traces) return takeTurn(kind, key, memory);
+    if (!traces) return takeTurn(work, key, memory);
     const last = () => journal.of(key).at(-1);
-    return traces.turn(referenceOf(kind.kind, key), waitedMs, () => takeTurn(kind, key, memory), last);
+    return traces.turn(referenceOf(work.kind, key), waitedMs, () => takeTurn(work, key, memory), last);
   }
 
-  #after(memory: ObjectMemory, { level }: TurnKind, end: TurnEnd): void {
+  #after(memory: ObjectMemory, { handlers }: KindWork, end: TurnEnd): void {
     const { key } = memory;
     if (end.type === "forget") {
-      level?.forget(memory);
+      handlers.reconcilers?.forget(memory);
       this.#memories.delete(key);
       this.queue.forget(key);
     } else if (end.type === "again") {
@@ -242,8 +242,8 @@ export class Mailboxes implements Mailed {
   }
 
   /** A turn never fails; should something around it, such as a tracer of the project's, no other object suffers for it. */
-  #onDefect(kind: TurnKind, key: IdentityKey, error: unknown): void {
-    kind.logger.about(referenceOf(kind.kind, key)).error("could not work on the object, will be tried again", {
+  #onDefect({ reporting, kind }: KindWork, key: IdentityKey, error: unknown): void {
+    reporting.logger.about(referenceOf(kind, key)).error("could not work on the object, will be tried again", {
       ...errorFields(error, true),
       retryIn: formatDuration(DEFECT_PAUSE_MS),
     });

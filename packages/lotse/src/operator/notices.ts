@@ -1,12 +1,11 @@
 /** What people are told of the handlers of a kind. */
 import type { KindDescription } from "@lotse/client";
-import { formatDuration, type IdentityKey } from "@lotse/client/meta";
+import { formatDuration } from "@lotse/client/meta";
 import type { ErrorMode, Handler, IndexHandler } from "../declare/index.ts";
 import type { KindCapabilities } from "../informers/index.ts";
-import type { Logger } from "../report/index.ts";
-import { errorFields, named, type RunningAttempt, returnsValue } from "../turn/index.ts";
+import type { Logger, Reporting, RunningAttempt } from "../report/index.ts";
+import { errorFields, named, returnsValue } from "../turn/index.ts";
 import { referenceOf } from "./last-writes.ts";
-import type { ControllerShared } from "./shared.ts";
 
 /** What handlers of the kind return has to have room in its status. */
 export function tellOfResults(
@@ -27,13 +26,14 @@ export function tellOfResults(
 
 /** A handler that never comes to its end keeps its object from everything else. */
 export function tellOfSlow(
-  { metrics, operator, events }: Pick<ControllerShared, "metrics" | "operator" | "events">,
+  operator: string,
+  { metrics, events }: Pick<Reporting, "metrics" | "events">,
   kind: KindDescription,
   logger: Logger,
   { key, handler: { id, place } }: RunningAttempt,
   forMs: number,
 ): void {
-  const object = referenceOf(kind, key as IdentityKey);
+  const object = referenceOf(kind, key);
   const time = formatDuration(forMs);
   logger.about(object).warn("a handler has not come to its end yet, its object waits for it", {
     handler: id,

@@ -14,9 +14,8 @@ import {
 } from "../informers/index.ts";
 import { measureStreams, type StreamHealth } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
-import type { Controller } from "./controller.ts";
+import type { Controller, ControllerParts } from "./controller.ts";
 import type { Kinds, StartedKind } from "./kinds.ts";
-import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -27,7 +26,7 @@ const OUTAGE_MS = 2_000;
 export interface WorkingParts {
   readonly declarations: readonly ResourceDeclaration[];
   readonly kinds: Kinds;
-  readonly shared: ControllerShared;
+  readonly controllers: ControllerParts;
   /** All kinds that are there are known: handlers begin. */
   readonly onReady: () => void;
 }
@@ -43,7 +42,9 @@ export class Working {
 
   constructor(parts: WorkingParts) {
     this.#parts = parts;
-    const { client, clock, random, logger, metrics, stopping, plan, scopes } = parts.shared;
+    const { runtime, reporting, scopes } = parts.controllers;
+    const { client, clock, random, stopping, plan } = runtime;
+    const { logger, metrics } = reporting;
     this.#scanner = new KindScanner({
       client,
       declarations: parts.declarations,
@@ -69,8 +70,10 @@ export class Working {
 
   /** Works until the operator stops and all streams have ended; rejects when one fails for good. */
   async run(): Promise<void> {
-    const { shared, kinds } = this.#parts;
-    const { client, clock, random, logger, stopping, scopes, settings } = shared;
+    const { controllers, kinds } = this.#parts;
+    const { scopes, runtime, reporting } = controllers;
+    const { client, clock, random, stopping, settings } = runtime;
+    const { logger } = reporting;
     const once = settings.scanning.disabled;
     this.#scopes = scopes.follow({ client, clock, random, logger, stop: stopping, listener: this.#onScopes(), once });
     this.#tasks.add(this.#scopes.done);
@@ -93,15 +96,15 @@ export class Working {
   }
 
   async #begin(): Promise<void> {
-    const { shared, kinds, onReady } = this.#parts;
-    const { clock, random, logger, stopping, settings } = shared;
-    const waiting = { clock, random, logger, signal: stopping };
+    const { controllers, kinds, onReady } = this.#parts;
+    const { clock, random, stopping, settings } = controllers.runtime;
+    const retrying = { clock, random, logger: controllers.reporting.logger, signal: stopping };
     const plans = await retryForever(
       "the kinds of the cluster could not be found out",
       () => this.#scanner.first(),
-      waiting,
+      retrying,
     );
-    this.#first = plans.map((plan) => kinds.start(plan, shared));
+    this.#first = plans.map((plan) => kinds.start(plan, controllers));
     for (const kind of this.#first) this.#tasks.add(this.#handle(kind));
     kinds.onRead((plan) => this.#start(plan));
     const ready = Promise.all(this.#first.map(({ ready }) => ready)).then(onReady);
@@ -111,8 +114,9 @@ export class Working {
 
   /** A kind has appeared, or it is served in another version: then its objects are the same, and so is what is known. */
   found(plan: KindPlan): void {
-    const { kinds, shared } = this.#parts;
-    const { logger, stopping } = shared;
+    const { kinds, controllers } = this.#parts;
+    const { client, stopping } = controllers.runtime;
+    const { logger } = controllers.reporting;
     const kind = kindKey(plan.kind);
     const known = kinds.find(plan.kind);
     if (!known) {
@@ -121,7 +125,7 @@ export class Working {
       return;
     }
     logger.info("the kind is served in another version", { kind, version: plan.kind.version });
-    const move = async () => known.move(await kinds.resolve(plan, shared.client, stopping));
+    const move = async () => known.move(await kinds.resolve(plan, client, stopping));
     this.#tasks.add(this.#unlessStopping(move(), "the kind could not be followed to its other version", { kind }));
   }
 
@@ -130,16 +134,16 @@ export class Working {
   }
 
   vanished(kind: KindDescription): void {
-    const { kinds, shared } = this.#parts;
+    const { kinds, controllers } = this.#parts;
     const name = { kind: kindKey(kind) };
-    shared.logger.info("the cluster serves a kind no longer, nothing of it is followed any more", name);
+    controllers.reporting.logger.info("the cluster serves a kind no longer, nothing of it is followed any more", name);
     this.#tasks.add(
       this.#unlessStopping(kinds.giveUp(kind), "what ran for a kind that is gone did not end well", name),
     );
   }
 
   #start(plan: KindPlan): StartedKind {
-    const kind = this.#parts.kinds.start(plan, this.#parts.shared);
+    const kind = this.#parts.kinds.start(plan, this.#parts.controllers);
     this.#tasks.add(this.#handle(kind));
     return kind;
   }
@@ -174,8 +178,8 @@ export class Working {
     try {
       await work;
     } catch (error) {
-      const { logger, stopping } = this.#parts.shared;
-      if (!stopping.aborted) logger.error(problem, { ...fields, ...errorFields(error, true) });
+      const { runtime, reporting } = this.#parts.controllers;
+      if (!runtime.stopping.aborted) reporting.logger.error(problem, { ...fields, ...errorFields(error, true) });
     }
   }
 }

@@ -22,10 +22,10 @@ import {
   type BackgroundTurn,
   type Contribution,
   isDeleting,
-  type LevelWork,
   notesOf,
   noteWake,
   type ObjectMemory,
+  type ReconcileWork,
   reportTrouble,
   type Standing,
   timerContext,
@@ -71,7 +71,7 @@ export interface KindReconcilersParts {
 }
 
 /** See the module comment. */
-export class KindReconcilers implements LevelWork {
+export class KindReconcilers implements ReconcileWork {
   readonly #parts: KindReconcilersParts;
   readonly #readers = new Map<IdentityKey, readonly ObjectReader[]>();
   /** The kinds that each declaration names as its own. */
@@ -151,10 +151,10 @@ export class KindReconcilers implements LevelWork {
     return this.#parts.handlers.every(({ priority }) => priority === "low");
   }
 
-  async tend(turn: BackgroundTurn): Promise<number | undefined> {
+  async runDue(turn: BackgroundTurn): Promise<number | undefined> {
     let next: number | undefined;
     for (const reader of this.#of(turn.memory)) {
-      const at = await this.#runIfDue(turn, reader);
+      const at = await this.#runOne(turn, reader);
       if (at !== undefined) next = Math.min(next ?? at, at);
     }
     return next;
@@ -191,15 +191,15 @@ export class KindReconcilers implements LevelWork {
     }
   }
 
-  async #runIfDue(turn: BackgroundTurn, reader: ObjectReader): Promise<number | undefined> {
-    const { kind, memory, body } = turn;
+  async #runOne(turn: BackgroundTurn, reader: ObjectReader): Promise<number | undefined> {
+    const { work, memory, body } = turn;
     const { handler } = reader;
     if (isDeleting(body)) {
       if (!handler.onDelete && !handler.children) reader.release();
       return undefined;
     }
     const { filters, param } = handler;
-    const fits = matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param });
+    const fits = matchesFilters(filters, body, [body], filters.when && { memo: work.views.memoOf(memory), param });
     reader.applies = fits;
     if (!fits && !(handler.children?.onMismatch === "delete" && this.holds(handler.id, body))) {
       reader.release();
@@ -210,16 +210,16 @@ export class KindReconcilers implements LevelWork {
     const shown = news || reader.woken !== undefined;
     reader.woken = undefined;
     if (news) reader.timing = { ...reader.timing, due: true };
-    const now = kind.clock.monotonic();
+    const now = work.runtime.clock.monotonic();
     const at = nextRunAt(reader.timing, now, handler.rateLimit);
-    if (at === undefined || at > now || kind.stopping.aborted || memory.running?.reason) return at;
+    if (at === undefined || at > now || work.runtime.stopping.aborted || memory.running?.reason) return at;
     const end = await this.#run(turn, reader, now, shown, fits);
     if (fits || end.type !== "done" || end.requeueMs !== undefined) {
-      return nextRunAt(reader.timing, kind.clock.monotonic(), handler.rateLimit);
+      return nextRunAt(reader.timing, work.runtime.clock.monotonic(), handler.rateLimit);
     }
     // Nothing is left of it: whatever the object was held for is looked at once more.
     reader.release();
-    return kind.clock.monotonic();
+    return work.runtime.clock.monotonic();
   }
 
   /** `fits`: the object is one that the reconciler is for; else its children go. */
@@ -230,16 +230,16 @@ export class KindReconcilers implements LevelWork {
     shown: boolean,
     fits: boolean,
   ): Promise<RunEnd> {
-    const { kind, body, runs } = turn;
+    const { work, body, runner } = turn;
     const { handler, timing: before } = reader;
-    const { clock } = kind;
+    const { clock } = work.runtime;
     reader.timing = beginRun(before, begunAt, handler.rateLimit);
     reader.saw = body;
     reader.children = undefined;
     let session: ReadSession | undefined;
     let answer: unknown;
     const startedAt = clock.now() - (begunAt - (before.failingSince ?? begunAt));
-    const result = await runs.attempt(handler, body, handler.retry.timeoutMs, async (parts) => {
+    const result = await runner.attempt(handler, body, handler.retry.timeoutMs, async (parts) => {
       const base = timerContext(parts, { retry: before.failures, startedAt, now: clock.now() });
       session = this.#session(reader, base);
       reader.session = session;
@@ -259,7 +259,7 @@ export class KindReconcilers implements LevelWork {
       noteReads(turn.memory, session);
     }
     const rhythm = { backoff: handler.retry.backoff, resyncMs: handler.resyncMs, rateLimit: handler.rateLimit };
-    reader.timing = endRun(reader.timing, end, begunAt, clock.monotonic(), rhythm, kind.random);
+    reader.timing = endRun(reader.timing, end, begunAt, clock.monotonic(), rhythm, work.runtime.random);
     this.#report(turn, reader, result, end);
     return end;
   }
@@ -296,9 +296,9 @@ export class KindReconcilers implements LevelWork {
   }
 
   #report(turn: BackgroundTurn, reader: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
-    const { kind, memory, body, runs, logger } = turn;
+    const { work, memory, body, runner, logger } = turn;
     const { handler, timing } = reader;
-    const now = kind.clock.monotonic();
+    const now = work.runtime.clock.monotonic();
     if (end.type === "aborted") return;
     if (end.type === "done") {
       logger.debug("reconciled", { handler: handler.id });
@@ -307,15 +307,15 @@ export class KindReconcilers implements LevelWork {
       const retryInMs = end.type === "stuck" ? undefined : Math.max(0, (timing.dueAt ?? now) - now);
       const effort = { attempts: timing.failures, sinceMs: now - (timing.failingSince ?? now) };
       const trouble = { what: "reconciler", reason: "reconcile", handler, error, retryInMs, ...effort } as const;
-      reportTrouble(kind, memory, body, trouble, logger);
+      reportTrouble(work, memory, body, trouble, logger);
     }
     if (!handler.conditions) return;
     reader.standing = standingAfter(end, error, reader.children);
-    observe(runs, kind, body);
+    observe(runner, work, body);
   }
 
   /** Once for each row of runs that it owes to itself. */
-  #tellLoop({ kind, body, logger }: BackgroundTurn, reader: ObjectReader): void {
+  #tellLoop({ work, body, logger }: BackgroundTurn, reader: ObjectReader): void {
     if (!reader.isLooping()) return;
     const { id, place } = reader.handler;
     logger.warn("a reconciler is woken by its own writes again and again, it is slowed down", {
@@ -324,7 +324,7 @@ export class KindReconcilers implements LevelWork {
       by: reader.woken,
       hint: "write what shall be and not something new each time, or read again after writing",
     });
-    kind.post(body, "Warning", "HotLoop", `${id} is woken by its own writes again and again`);
+    work.reporting.post(body, "Warning", "HotLoop", `${id} is woken by its own writes again and again`);
     this.#countLoop();
   }
 

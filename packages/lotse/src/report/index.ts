@@ -14,7 +14,9 @@ export {
 } from "./logger.ts";
 export { KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
+export type { KindReporting, PostEvent, RecordedRequest, Reporting } from "./reporting.ts";
 export { restMeasures } from "./rest-measures.ts";
+export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";
 export { atLeast, jsonSink, prettySink, shortValue, type TextOutput } from "./sinks.ts";
 export type { TracedEnd, Traces } from "./traces.ts";
 export { findTraces } from "./traces-find.ts";

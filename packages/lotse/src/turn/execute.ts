@@ -10,7 +10,8 @@ import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
 import { type AttemptResult, attempt } from "./attempt.ts";
 import { ConditionsDraft, conditionsOf } from "./conditions.ts";
 import type { ContextParts } from "./context.ts";
-import { handlerClient, referenceTo, type TurnKind } from "./kind.ts";
+import { handlerClient } from "./handler-requests.ts";
+import { type KindWork, referenceTo } from "./kind-work.ts";
 import { named } from "./log-fields.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { PatchDraft } from "./patch.ts";
@@ -67,43 +68,44 @@ export function tracedEnd({ outcome, error }: AttemptResult): TracedEnd {
 }
 
 /** See the module comment. Never rejects. */
-export async function execute(kind: TurnKind, execution: Execution): Promise<Executed> {
+export async function execute(work: KindWork, execution: Execution): Promise<Executed> {
   const { handler, reason, retry, body } = execution;
-  if (!kind.traces) return run(kind, execution);
+  if (!work.reporting.traces) return run(work, execution);
   const { id, type } = handler;
-  const object = referenceTo(kind, body);
+  const object = referenceTo(work, body);
   const end = ({ result }: Executed) => tracedEnd(result);
-  return kind.traces.attempt(object, { id, type, reason, retry }, () => run(kind, execution), end);
+  return work.reporting.traces.attempt(object, { id, type, reason, retry }, () => run(work, execution), end);
 }
 
-async function run(kind: TurnKind, execution: Execution): Promise<Executed> {
+async function run(work: KindWork, execution: Execution): Promise<Executed> {
   const { handler, memory, body, logger, parent, timeoutMs, graceMs, draft, call } = execution;
-  const { clock, plan, settings } = kind;
+  const { clock, plan, settings } = work.runtime;
   const { id, type, param } = handler;
   let { conditions } = execution;
   const begunAt = clock.monotonic();
   // A daemon is to run for long: nothing waits for its end.
-  const ended = type === "daemon" ? undefined : kind.attempts.begin(memory.key, handler);
-  const clientOf = (stop: Stop): Client => handlerClient(kind, id, body, stop.signal, kind.level?.writerOf(memory, id));
+  const ended = type === "daemon" ? undefined : work.reporting.attempts.begin(memory.key, handler);
+  const clientOf = (stop: Stop): Client =>
+    handlerClient(work, id, body, stop.signal, work.handlers.reconcilers?.writerOf(memory, id));
   const partsOf = (stop: Stop): ContextParts => ({
     body,
-    kind: kind.kind,
-    kindClass: kind.kindClass,
+    kind: work.kind,
+    kindClass: work.kindClass,
     stop,
     client: () => clientOf(stop),
     logger: () => logger.with({ handler: id }),
-    memo: () => kind.memoOf(memory),
+    memo: () => work.views.memoOf(memory),
     param,
     patch: draft.view,
-    indexes: kind.indexes,
+    indexes: work.views.indexes,
     settings,
     conditions: () => {
       conditions ??= new ConditionsDraft(conditionsOf(body));
       return conditions;
     },
     clock,
-    reads: () => kind.reads(id, () => clientOf(stop), body.metadata?.namespace),
-    post: kind.post,
+    reads: () => work.views.reads(id, () => clientOf(stop), body.metadata?.namespace),
+    post: work.reporting.post,
   });
   const result = await attempt((stop) => call(partsOf(stop)), {
     clock,
@@ -123,7 +125,7 @@ async function run(kind: TurnKind, execution: Execution): Promise<Executed> {
   complain(execution, result);
   const tookMs = clock.monotonic() - begunAt;
   const { outcome, error } = tracedEnd(result);
-  kind.measures.ran(id, outcome, tookMs);
+  work.reporting.measures.ran(id, outcome, tookMs);
   const message = error === undefined ? undefined : errorMessage(error);
   return {
     result,

@@ -5,6 +5,8 @@ export type { Contribution } from "./contribution.ts";
 export { isDeleting } from "./decide.ts";
 export { digestOf, essenceOf, fieldsOf } from "./essence.ts";
 export { type Executed, execute } from "./execute.ts";
+export { handlerClient, observePatch, observeRead } from "./handler-requests.ts";
+export type { HandlerRunner } from "./handler-runner.ts";
 export {
   adjustNamespace,
   adopt,
@@ -21,24 +23,19 @@ export { afterOwnChange, CALM, type LoopState } from "./hot-loop.ts";
 export {
   type BackgroundTurn,
   type BackgroundWork,
-  type HandlerWrite,
-  handlerClient,
-  type LevelWork,
-  recordPatch,
-  recordRead,
+  type KindHandlers,
+  type KindViews,
+  type KindWork,
+  type ReconcileWork,
   referenceTo,
-  resultPatch,
-  type TurnKind,
-} from "./kind.ts";
+} from "./kind-work.ts";
 export { errorFields, named } from "./log-fields.ts";
 export { operatorsOn } from "./marks.ts";
 export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { retriable } from "./record.ts";
 export { messageOf, reportTrouble } from "./reports.ts";
-export { returnsValue } from "./results.ts";
-export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";
-export type { Runs } from "./runs.ts";
+export { resultPatch, returnsValue } from "./results.ts";
 export { isOwnReason, type Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";
 export {

@@ -3,7 +3,7 @@ import type { KubeBody } from "@lotse/client";
 import type { Logger } from "../report/index.ts";
 import { remainingMs } from "./deadlines.ts";
 import type { Decision, Situation } from "./decide.ts";
-import type { TurnKind } from "./kind.ts";
+import type { KindWork } from "./kind-work.ts";
 import type { ObjectMemory } from "./memory.ts";
 import { restoreAt } from "./restore.ts";
 import { recall } from "./storage/index.ts";
@@ -15,14 +15,14 @@ export interface Finding extends Situation {
 }
 
 /** See the module comment. Notes in the memory what it has read. */
-export function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Finding {
-  const { storage, handlers } = kind.target;
-  const essence = kind.essenceOf(body);
+export function situationOf(work: KindWork, memory: ObjectMemory, body: KubeBody, logger: Logger): Finding {
+  const { storage, handlers } = work.target;
+  const essence = work.essenceOf(body);
   const reading = recall(storage, body, handlers, memory.record, essence);
   if (reading.type === "found") memory.record = reading.record;
   const unreadable = reading.type === "unreadable" && memory.record === undefined;
-  if (unreadable) reportUnreadable(kind, body, logger);
-  const monotonic = kind.clock.monotonic();
+  if (unreadable) reportUnreadable(work, body, logger);
+  const monotonic = work.runtime.clock.monotonic();
   const wiped = reading.type !== "found" && memory.record !== undefined;
   return {
     body,
@@ -35,22 +35,27 @@ export function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody
     retryNow: memory.retryNow,
     woken: memory.woken,
     essence,
-    handlers: kind.changes,
+    handlers: work.handlers.changes,
     memo: memory.memo ?? {},
     finalizer: storage.finalizer,
     formerFinalizers: storage.formerFinalizers ?? [],
-    now: kind.clock.now(),
-    remainingMs: (due) => remainingMs(due, memory.deadlines, kind.clock),
+    now: work.runtime.clock.now(),
+    remainingMs: (due) => remainingMs(due, memory.deadlines, work.runtime.clock),
     quietFor: (digest) => (memory.digest === digest ? monotonic - memory.changedAt : 0),
     waitingForMs: memory.waitingSince === undefined ? 0 : monotonic - memory.waitingSince,
   };
 }
 
-function reportUnreadable(kind: TurnKind, body: KubeBody, logger: Logger): void {
+function reportUnreadable(work: KindWork, body: KubeBody, logger: Logger): void {
   logger.warn("the record on the object cannot be read, it counts as handled before", {
     hint: "somebody edited it; it is written anew",
   });
-  kind.post(body, "Warning", "RecordUnreadable", "what was done for the object is unknown: somebody edited the record");
+  work.reporting.post(
+    body,
+    "Warning",
+    "RecordUnreadable",
+    "what was done for the object is unknown: somebody edited the record",
+  );
 }
 
 /** Notes what the next turns have to know of this one's decision. */

@@ -3,7 +3,7 @@
  * `decide` and `settle`; this is the I/O around them.
  */
 import { apiVersionOf, type KubeBody } from "@lotse/client";
-import { deepEqual, formatDuration } from "@lotse/client/meta";
+import { deepEqual, formatDuration, type IdentityKey } from "@lotse/client/meta";
 import { Aborted, backoffMs } from "../declare/index.ts";
 import type { JournalTurn, Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
 import { combineConditionChanges, conditionsOf } from "./conditions.ts";
@@ -11,15 +11,15 @@ import { handledAsWritten, runCycle } from "./cycle.ts";
 import { deadlinesIn, remainingMs } from "./deadlines.ts";
 import { type Decision, decide, isAtOnce, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
-import { fittingPlan, lighterPlan } from "./fit.ts";
+import { lighterPlan, limitRecordSize } from "./fit.ts";
 import { handleGone } from "./gone.ts";
-import { type BackgroundTurn, filtersLookAnywhere, type TurnKind } from "./kind.ts";
+import { HandlerRunner } from "./handler-runner.ts";
+import { type BackgroundTurn, filtersLookAnywhere, type KindWork } from "./kind-work.ts";
 import { errorFields } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, takeEvents } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
 import { messageOf, reportDropped, reportRestored, reportSuperseded } from "./reports.ts";
 import { afterRestore } from "./restore.ts";
-import { Runs } from "./runs.ts";
 import type { Settlement } from "./settle.ts";
 import { type Finding, noteDecision, situationOf } from "./situation.ts";
 import { eventsWait, loopDueAt, noteAnswer, slowDown, slowEvents } from "./slow-down.ts";
@@ -39,12 +39,12 @@ export type TurnEnd =
   | { readonly type: "forget" };
 
 /** Takes the turn of the object `key`. Never rejects: what goes wrong is logged and tried again later. */
-export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory): Promise<TurnEnd> {
-  const body = memory.gone ?? kind.newest(key);
+export async function takeTurn(work: KindWork, key: IdentityKey, memory: ObjectMemory): Promise<TurnEnd> {
+  const body = memory.gone ?? work.store.newest(key);
   if (!body || (body.metadata?.uid ?? "") !== memory.uid) return { type: "quiet" };
-  const logger = kind.logger.about({
-    apiVersion: apiVersionOf(kind.kind),
-    kind: kind.kind.kind,
+  const logger = work.reporting.logger.about({
+    apiVersion: apiVersionOf(work.kind),
+    kind: work.kind.kind,
     namespace: body.metadata?.namespace,
     name: body.metadata?.name ?? "",
     uid: memory.uid,
@@ -53,15 +53,15 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
   const woke = memory.woke ?? DUE;
   memory.woke = undefined;
   memory.notes = undefined;
-  const begunAt = kind.clock.now();
+  const begunAt = work.runtime.clock.now();
   let result: TurnEnd | undefined;
   let problem: string | undefined;
   memory.running = new Stop();
-  if (kind.stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
+  if (work.runtime.stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
   try {
     const end = memory.gone
-      ? await forgotten(kind, memory, body, logger)
-      : await new ObjectTurn(kind, key, memory, body, logger).take();
+      ? await forgotten(work, memory, body, logger)
+      : await new ObjectTurn(work, key, memory, body, logger).take();
     memory.errors = 0;
     result = end;
     return end;
@@ -72,25 +72,26 @@ export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory
       return result;
     }
     // Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time.
-    const pause = backoffMs(kind.plan.errorBackoff, ++memory.errors, kind.random());
+    const pause = backoffMs(work.runtime.plan.errorBackoff, ++memory.errors, work.runtime.random());
     logger.error("could not work on the object, will be tried again", {
       retryIn: formatDuration(pause),
       ...errorFields(error, memory.errors === 1),
       hint: (error as { hint?: string } | undefined)?.hint,
     });
-    kind.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
+    work.reporting.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
     problem = messageOf(error);
-    result = { type: "later", at: kind.clock.monotonic() + pause };
+    result = { type: "later", at: work.runtime.clock.monotonic() + pause };
     return result;
   } finally {
     memory.running = undefined;
     const { ran, wrote, read, children }: TurnNotes = memory.notes ?? NOTHING;
     memory.notes = undefined;
-    const tookMs = kind.clock.now() - begunAt;
-    const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
+    const tookMs = work.runtime.clock.now() - begunAt;
+    const next =
+      result?.type === "later" ? result.at - work.runtime.clock.monotonic() + work.runtime.clock.now() : undefined;
     const after = afterwards(result, memory);
-    kind.measures.turn(problem === undefined ? RESULTS[result?.type ?? "quiet"] : "error", tookMs);
-    kind.journal.add(key, {
+    work.reporting.measures.turn(problem === undefined ? RESULTS[result?.type ?? "quiet"] : "error", tookMs);
+    work.reporting.journal.add(key, {
       at: begunAt,
       tookMs,
       woke,
@@ -127,11 +128,11 @@ const RESULTS: Readonly<Record<TurnEnd["type"], TurnResult>> = {
 
 /** The turn of an object that is there. */
 class ObjectTurn {
-  readonly #kind: TurnKind;
-  readonly #key: string;
+  readonly #work: KindWork;
+  readonly #key: IdentityKey;
   readonly #memory: ObjectMemory;
   readonly #logger: Logger;
-  readonly #runs: Runs;
+  readonly #runner: HandlerRunner;
   /** The newest known body. */
   #body: KubeBody;
   /** What our last write has made of the object. */
@@ -139,13 +140,13 @@ class ObjectTurn {
   /** Somebody else may have changed the object while it was written. */
   #contested = false;
 
-  constructor(kind: TurnKind, key: string, memory: ObjectMemory, body: KubeBody, logger: Logger) {
-    this.#kind = kind;
+  constructor(work: KindWork, key: IdentityKey, memory: ObjectMemory, body: KubeBody, logger: Logger) {
+    this.#work = work;
     this.#key = key;
     this.#memory = memory;
     this.#body = body;
     this.#logger = logger;
-    this.#runs = new Runs(kind, memory, body, logger);
+    this.#runner = new HandlerRunner(work, memory, body, logger);
   }
 
   async take(): Promise<TurnEnd> {
@@ -156,15 +157,15 @@ class ObjectTurn {
     const found = await this.#decide();
     if (!found) return QUIET;
     const { situation, decision } = found;
-    const settlement = await this.#work(situation, decision);
-    const [backgroundAt, levelAt] = await this.#workBeside();
-    await this.#runs.failures();
+    const settlement = await this.#runHandlers(situation, decision);
+    const [backgroundAt, levelAt] = await this.#runBeside();
+    await this.#runner.failures();
     await this.#writeDown(situation, decision, settlement);
     // What others have written in this turn is news to a reconciler that ran before, or did not run at all.
-    const newsAt = this.#kind.level?.next(this.#beside);
+    const newsAt = this.#work.handlers.reconcilers?.next(this.#beside);
     const next = this.#afterwards(situation, decision);
     if (next) return next;
-    const loopAt = loopDueAt(memory, this.#kind.clock.monotonic());
+    const loopAt = loopDueAt(memory, this.#work.runtime.clock.monotonic());
     const restoreAt = this.#memory.record && this.#restoreLater(situation);
     return this.#earliest(this.#retryInMs(decision, settlement), backgroundAt, levelAt, newsAt, loopAt, restoreAt);
   }
@@ -174,53 +175,53 @@ class ObjectTurn {
     try {
       await this.#send(plan);
     } catch (error) {
-      if (!isTooLarge(error) || !isDeleting(this.#kind.newest(this.#key) ?? this.#body)) throw error;
+      if (!isTooLarge(error) || !isDeleting(this.#work.store.newest(this.#key) ?? this.#body)) throw error;
       this.#memory.pending = undefined;
     }
-    this.#runs.body = this.#body;
+    this.#runner.body = this.#body;
   }
 
   async #events(): Promise<void> {
     const memory = this.#memory;
-    if (eventsWait(memory, this.#kind.clock.monotonic())) return;
+    if (eventsWait(memory, this.#work.runtime.clock.monotonic())) return;
     const events = takeEvents(memory);
-    await this.#runs.events(events);
-    slowEvents(this.#kind, memory, events, this.#runs, this.#body, this.#logger);
+    await this.#runner.events(events);
+    slowEvents(this.#work, memory, events, this.#runner, this.#body, this.#logger);
   }
 
   /** What the object needs; undefined when it is gone by now. The finalizer comes before anything else. */
   async #decide(): Promise<{ readonly situation: Finding; readonly decision: Decision } | undefined> {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
-    let situation = situationOf(kind, memory, this.#body, this.#logger);
+    let situation = situationOf(work, memory, this.#body, this.#logger);
     let decision = decide(situation);
     if (decision.finalizer === "add") {
       const result = await this.#send({ changes: undefined, record: undefined, finalizer: "add" });
       if (result.type === "gone") return undefined;
-      this.#runs.body = this.#body;
-      situation = situationOf(kind, memory, this.#body, this.#logger);
+      this.#runner.body = this.#body;
+      situation = situationOf(work, memory, this.#body, this.#logger);
       decision = decide(situation);
     }
-    noteDecision(memory, situation, decision, kind.clock.monotonic());
+    noteDecision(memory, situation, decision, work.runtime.clock.monotonic());
     reportSuperseded(memory, situation, this.#logger);
-    return { situation, decision: slowDown(kind, memory, decision, this.#runs, this.#body, this.#logger) };
+    return { situation, decision: slowDown(work, memory, decision, this.#runner, this.#body, this.#logger) };
   }
 
-  async #work(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
+  async #runHandlers(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
     const memory = this.#memory;
     memory.hurried = false;
     memory.woken = false;
-    this.#runs.atOnce = isAtOnce(situation);
+    this.#runner.atOnce = isAtOnce(situation);
     try {
       return await runCycle({
-        kind: this.#kind,
+        work: this.#work,
         memory,
         decision,
         record: situation.record,
-        runs: this.#runs,
+        runner: this.#runner,
         logger: this.#logger,
         // What finished handlers want to change goes with the word that they are finished.
-        remember: async (record) => void (await this.#send({ ...this.#runs.take(), record, finalizer: "keep" })),
+        remember: async (record) => void (await this.#send({ ...this.#runner.take(), record, finalizer: "keep" })),
       });
     } finally {
       memory.retryNow = false;
@@ -228,31 +229,31 @@ class ObjectTurn {
   }
 
   get #beside(): BackgroundTurn {
-    return { kind: this.#kind, memory: this.#memory, body: this.#body, runs: this.#runs, logger: this.#logger };
+    return { work: this.#work, memory: this.#memory, body: this.#body, runner: this.#runner, logger: this.#logger };
   }
 
   /** Timers, daemons and reconcilers; resolves with when they are due next. */
-  async #workBeside(): Promise<readonly (number | undefined)[]> {
-    const kind = this.#kind;
+  async #runBeside(): Promise<readonly (number | undefined)[]> {
+    const work = this.#work;
     const beside = this.#beside;
-    const backgroundAt = await kind.background?.tend(beside);
+    const backgroundAt = await work.handlers.background?.runDue(beside);
     const { loop } = this.#memory;
-    if (loop.by === "fight" && kind.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
-    return [backgroundAt, await kind.level?.tend(beside)];
+    if (loop.by === "fight" && work.runtime.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
+    return [backgroundAt, await work.handlers.reconcilers?.runDue(beside)];
   }
 
   /** The turn's one write: what everybody wants to change, what the object says of itself, and the record. */
   async #writeDown(situation: Finding, decision: Decision, settlement: Settlement | undefined): Promise<void> {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
     const release = decision.finalizer === "drop" || settlement?.release === true;
     if (settlement?.release) memory.deletionHandled = true;
     const record = this.#withTimers(settlement?.record ?? this.#restored(situation), situation);
     if (!release) this.#sayHowItStands(settlement?.record ?? situation.record);
-    const taken = this.#runs.take();
+    const taken = this.#runner.take();
     await this.#send({
       ...taken,
-      record: settlement?.closed ? handledAsWritten(kind, memory, record, taken.changes, this.#body, decision) : record,
+      record: settlement?.closed ? handledAsWritten(work, memory, record, taken.changes, this.#body, decision) : record,
       finalizer: release ? "drop" : "keep",
     });
     if (settlement?.closed) {
@@ -260,12 +261,12 @@ class ObjectTurn {
       if (!memory.record?.later) memory.waitingSince = undefined;
     }
     if (!decision.cycle || settlement?.closed) memory.firstSight = false;
-    memory.deadlines = deadlinesIn(memory.record, memory.deadlines, kind.clock);
+    memory.deadlines = deadlinesIn(memory.record, memory.deadlines, work.runtime.clock);
   }
 
   /** What timers remember of their last run goes with whatever else is remembered. */
   #withTimers(record: ObjectRecord | undefined, situation: Finding): ObjectRecord | undefined {
-    const { ranAt } = this.#runs;
+    const { ranAt } = this.#runner;
     if (!ranAt) return record;
     const base = record ?? situation.record ?? { uid: this.#memory.uid };
     return { ...base, timers: { ...base.timers, ...ranAt } };
@@ -274,50 +275,53 @@ class ObjectTurn {
   /** The record, if somebody wiped it and it is time to put it back. */
   #restored({ restoreAt, record, body }: Finding): ObjectRecord | undefined {
     const memory = this.#memory;
-    const now = this.#kind.clock.monotonic();
+    const now = this.#work.runtime.clock.monotonic();
     if (restoreAt === undefined || restoreAt > now || isDeleting(body)) return undefined;
     memory.restored = afterRestore(memory.restored, now);
-    reportRestored(this.#kind, memory.restored, body, this.#logger);
+    reportRestored(this.#work, memory.restored, body, this.#logger);
     return record;
   }
 
   #restoreLater({ restoreAt, body }: Finding): number | undefined {
     if (restoreAt === undefined || isDeleting(body)) return undefined;
-    return restoreAt > this.#kind.clock.monotonic() ? restoreAt : undefined;
+    return restoreAt > this.#work.runtime.clock.monotonic() ? restoreAt : undefined;
   }
 
   #sayHowItStands(record: ObjectRecord | undefined): void {
-    const kind = this.#kind;
-    if (!kind.keepsResult("conditions")) return;
-    const level = kind.level?.standings(this.#memory);
-    const others = kind.ownsConditions
-      ? [...handlerStandings(record, kind.target.handlers), ...(kind.background?.standings(this.#memory) ?? [])]
+    const work = this.#work;
+    if (!work.keepsResult("conditions")) return;
+    const level = work.handlers.reconcilers?.standings(this.#memory);
+    const others = work.ownsConditions
+      ? [
+          ...handlerStandings(record, work.target.handlers),
+          ...(work.handlers.background?.standings(this.#memory) ?? []),
+        ]
       : [];
     const standings = [...others, ...(level ?? [])];
     const existing = conditionsOf(this.#body);
     if (standings.length === 0 && !existing) return;
     const { generation } = this.#body.metadata ?? {};
     const keepsReady = level !== undefined && level.length > 0;
-    const { conditions: said, worked } = this.#runs;
+    const { conditions: said, worked } = this.#runner;
     const changes = standingConditions(standings, { existing, said, keepsReady, generation, worked });
     if (changes.set.length + changes.remove.length === 0) return;
-    this.#runs.conditions = combineConditionChanges(said ?? { set: [], remove: [] }, changes);
+    this.#runner.conditions = combineConditionChanges(said ?? { set: [], remove: [] }, changes);
   }
 
   /** What has to happen at once, if anything. */
   #afterwards(situation: Finding, decision: Decision): TurnEnd | undefined {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
-    if (memory.released || kind.stopping.aborted) return QUIET;
+    if (memory.released || work.runtime.stopping.aborted) return QUIET;
     const { current } = decision;
-    const latest = kind.newest(this.#key) ?? this.#body;
-    const isCurrent = (body: KubeBody) => body === situation.body || deepEqual(kind.essenceOf(body), current.essence);
+    const latest = work.store.newest(this.#key) ?? this.#body;
+    const isCurrent = (body: KubeBody) => body === situation.body || deepEqual(work.essenceOf(body), current.essence);
     if (this.#made) {
       const isOwnChange = !isCurrent(this.#made);
-      memory.ownDigest = isOwnChange ? digestOf(kind.essenceOf(this.#made)) : current.digest;
+      memory.ownDigest = isOwnChange ? digestOf(work.essenceOf(this.#made)) : current.digest;
       if (isOwnChange) {
         // Whoever takes back what we have written before we have looked at it has made a change all the same.
-        if (memory.ownDigest !== memory.record?.handled) memory.away = kind.essenceOf(this.#made);
+        if (memory.ownDigest !== memory.record?.handled) memory.away = work.essenceOf(this.#made);
         return AGAIN;
       }
     }
@@ -325,13 +329,13 @@ class ObjectTurn {
     // A deletion mark that came with the answer to an own write: the stream will show nothing new.
     if (isDeleting(latest) !== isDeleting(situation.body)) return AGAIN;
     // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
-    if (this.#made && filtersLookAnywhere(kind)) return AGAIN;
-    return kind.level && this.#contested ? AGAIN : undefined;
+    if (this.#made && filtersLookAnywhere(work)) return AGAIN;
+    return work.handlers.reconcilers && this.#contested ? AGAIN : undefined;
   }
 
   /** Milliseconds until a handler of the open cycle is tried again. */
   #retryInMs({ nextDue }: Decision, settlement: Settlement | undefined): number | undefined {
-    const { clock } = this.#kind;
+    const { clock } = this.#work.runtime;
     const due = settlement ? settlement.nextDue : nextDue;
     if (due === undefined || settlement?.closed) return due === undefined ? undefined : due - clock.now();
     const { record, deadlines } = this.#memory;
@@ -342,7 +346,7 @@ class ObjectTurn {
   }
 
   #earliest(retryInMs: number | undefined, ...others: (number | undefined)[]): TurnEnd {
-    const now = this.#kind.clock.monotonic();
+    const now = this.#work.runtime.clock.monotonic();
     const retryAt = retryInMs === undefined ? undefined : now + Math.max(0, retryInMs);
     const at = Math.min(...[retryAt, ...others].map((one) => one ?? Number.POSITIVE_INFINITY));
     if (at === Number.POSITIVE_INFINITY) return QUIET;
@@ -350,17 +354,17 @@ class ObjectTurn {
   }
 
   async #send(wanted: WritePlan): Promise<WriteResult> {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
-    const base = kind.newest(this.#key) ?? this.#body;
-    const plan = fittingPlan(kind, memory, base, wanted, this.#logger);
+    const base = work.store.newest(this.#key) ?? this.#body;
+    const plan = limitRecordSize(work, memory, base, wanted, this.#logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.pending = plan;
     let result: WriteResult;
     try {
-      result = await write(kind.client, base, plan, kind.target, kind.wrote);
+      result = await write(work.runtime.client, base, plan, work.target, work.store.wrote);
     } catch (error) {
-      const lighter = isTooLarge(error) ? lighterPlan(kind, memory, base, plan, this.#logger) : undefined;
+      const lighter = isTooLarge(error) ? lighterPlan(work, memory, base, plan, this.#logger) : undefined;
       if (!lighter) throw error;
       return this.#send(lighter);
     }
@@ -372,24 +376,24 @@ class ObjectTurn {
     // Nothing had to be written: because somebody, perhaps we with an answer that was lost, has done it.
     else {
       if (result.contested) this.#contested = true;
-      this.#body = kind.newest(this.#key) ?? this.#body;
+      this.#body = work.store.newest(this.#key) ?? this.#body;
     }
     return result;
   }
 
   #written(plan: WritePlan, base: KubeBody, result: Extract<WriteResult, { type: "written" }>): void {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
     if (result.contested) this.#contested = true;
-    else kind.level?.wrote(memory, base, result.body, plan.by ?? []);
+    else work.handlers.reconcilers?.wrote(memory, base, result.body, plan.by ?? []);
     const answers = memory.ownVersion !== undefined && memory.ownVersion !== base.metadata?.resourceVersion;
     this.#made = result.made;
     this.#body = result.body;
     memory.ownVersion = result.body.metadata?.resourceVersion;
-    kind.measures.wrote();
+    work.reporting.measures.wrote();
     notesOf(memory).wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
-    if (answers || result.contested) noteAnswer(kind, memory, plan, result.body, this.#logger);
-    if (result.dropped) reportDropped(kind, result.dropped, this.#logger);
+    if (answers || result.contested) noteAnswer(work, memory, plan, result.body, this.#logger);
+    if (result.dropped) reportDropped(work, result.dropped, this.#logger);
     if (plan.finalizer === "drop" && isDeleting(result.body)) memory.released = true;
   }
 }
@@ -398,8 +402,8 @@ const QUIET: TurnEnd = { type: "quiet" };
 const AGAIN: TurnEnd = { type: "again" };
 
 /** The turn of an object that is gone. */
-async function forgotten(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
-  await handleGone(kind, memory, body, logger);
+async function forgotten(work: KindWork, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
+  await handleGone(work, memory, body, logger);
   return { type: "forget" };
 }
 

@@ -30,12 +30,12 @@ export function cleanUpChildren(keeping: Keeping): Promise<Requeue | undefined> 
  */
 export async function letChildrenGo(keeping: Keeping, turn: BackgroundTurn): Promise<Requeue | undefined> {
   const { names, handler } = keeping;
-  const { runs, body } = turn;
+  const { runner, body } = turn;
   const left = await deleteAll(keeping, true, "its parent no longer matches");
   if (left) return left;
   for (const name of names) {
     if (body.metadata?.annotations?.[noteAnnotation(name)] === undefined) continue;
-    runs.change({ metadata: { annotations: { [noteAnnotation(name)]: withoutNote(name, body, handler.id) } } });
+    runner.change({ metadata: { annotations: { [noteAnnotation(name)]: withoutNote(name, body, handler.id) } } });
   }
   if (handler.conditions) retractReport(turn);
   return undefined;
@@ -79,8 +79,8 @@ async function externalThings({ context, handler }: Keeping, noted: readonly str
 }
 
 /** What was said of the children is not true any more. A `Ready` that somebody else has set stays. */
-function retractReport({ runs, body }: BackgroundTurn): void {
+function retractReport({ runner, body }: BackgroundTurn): void {
   const standing = conditionsOf(body) ?? [];
-  for (const { type } of standing) if (type.startsWith("child.lotse.dev/")) runs.uncondition(type);
-  if (standing.some(({ type, reason }) => type === "Ready" && isOwnReason(reason))) runs.uncondition("Ready");
+  for (const { type } of standing) if (type.startsWith("child.lotse.dev/")) runner.removeCondition(type);
+  if (standing.some(({ type, reason }) => type === "Ready" && isOwnReason(reason))) runner.removeCondition("Ready");
 }

@@ -3,12 +3,11 @@
  * everything else, so it is told of after a while, and again when twice the time has passed. One timer for all of them,
  * and none while nothing runs for long.
  */
-import type { Clock } from "@lotse/client/meta";
+import type { Clock, IdentityKey } from "@lotse/client/meta";
 
 /** An attempt that is under way. */
 export interface RunningAttempt {
-  /** `namespace/name/uid` of its object. */
-  readonly key: string;
+  readonly key: IdentityKey;
   readonly handler: { readonly id: string; readonly place: string | undefined };
   /** Monotonic milliseconds. */
   readonly since: number;
@@ -38,7 +37,7 @@ export class RunningAttempts {
   }
 
   /** An attempt begins; call the returned function when it has ended. */
-  begin(key: string, handler: RunningAttempt["handler"]): () => void {
+  begin(key: IdentityKey, handler: RunningAttempt["handler"]): () => void {
     const since = this.#options.clock.monotonic();
     const entry: Entry = { key, handler, since, tellAt: since + this.#options.slowMs };
     this.#entries.add(entry);
@@ -48,7 +47,7 @@ export class RunningAttempts {
   }
 
   /** What is under way for an object. */
-  of(key: string): RunningAttempt[] {
+  of(key: IdentityKey): RunningAttempt[] {
     return [...this.#entries].filter((entry) => entry.key === key);
   }
 

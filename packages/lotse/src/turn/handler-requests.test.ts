@@ -1,7 +1,8 @@
 import type { KubeBody } from "@lotse/client";
 import { describe, expect, it } from "vitest";
-import type { RecordedRequest } from "../generate/index.ts";
-import { recordPatch, type TurnKind } from "./kind.ts";
+import type { RecordedRequest } from "../report/index.ts";
+import { observePatch } from "./handler-requests.ts";
+import type { KindWork } from "./kind-work.ts";
 import { statusStorage } from "./storage/index.ts";
 import type { WritePlan } from "./write.ts";
 
@@ -10,12 +11,12 @@ const BODY: KubeBody = { metadata: { name: "m", namespace: "a" }, spec: { size: 
 /** What is recorded of a handler that wanted `changes`. */
 function recorded(changes: Pick<WritePlan, "changes" | "transforms">, hasStatus = true): string[] {
   const requests: RecordedRequest[] = [];
-  const kind = {
-    record: (request: RecordedRequest) => void requests.push(request),
+  const work = {
+    reporting: { onHandlerRequest: (request: RecordedRequest) => void requests.push(request) },
     kind: { group: "example.com", version: "v1", plural: "machines", namespaced: true },
     target: { hasStatus, storage: statusStorage("shop"), handlers: [] },
-  } as unknown as TurnKind;
-  recordPatch(kind, "h", BODY, changes);
+  } as unknown as KindWork;
+  observePatch(work, "h", BODY, changes);
   expect(requests.every(({ handler, method }) => handler === "h" && method === "PATCH")).toBe(true);
   return requests.map(({ path }) => path);
 }

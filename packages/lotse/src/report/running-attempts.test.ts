@@ -1,6 +1,8 @@
-import { VirtualClock } from "@lotse/client/meta";
+import { identityKeyOf, nameIn, objectKeyOf, VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { RunningAttempts } from "./running-attempts.ts";
+
+const keyOf = (name: string) => identityKeyOf(objectKeyOf("ns", name), "u");
 
 function watched() {
   const clock = new VirtualClock();
@@ -8,9 +10,14 @@ function watched() {
   const attempts = new RunningAttempts({
     clock,
     slowMs: 60_000,
-    onSlow: ({ key, handler }, forMs) => told.push(`${handler.id} ${key} ${forMs / 1_000}`),
+    onSlow: ({ key, handler }, forMs) => told.push(`${handler.id} ${nameIn(key)} ${forMs / 1_000}`),
   });
-  return { clock, told, begin: (key: string) => attempts.begin(key, { id: "build", place: undefined }), attempts };
+  return {
+    clock,
+    told,
+    begin: (name: string) => attempts.begin(keyOf(name), { id: "build", place: undefined }),
+    attempts,
+  };
 }
 
 describe("attempts that are under way", () => {
@@ -44,10 +51,10 @@ describe("attempts that are under way", () => {
   it("can be asked for, and are forgotten at the end", async () => {
     const { clock, told, begin, attempts } = watched();
     begin("one");
-    expect(attempts.of("one")).toMatchObject([{ handler: { id: "build" }, since: 0 }]);
-    expect(attempts.of("two")).toEqual([]);
+    expect(attempts.of(keyOf("one"))).toMatchObject([{ handler: { id: "build" }, since: 0 }]);
+    expect(attempts.of(keyOf("two"))).toEqual([]);
     attempts.close();
     await clock.advance(3_600_000);
-    expect([told, clock.pending, attempts.of("one")]).toEqual([[], 0, []]);
+    expect([told, clock.pending, attempts.of(keyOf("one"))]).toEqual([[], 0, []]);
   });
 });

@@ -10,12 +10,13 @@ import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import { remainingMs } from "./deadlines.ts";
 import { type Cycle, type Decision, oldFor, reasonFor } from "./decide.ts";
 import { execute, type ObjectHandler } from "./execute.ts";
-import { recordPatch, resultPatch, type TurnKind } from "./kind.ts";
+import { observePatch } from "./handler-requests.ts";
+import type { KindWork } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { StepRecord } from "./record.ts";
-import { reportNoRoom } from "./results.ts";
+import { reportNoRoom, resultPatch } from "./results.ts";
 import type { Attempt } from "./settle.ts";
 import { Steps } from "./steps.ts";
 import { Stop } from "./stop.ts";
@@ -32,8 +33,8 @@ export interface UnderWay {
 }
 
 /** One object's turn, while its handlers run. */
-export class Runs {
-  readonly #kind: TurnKind;
+export class HandlerRunner {
+  readonly #work: KindWork;
   readonly #memory: ObjectMemory;
   readonly #logger: Logger;
   /** The state that handlers are shown. */
@@ -55,8 +56,8 @@ export class Runs {
   /** What the handlers of changes are called for. */
   #reason: Reason | undefined;
 
-  constructor(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger) {
-    this.#kind = kind;
+  constructor(work: KindWork, memory: ObjectMemory, body: KubeBody, logger: Logger) {
+    this.#work = work;
     this.#memory = memory;
     this.body = body;
     this.#logger = logger;
@@ -78,22 +79,22 @@ export class Runs {
   #takeConditions(): WritePlan["conditions"] {
     const changes = this.conditions;
     this.conditions = undefined;
-    return changes && { changes, now: new Date(this.#kind.clock.now()) };
+    return changes && { changes, now: new Date(this.#work.runtime.clock.now()) };
   }
 
   /** Hands raw events to `on.event` handlers: in order, once, whatever comes of it. */
   async events(events: readonly RawEvent[]): Promise<void> {
     for (const event of events) {
-      for (const handler of this.#kind.events) {
+      for (const handler of this.#work.handlers.events) {
         const { filters, param } = handler;
-        const cause = filters.when && { type: event.type, memo: this.#kind.memoOf(this.#memory), param };
+        const cause = filters.when && { type: event.type, memo: this.#work.views.memoOf(this.#memory), param };
         if (!matchesFilters(filters, event.body, [event.body], cause)) continue;
         const result = await this.attempt(handler, event.body, undefined, (parts) =>
           handler.fn(eventContext(parts, event)),
         );
         if (result.error !== undefined && result.outcome.type !== "aborted") {
-          const first = !this.#kind.told.has(`event ${handler.id}`);
-          this.#kind.told.add(`event ${handler.id}`);
+          const first = !this.#work.reporting.saidOnce.has(`event ${handler.id}`);
+          this.#work.reporting.saidOnce.add(`event ${handler.id}`);
           this.#logger.error("event handler failed", { ...named(handler), ...errorFields(result.error, first) });
         }
       }
@@ -105,9 +106,9 @@ export class Runs {
     const failures = this.#memory.failures ?? [];
     this.#memory.failures = undefined;
     for (const failure of failures) {
-      for (const handler of this.#kind.failures) {
+      for (const handler of this.#work.handlers.failures) {
         const { filters, param } = handler;
-        const cause = filters.when && { memo: this.#kind.memoOf(this.#memory), param };
+        const cause = filters.when && { memo: this.#work.views.memoOf(this.#memory), param };
         if (!matchesFilters(filters, this.body, [this.body], cause)) continue;
         const result = await this.attempt(handler, this.body, undefined, (parts) =>
           handler.fn(failureContext(parts, failure)),
@@ -120,16 +121,16 @@ export class Runs {
   }
 
   /** Runs the due handlers of a cycle. `remember` writes down how far the turn has got. */
-  async changing(
+  async runChangeHandlers(
     decision: Decision & { readonly cycle: Cycle },
     remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
   ): Promise<Attempt[]> {
     const { cycle, current } = decision;
     const attempts: Attempt[] = [];
     for (const handler of this.#ordered(decision)) {
-      if (this.#kind.stopping.aborted || this.#memory.running?.reason) break;
+      if (this.#work.runtime.stopping.aborted || this.#memory.running?.reason) break;
       const run = cycle.runs[handler.id];
-      const startedAt = this.#kind.clock.now();
+      const startedAt = this.#work.runtime.clock.now();
       const effortBegan = run ? Date.parse(run.started) : startedAt;
       const reason = reasonFor(cycle, handler.id);
       this.#reason = reason;
@@ -137,10 +138,10 @@ export class Runs {
       const step = () => {
         steps ??= new Steps({
           recorded: run?.steps ?? {},
-          clock: this.#kind.clock,
-          random: this.#kind.random,
-          backoff: this.#kind.plan.backoff,
-          remainingMs: (due) => (this.atOnce ? 0 : remainingMs(due, this.#memory.deadlines, this.#kind.clock)),
+          clock: this.#work.runtime.clock,
+          random: this.#work.runtime.random,
+          backoff: this.#work.runtime.plan.backoff,
+          remainingMs: (due) => (this.atOnce ? 0 : remainingMs(due, this.#memory.deadlines, this.#work.runtime.clock)),
           persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
         });
         return steps.step;
@@ -164,13 +165,13 @@ export class Runs {
           handler.fn(
             changeContext(
               parts,
-              { retry: run?.attempts ?? 0, startedAt: effortBegan, now: this.#kind.clock.now() },
+              { retry: run?.attempts ?? 0, startedAt: effortBegan, now: this.#work.runtime.clock.now() },
               change,
             ),
           ),
         run?.attempts,
       );
-      const endedAt = this.#kind.clock.now();
+      const endedAt = this.#work.runtime.clock.now();
       // What the steps have done could not be written down: the turn fails, not the handler.
       const made = steps as Steps | undefined;
       if (made?.failure !== undefined) throw made.failure;
@@ -183,7 +184,8 @@ export class Runs {
   }
 
   #ordered({ cycle, due }: Decision & { readonly cycle: Cycle }): readonly ChangeHandler[] {
-    const { kind, random, settings } = this.#kind;
+    const { kind, runtime } = this.#work;
+    const { random, settings } = runtime;
     const { lifecycle } = settings.execution;
     if (lifecycle === "inOrder") return due;
     const waiting = due.map((handler) => ({
@@ -196,7 +198,7 @@ export class Runs {
 
   /** Says something of the object that the framework itself has found, where the kind has room for it. */
   condition(type: string, status: boolean, reason: string, message: string): void {
-    if (!this.#kind.keepsResult("conditions")) return;
+    if (!this.#work.keepsResult("conditions")) return;
     this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, {
       set: [{ type, status, reason, message }],
       remove: [],
@@ -204,14 +206,14 @@ export class Runs {
   }
 
   /** Takes back what was said of the object, where it was. */
-  uncondition(type: string): void {
-    if (!this.#kind.keepsResult("conditions")) return;
-    if (!this.speaksOf(type) && !conditionsOf(this.body)?.some((one) => one.type === type)) return;
+  removeCondition(type: string): void {
+    if (!this.#work.keepsResult("conditions")) return;
+    if (!this.hasConditionChange(type) && !conditionsOf(this.body)?.some((one) => one.type === type)) return;
     this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, { set: [], remove: [type] });
   }
 
   /** Whether a handler of this turn has said something under this type. */
-  speaksOf(type: string): boolean {
+  hasConditionChange(type: string): boolean {
     return this.conditions?.set.some((one) => one.type === type) === true;
   }
 
@@ -230,7 +232,7 @@ export class Runs {
   ): Promise<AttemptResult> {
     this.worked = true;
     const draft = new PatchDraft();
-    const { result, run, conditions } = await execute(this.#kind, {
+    const { result, run, conditions } = await execute(this.#work, {
       handler,
       memory: this.#memory,
       body,
@@ -239,7 +241,7 @@ export class Runs {
       retry,
       parent: this.#memory.running ?? new Stop(),
       timeoutMs,
-      graceMs: this.#kind.plan.gracefulMs,
+      graceMs: this.#work.runtime.plan.gracefulMs,
       draft,
       call,
     });
@@ -266,10 +268,10 @@ export class Runs {
     // What handlers of events and failures return is nobody's business.
     if (outcome.type === "done" && outcome.result !== undefined && "retry" in handler) {
       const result = resultPatch(handler.id, outcome.result);
-      if (this.#kind.keepsResult(handler.id)) changes = combinePatches(changes, result);
-      else reportNoRoom(this.#kind, handler, this.body, this.#logger);
+      if (this.#work.keepsResult(handler.id)) changes = combinePatches(changes, result);
+      else reportNoRoom(this.#work, handler, this.body, this.#logger);
     }
-    recordPatch(this.#kind, handler.id, this.body, { changes, transforms: draft.transforms });
+    observePatch(this.#work, handler.id, this.body, { changes, transforms: draft.transforms });
     this.changes = combinePatches(this.changes, changes);
     this.transforms.push(...draft.transforms);
     return changes;
