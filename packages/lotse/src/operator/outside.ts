@@ -5,7 +5,7 @@
 import type { Client } from "@lotse/client";
 import { type Clock, durationMs, sleep } from "@lotse/client/meta";
 import type { Declarations, FixedSettings, Memo, OutsideContext, SettingsPlan, WokenObject } from "../declare/index.ts";
-import type { Logger, Metrics, RecordedRequest } from "../report/index.ts";
+import { HandlerMeasures, type Logger, type Metrics, type RecordedRequest, type Traces } from "../report/index.ts";
 import type { Ender } from "./ending.ts";
 import type { OperatorIndexes } from "./indexes.ts";
 import { runSchedule } from "./schedules.ts";
@@ -20,6 +20,8 @@ export interface OutsideParts {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Undefined when the project has no OpenTelemetry. */
+  readonly traces: Traces | undefined;
   readonly memo: Memo;
   readonly settings: FixedSettings;
   readonly plan: SettingsPlan;
@@ -41,8 +43,9 @@ export class Outside implements Ender {
 
   /** Handlers have begun: whoever is woken now is known. */
   begin(): void {
-    const { declarations, operator, clock, random, metrics, plan, client, wake } = this.#parts;
-    const common = { operator, clock, random, metrics };
+    const { declarations, operator, clock, random, metrics, traces, plan, client, wake } = this.#parts;
+    const reporting = { traces, measures: new HandlerMeasures(metrics) };
+    const common = { operator, surroundings: { runtime: { clock, plan }, reporting }, random, metrics };
     // None of them can reject.
     this.#tasks = [
       ...declarations.sources.map((source) => {
@@ -51,7 +54,7 @@ export class Outside implements Ender {
       }),
       ...declarations.schedules.map((schedule) => {
         const context = this.#context(schedule.id, { schedule: schedule.id });
-        return runSchedule(schedule, { ...common, context, client, plan });
+        return runSchedule(schedule, { ...common, context, client });
       }),
     ];
   }
