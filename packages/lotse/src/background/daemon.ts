@@ -4,7 +4,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { sleep } from "@lotse/client/meta";
-import { Aborted, backoffMs, type DaemonHandler, filterContext, TemporaryError } from "../declare/index.ts";
+import { Aborted, type DaemonHandler, filterContext, TemporaryError } from "../declare/index.ts";
 import type { JournalRun, JournalWrite, Logger } from "../report/index.ts";
 import {
   type AttemptResult,
@@ -14,7 +14,7 @@ import {
   conditionsOf,
   daemonContext,
   errorFields,
-  execute,
+  executeForObject,
   type KindWork,
   messageOf,
   type ObjectMemory,
@@ -22,6 +22,7 @@ import {
   PatchDraft,
   reportTrouble,
   resultPatch,
+  retryDelayMs,
   type Standing,
   Stop,
   type WritePlan,
@@ -101,7 +102,9 @@ export class Daemon {
         if (result.abandoned) return false;
         const { type } = result.outcome;
         if (type === "aborted" || (this.#stop.reason && type === "done")) return false;
-        const delayMs = this.#retryDelay(result, attempts + 1);
+        const spentMs = clock.now() - this.#startedAt;
+        const { random } = this.#work.runtime;
+        const delayMs = retryDelayMs(this.#handler.retry, result.outcome, attempts + 1, spentMs, random);
         this.#report(result, attempts + 1, delayMs);
         if (delayMs === undefined) return true;
         await this.#wait(delayMs);
@@ -134,7 +137,7 @@ export class Daemon {
     const draft: PatchDraft = new PatchDraft(() => this.#flush(draft, conditions, wrote));
     const { timeoutMs } = handler.retry;
     const forgive = this.#standing && clock.after(WELL_AFTER_MS, () => this.#recovered());
-    const { result, run } = await execute(work, {
+    const { result, run } = await executeForObject(work, {
       handler,
       memory: this.#memory,
       body,
@@ -150,11 +153,12 @@ export class Daemon {
         const effort = { retry: attempts, startedAt: this.#startedAt, now: clock.now() };
         return handler.fn(daemonContext(parts, effort, () => this.#newest()));
       },
+      after: async (ended) => {
+        if (ended.abandoned || ended.late || ended.outcome.type === "aborted") return;
+        await this.#writeEnd(draft, conditions, ended, wrote);
+      },
     });
     forgive?.();
-    if (!result.abandoned && !result.late && result.outcome.type !== "aborted") {
-      await this.#writeEnd(draft, conditions, result, wrote);
-    }
     this.#note(run, wrote);
     return result;
   }
@@ -240,16 +244,6 @@ export class Daemon {
       wrote,
       after: "waits",
     });
-  }
-
-  /** Milliseconds until the next attempt; undefined when there is none. */
-  #retryDelay({ outcome }: AttemptResult, attempts: number): number | undefined {
-    const { retry } = this.#handler;
-    if (outcome.type !== "temporary") return undefined;
-    if (retry.retries !== undefined && attempts >= retry.retries) return undefined;
-    const delayMs = outcome.delayMs ?? backoffMs(retry.backoff, attempts, this.#work.runtime.random());
-    const spentMs = this.#work.runtime.clock.now() - this.#startedAt;
-    return retry.timeoutMs !== undefined && spentMs + delayMs >= retry.timeoutMs ? undefined : delayMs;
   }
 
   #recovered(): void {

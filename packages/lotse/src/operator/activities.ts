@@ -11,8 +11,7 @@ import {
   type SettingsPlan,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { RecordedRequest } from "../generate/index.ts";
-import type { Logger } from "../report/index.ts";
+import { HandlerMeasures, type Logger, type Metrics, type Reporting, type Traces } from "../report/index.ts";
 import { errorFields, named } from "../turn/index.ts";
 import { makeEffort } from "./effort.ts";
 
@@ -27,8 +26,11 @@ export interface ActivityParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly metrics: Metrics;
+  /** Looked for while the operator begins. */
+  readonly traces: () => Promise<Traces | undefined>;
   /** Hears of every request of a handler. */
-  readonly record: ((request: RecordedRequest) => void) | undefined;
+  readonly onHandlerRequest: Reporting["onHandlerRequest"];
 }
 
 /**
@@ -54,10 +56,12 @@ const PROBE_MS = 10_000;
 /** See the module comment. */
 export class Activities {
   readonly #parts: ActivityParts;
+  readonly #measures: HandlerMeasures;
   #probed: { readonly at: number; readonly results: Promise<Readonly<Record<string, unknown>>> } | undefined;
 
   constructor(parts: ActivityParts) {
     this.#parts = parts;
+    this.#measures = new HandlerMeasures(parts.metrics);
   }
 
   /** Whether somebody brings the credentials. */
@@ -117,15 +121,18 @@ export class Activities {
   /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
   async #run(handler: LifecycleHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
     const { clock, random } = this.#parts;
-    const { gracefulMs, backoff } = this.#parts.plan();
+    const plan = this.#parts.plan();
+    const traces = await this.#parts.traces();
     const logger = this.#parts.logger.with({ handler: handler.id });
     const end = await makeEffort({
+      surroundings: { runtime: { clock, plan }, reporting: { traces, measures: this.#measures } },
+      handler,
+      logger,
       call: (stop, effort) => handler.fn(this.#context(handler, stop.signal, client, effort)),
-      retry: withUsualBackoff(handler.retry, backoff),
-      clock,
+      retry: withUsualBackoff(handler.retry, plan.backoff),
       random,
       signal,
-      graceMs: gracefulMs,
+      graceMs: plan.gracefulMs,
       onRetry: (error, retry, delayMs) =>
         logger.warn(`${handler.type} handler failed, will be tried again`, {
           ...named(handler),
@@ -148,7 +155,7 @@ export class Activities {
     client: Client | undefined,
     effort: Pick<LifecycleContext, "retry" | "started" | "runtime">,
   ): LifecycleContext & LoginContext {
-    const { settings, memo, indexes, logger, record } = this.#parts;
+    const { settings, memo, indexes, logger, onHandlerRequest } = this.#parts;
     const { id } = handler;
     const common = {
       ...effort,
@@ -161,7 +168,10 @@ export class Activities {
     if (!client) return common as LifecycleContext & LoginContext;
     return {
       ...common,
-      client: client.with({ signal, ...(record && { onRequest: (request) => record({ handler: id, ...request }) }) }),
+      client: client.with({
+        signal,
+        ...(onHandlerRequest && { onRequest: (request) => onHandlerRequest({ handler: id, ...request }) }),
+      }),
       indexes: indexes(),
       activity: handler.type as LifecycleContext["activity"],
     };

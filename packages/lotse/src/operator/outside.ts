@@ -4,7 +4,7 @@
  */
 import { durationMs, sleep } from "@lotse/client/meta";
 import type { Declarations, Indexes, Memo, OutsideContext, WokenObject } from "../declare/index.ts";
-import type { Reporting } from "../report/index.ts";
+import { HandlerMeasures, type Reporting } from "../report/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import type { Ender } from "./ending.ts";
 import { runSchedule } from "./schedules.ts";
@@ -32,8 +32,10 @@ export class Outside implements Ender {
   /** Handlers have begun: whoever is woken now is known. */
   begin(): void {
     const { declarations, runtime, reporting, wake } = this.#parts;
-    const { operator, clock, random, plan, client } = runtime;
-    const common = { operator, clock, random, metrics: reporting.metrics };
+    const { operator, random, client, plan } = runtime;
+    const { metrics, traces } = reporting;
+    const surroundings = { runtime, reporting: { traces, measures: new HandlerMeasures(metrics) } };
+    const common = { operator, surroundings, random, metrics };
     // None of them can reject.
     this.#tasks = [
       ...declarations.sources.map((source) => {
@@ -42,7 +44,7 @@ export class Outside implements Ender {
       }),
       ...declarations.schedules.map((schedule) => {
         const context = this.#context(schedule.id, { schedule: schedule.id });
-        return runSchedule(schedule, { ...common, context, client, plan });
+        return runSchedule(schedule, { ...common, context, client });
       }),
     ];
   }

@@ -102,7 +102,9 @@ export class Runner implements RunningOperator {
       logger: this.#logger,
       clock: this.#clock,
       random: this.#random,
-      record: options.record,
+      metrics: this.#metrics,
+      traces: () => this.#traces,
+      onHandlerRequest: options.record,
     });
     this.#traces = findTraces({
       operator: operator.name,

@@ -12,7 +12,7 @@ export {
   type LogSink,
   type ObjectReference,
 } from "./logger.ts";
-export { KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
+export { HandlerMeasures, KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
 export type { KindReporting, PostEvent, RecordedRequest, Reporting } from "./reporting.ts";
 export { restMeasures } from "./rest-measures.ts";

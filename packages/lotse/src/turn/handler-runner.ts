@@ -1,23 +1,24 @@
-/** Runs the handlers of a turn, one after another, and gathers what they want to change. */
+/** Runs the handlers of an object's turn, one after another, gathers what they want to change, and settles their cycle. */
 import type { KubeBody } from "@lotse/client";
 import { formatDuration, type JsonObject } from "@lotse/client/meta";
 import { type ChangeHandler, matchesFilters, orderDue, PermanentError, type Reason } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
-import type { AttemptResult } from "./attempt.ts";
 import { type ConditionChanges, combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { type ContextParts, changeContext, eventContext, failureContext } from "./context.ts";
 import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import { remainingMs } from "./deadlines.ts";
-import { type Cycle, type Decision, oldFor, reasonFor } from "./decide.ts";
-import { execute, type ObjectHandler } from "./execute.ts";
+import { type Cycle, type Decision, keepsBase, oldFor, reasonFor } from "./decide.ts";
+import { executeForObject, type ObjectHandler } from "./execute.ts";
 import { observePatch } from "./handler-requests.ts";
 import type { KindWork } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
+import type { AttemptResult } from "./outcome.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
-import type { StepRecord } from "./record.ts";
+import type { ObjectRecord, StepRecord } from "./record.ts";
+import { reportAttempts, reportClosed } from "./reports.ts";
 import { reportNoRoom, resultPatch } from "./results.ts";
-import type { Attempt } from "./settle.ts";
+import { type Attempt, recordInProgress, type Settlement, settle } from "./settle.ts";
 import { Steps } from "./steps.ts";
 import { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
@@ -118,6 +119,34 @@ export class HandlerRunner {
         this.#logger.error("failure handler failed, it is not tried again", fields);
       }
     }
+  }
+
+  /**
+   * Runs the handlers of a cycle that are due, and finds out what follows from it; undefined when nothing was due.
+   * `record`: what the object said before; `remember` writes down how far the cycle has got, when a step is done.
+   */
+  async runCycle(
+    decision: Decision,
+    record: ObjectRecord | undefined,
+    remember: (record: ObjectRecord) => Promise<void>,
+  ): Promise<Settlement | undefined> {
+    const work = this.#work;
+    const memory = this.#memory;
+    const { cycle } = decision;
+    if (!cycle) return undefined;
+    const finished = cycle.selected.every((handler) => cycle.runs[handler.id]?.outcome !== undefined);
+    if (decision.due.length === 0 && !finished) return undefined;
+    const decided = decision as Decision & { readonly cycle: Cycle };
+    const { random } = work.runtime;
+    const keeps = keepsBase(work.handlers.changes) || work.target.storage.needsEssence === true;
+    const attempts = await this.runChangeHandlers(decided, (done, underWay) =>
+      remember(recordInProgress(memory.uid, decided, done, underWay, keeps, record, random)),
+    );
+    if (attempts.length === 0 && !finished) return undefined;
+    const settlement = settle(memory.uid, decided, attempts, keeps, record, random);
+    reportAttempts(work, memory, cycle, attempts, settlement.failures, this.body, this.#logger);
+    if (settlement.closed) reportClosed(work, cycle, settlement, attempts, this, this.#logger);
+    return settlement;
   }
 
   /** Runs the due handlers of a cycle. `remember` writes down how far the turn has got. */
@@ -232,12 +261,12 @@ export class HandlerRunner {
   ): Promise<AttemptResult> {
     this.worked = true;
     const draft = new PatchDraft();
-    const { result, run, conditions } = await execute(this.#work, {
+    const { result, run, conditions } = await executeForObject(this.#work, {
       handler,
       memory: this.#memory,
       body,
       logger: this.#logger,
-      reason: handler.type === "change" ? this.#reason : undefined,
+      reason: this.#reason,
       retry,
       parent: this.#memory.running ?? new Stop(),
       timeoutMs,

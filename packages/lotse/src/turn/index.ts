@@ -1,10 +1,17 @@
-export { type AttemptLimits, type AttemptResult, attempt } from "./attempt.ts";
 export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditions.ts";
 export { daemonContext, timerContext } from "./context.ts";
 export type { Contribution } from "./contribution.ts";
 export { isDeleting } from "./decide.ts";
 export { digestOf, essenceOf, fieldsOf } from "./essence.ts";
-export { type Executed, execute } from "./execute.ts";
+export {
+  type Executed,
+  type Execution,
+  execute,
+  executeForObject,
+  type ObjectExecuted,
+  type ObjectExecution,
+  type Surroundings,
+} from "./execute.ts";
 export { handlerClient, observePatch, observeRead } from "./handler-requests.ts";
 export type { HandlerRunner } from "./handler-runner.ts";
 export {
@@ -32,6 +39,7 @@ export {
 export { errorFields, named } from "./log-fields.ts";
 export { operatorsOn } from "./marks.ts";
 export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
+export { type AttemptResult, retryDelayMs } from "./outcome.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { retriable } from "./record.ts";
 export { messageOf, reportTrouble } from "./reports.ts";

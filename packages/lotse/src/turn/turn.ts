@@ -7,12 +7,12 @@ import { deepEqual, formatDuration, type IdentityKey } from "@lotse/client/meta"
 import { Aborted, backoffMs } from "../declare/index.ts";
 import type { JournalTurn, Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
 import { combineConditionChanges, conditionsOf } from "./conditions.ts";
-import { handledAsWritten, runCycle } from "./cycle.ts";
 import { deadlinesIn, remainingMs } from "./deadlines.ts";
 import { type Decision, decide, isAtOnce, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { lighterPlan, limitRecordSize } from "./fit.ts";
 import { handleGone } from "./gone.ts";
+import { handledAsWritten } from "./handled-state.ts";
 import { HandlerRunner } from "./handler-runner.ts";
 import { type BackgroundTurn, filtersLookAnywhere, type KindWork } from "./kind-work.ts";
 import { errorFields } from "./log-fields.ts";
@@ -213,16 +213,10 @@ class ObjectTurn {
     memory.woken = false;
     this.#runner.atOnce = isAtOnce(situation);
     try {
-      return await runCycle({
-        work: this.#work,
-        memory,
-        decision,
-        record: situation.record,
-        runner: this.#runner,
-        logger: this.#logger,
-        // What finished handlers want to change goes with the word that they are finished.
-        remember: async (record) => void (await this.#send({ ...this.#runner.take(), record, finalizer: "keep" })),
-      });
+      // What finished handlers want to change goes with the word that they are finished.
+      const remember = async (record: ObjectRecord) =>
+        void (await this.#send({ ...this.#runner.take(), record, finalizer: "keep" }));
+      return await this.#runner.runCycle(decision, situation.record, remember);
     } finally {
       memory.retryNow = false;
     }

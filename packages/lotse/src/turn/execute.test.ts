@@ -1,10 +1,39 @@
 import { sleep, VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
-import { Aborted, PermanentError, TemporaryError } from "../declare/index.ts";
-import { type AttemptLimits, attempt } from "./attempt.ts";
+import { Aborted, PermanentError, type SettingsPlan, TemporaryError } from "../declare/index.ts";
+import { Logger } from "../report/index.ts";
+import { type AttemptLimits, type Execution, execute } from "./execute.ts";
+import type { AttemptResult } from "./outcome.ts";
 import { Stop } from "./stop.ts";
 
-function limits(clock: VirtualClock, more: Partial<AttemptLimits> = {}): AttemptLimits {
+interface Limits extends AttemptLimits {
+  readonly clock: VirtualClock;
+}
+
+/** Executes a handler that is nothing but a call. */
+async function attempt(call: Execution["call"], { clock, ...limits }: Limits): Promise<AttemptResult> {
+  const { result } = await execute(
+    { runtime: { clock, plan: PLAN }, reporting: { traces: undefined, measures: { ran: () => {} } } },
+    {
+      ...limits,
+      handler: { id: "build", type: "change", place: undefined },
+      logger: new Logger(
+        () => {},
+        () => 0,
+      ),
+      reason: undefined,
+      retry: 0,
+      object: undefined,
+      waits: undefined,
+      call,
+    },
+  );
+  return result;
+}
+
+const PLAN = { blockedMs: Number.POSITIVE_INFINITY } as SettingsPlan;
+
+function limits(clock: VirtualClock, more: Partial<AttemptLimits> = {}): Limits {
   return {
     clock,
     parent: new Stop(),
