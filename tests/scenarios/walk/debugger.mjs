@@ -47,9 +47,7 @@ async function onPaused({ hitBreakpoints = [], callFrames, asyncStackTrace }) {
     if (hop === roles.dequeue && between === undefined) await ask("Profiler.takePreciseCoverage");
     if (hop !== roles.handler || between !== undefined) continue;
     const { result } = await ask("Profiler.takePreciseCoverage");
-    between = result
-      .filter(({ functions }) => functions.some((one) => one.functionName !== "" && one.ranges[0].count > 0))
-      .map(({ url }) => url);
+    between = result.filter(({ functions }) => functions.some((one) => one.ranges[0].count > 0)).map(({ url }) => url);
     stack = callFrames.map(({ location }) => addresses.get(location.scriptId) ?? "");
     for (let trace = asyncStackTrace; trace; trace = trace.parent)
       stack.push(...trace.callFrames.map(({ url }) => url));

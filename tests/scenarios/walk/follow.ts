@@ -109,7 +109,7 @@ function hopOf(text: string): Hop {
 
 /** The report, as soon as the change has come by `last`; after a while in any case, which then tells what is missing. */
 async function reportAfter(child: ChildProcess, last: string): Promise<Report> {
-  const giveUpAt = performance.now() + 20_000;
+  const giveUpAt = performance.now() + 60_000;
   for (;;) {
     const report = (await tell(child, "look", {})) as Report;
     if (report.failure !== undefined) throw new Error(report.failure);

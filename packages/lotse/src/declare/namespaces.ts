@@ -18,7 +18,7 @@ import { ConfigError } from "@lotse/client/meta";
 export interface NamespaceFilter {
   /** Whether the namespace belongs. */
   matches(name: string): boolean;
-  /** All that can belong, when the patterns name each of them: nobody has to watch namespaces. */
+  /** All that can belong, when the patterns name each of them: namespaces need not be watched. */
   readonly exact: readonly string[] | undefined;
   /** Those that the patterns name in full: what is left to serve where listing namespaces is forbidden. */
   readonly named: readonly string[];

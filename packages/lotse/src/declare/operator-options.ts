@@ -15,7 +15,7 @@ export interface OperatorOptions {
   readonly formerNames?: readonly string[];
   /**
    * What to do about the CRDs of kinds made by `resource()`: `"install"` applies them at start, `"wait"` waits until
-   * somebody has. Default `"wait"`; `lotse dev` installs.
+   * an administrator has. Default `"wait"`; `lotse dev` installs.
    */
   readonly crds?: "install" | "wait";
   /**

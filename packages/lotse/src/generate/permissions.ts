@@ -105,7 +105,7 @@ function needsOfSchedules(schedules: Declarations["schedules"], operator: string
   if (names.length === 0) return [];
   const by = "the framework: remembers when its schedules ran";
   const lease = (verbs: readonly string[]) => need("coordination.k8s.io", "leases", verbs, by, false);
-  // Nobody can be allowed to create by name.
+  // No rule can allow to create by name.
   return [{ ...lease(["get", "patch"]), names }, lease(["create"])];
 }
 
@@ -116,7 +116,7 @@ function needsOfDefinitions({ resources }: Pick<Declarations, "resources">, inst
     isResourceClass(resource) ? [resource.crd().metadata?.name ?? ""] : [],
   );
   const found: Need[] = [];
-  // Without installing there is nothing to ask for: where nobody may look, kinds keep what was declared.
+  // Without installing there is nothing to ask for: where the operator may not look, kinds keep what was declared.
   if (names.length > 0 && install) {
     // A watch of one object carries its name as a field selector, which a rule with names allows.
     const by = "the framework: installs its kinds";

@@ -1,6 +1,6 @@
 import { type Clock, Nap } from "@lotse/client/meta";
 
-/** A bell that is not missed: a ring while nobody listens is heard by whoever listens next. */
+/** A bell that is not missed: a ring while the scanner is busy is heard when it listens next. */
 export class Bell {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;

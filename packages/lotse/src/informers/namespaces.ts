@@ -32,7 +32,7 @@ export interface NamespaceChanges {
 
 /**
  * What to begin and what to end when `before` is served and `namespaces` are all that the cluster has. A namespace that
- * was being deleted when the operator started is begun as well: somebody has to take the finalizers off.
+ * was being deleted when the operator started is begun as well: this operator has to take its finalizers off.
  */
 export function namespaceChanges(
   before: ReadonlySet<string>,

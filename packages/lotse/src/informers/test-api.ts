@@ -71,7 +71,7 @@ export class TestApi {
     return this.requests.filter((one) => one === path).length;
   }
 
-  /** Whoever watches definitions is told of one. */
+  /** Those who watch definitions are told of one. */
   define(plural: string, group = "example.com"): void {
     const definition = {
       metadata: { name: `${plural}.${group}`, uid: plural, resourceVersion: String(++this.#version) },

@@ -107,8 +107,8 @@ export function unmarking(body: KubeBody, storages: readonly RecordStorage[], id
   if (held || Object.keys(rest).length > 0) {
     const metadata = {
       ...(rest.metadata as JsonObject | undefined),
-      // A list is replaced as a whole: whoever has put a finalizer on meanwhile must not lose it. After a patch of the
-      // status the version is another one, and that patch has just shown that nobody else was faster.
+      // A list is replaced as a whole: another client that has put a finalizer on meanwhile must not lose it. After a
+      // patch of the status the version is another one, and that patch has just shown that no other client was faster.
       ...(held && { finalizers: others }),
       ...(held && status === undefined && resourceVersion !== undefined && { resourceVersion }),
     };

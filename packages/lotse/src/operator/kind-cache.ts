@@ -64,7 +64,7 @@ export class KindCache implements ObjectListener {
     return this.streams.get(key);
   }
 
-  /** The newest body under the name of an object, which may be that of a later one: whoever asks compares the uid. */
+  /** The newest body under the name of an object, which may be that of a later one: the turn compares the uid. */
   newest(key: IdentityKey): KubeBody | undefined {
     return this.streams.get(objectKeyIn(key));
   }

@@ -1,7 +1,7 @@
 /**
- * The kinds of an operator: each is looked up, listed and followed once, whoever asks for it. A kind that is not there, or
- * not allowed, is waited for; whoever wants to read it meanwhile hears why it cannot be read. A kind that vanishes is given
- * up with all that was made for it, and is another one when it comes back.
+ * The kinds of an operator: each is looked up, listed and followed once, for handlers and readers alike. A kind that is
+ * not there, or not allowed, is waited for; a reconciler that wants to read it meanwhile hears why it cannot be read. A
+ * kind that vanishes is given up with all that was made for it, and is another one when it comes back.
  */
 import { type Client, type KindClass, type KindDescription, NotFoundError, UnknownKindError } from "@lotse/client";
 import { type Clock, errorMessage, type KindKey, kindKey } from "@lotse/client/meta";
@@ -72,7 +72,7 @@ export class Kinds {
     return [...this.#missing];
   }
 
-  /** From now on kinds can be read that nobody has declared; `begin` starts one. */
+  /** From now on kinds can be read that the operator does not declare; `begin` starts one. */
   onRead(begin: (plan: KindPlan) => StartedKind): void {
     this.#begin = begin;
   }
@@ -158,7 +158,7 @@ export class Kinds {
     return end;
   }
 
-  /** The kind is served: whoever waits for it tries at once. */
+  /** The kind is served: lookups and streams that wait for it try at once. */
   there(key: KindKey): void {
     for (const wake of [...(this.#lookups.get(key) ?? [])]) wake();
     this.#started.get(key)?.controller?.served();
@@ -193,7 +193,7 @@ export class Kinds {
 
   /**
    * A reconciler reads a kind: resolves when all its objects are known, and rejects with the reason when that has to wait
-   * for somebody. Whoever reads is tried again; nobody waits here and keeps others from their turn.
+   * for something. The reconciler is tried again; it does not wait here and keep other objects from their turn.
    */
   async read(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
     const { ready, trouble } = this.#started.get(kindKey(kind)) ?? this.#follow(kind, kindClass);
@@ -222,7 +222,7 @@ export class Kinds {
   }
 }
 
-/** What is said of a kind that cannot be looked up: that it is not there, or that nobody can tell. */
+/** What is said of a kind that cannot be looked up: that it is not there, or that the API server does not tell. */
 function waitingFor(kind: string, kindClass: KindClass | undefined, error: unknown): [string, Record<string, unknown>] {
   const text = errorMessage(error);
   if (!(error instanceof NotFoundError) && !(error instanceof UnknownKindError)) {

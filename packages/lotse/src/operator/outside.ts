@@ -29,7 +29,7 @@ export class Outside implements Ender {
     this.#parts = parts;
   }
 
-  /** Handlers have begun: whoever is woken now is known. */
+  /** Handlers have begun: the objects that sources wake are known. */
   begin(): void {
     const { declarations, runtime, reporting, wake } = this.#parts;
     const { operator, random, client, plan } = runtime;

@@ -315,7 +315,7 @@ function indexIds({ resources }: Pick<Declarations, "resources">): string[] {
   return resources.flatMap(({ handlers }) => handlers.filter(({ type }) => type === "index").map(({ id }) => id));
 }
 
-/** Resolves when the operator shall stop, or with the error that stops it; streams that just end stop nobody. */
+/** Resolves when the operator shall stop, or with the error that stops it; streams that just end do not stop it. */
 function firstOf(stop: Promise<void>, streams: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
   return new Promise((resolve) => {
     void stop.then(() => resolve(undefined));

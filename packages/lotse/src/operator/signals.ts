@@ -6,7 +6,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * What `work` resolves with, or undefined when the signal aborts before. Leaves nothing on the signal, however often it is
- * asked; `work` is left to whoever began it.
+ * asked; `work` is left to the caller.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

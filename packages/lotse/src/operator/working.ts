@@ -1,6 +1,6 @@
 /**
  * The operator at work: brings up all kinds side by side, follows kinds and namespaces that come and go, and knows when
- * everything has ended. A kind that is not there keeps nobody else waiting.
+ * everything has ended. A kind that is not there keeps no other kind waiting.
  */
 import type { KindDescription } from "@lotse/client";
 import { type KindKey, kindKey } from "@lotse/client/meta";
@@ -84,7 +84,7 @@ export class Working {
     try {
       this.#tasks.add(
         this.#begin().catch((error: unknown) => {
-          // Whoever was waited for is not waited for any more.
+          // The operator stops: kinds that it has waited for are not waited for any more.
           if (!stopping.aborted) throw error;
         }),
       );
@@ -150,7 +150,7 @@ export class Working {
 
   /** Handlers of a kind begin when all is known that they can see. */
   async #handle({ plan, ready, streams }: StartedKind): Promise<void> {
-    // Nobody's handlers run before the indexes that they can see are filled.
+    // No handler runs before the indexes that it can see are filled.
     const indexed = this.#first.map((one) => one.indexed);
     // And no reconciler runs before what it follows is known.
     const followed = this.#first.filter((one) => isFollowedBy(plan, one.plan.kind)).map((one) => one.ready);
@@ -173,7 +173,7 @@ export class Working {
     };
   }
 
-  /** What goes wrong there is told, and ends nobody. */
+  /** What goes wrong there is told, and ends nothing else. */
   async #unlessStopping(work: Promise<void>, problem: string, fields: Record<string, unknown>): Promise<void> {
     try {
       await work;

@@ -23,7 +23,7 @@ export function bindCleanUp(
   return { ...handler, fn, filters: orHeld(filters, holds) };
 }
 
-/** Filters that are also passed by whoever is held. */
+/** Filters that are also passed by an object that is held. */
 function orHeld(filters: Filters<KubeBody>, holds: (body: KubeBody) => boolean): Filters<KubeBody> {
   const when: Filters<KubeBody>["when"] = ({ body, reason, old, new: now, memo = {}, param }) => {
     const own = body as KubeBody;

@@ -77,7 +77,7 @@ export function nextRunAt(
 /** The timing while a run is under way. */
 export function beginRun(timing: Timing, now: number, limit: RatePlan | undefined): Timing {
   const recent = limit ? [...timing.recent, now].slice(-limit.runs) : timing.recent;
-  // Whoever is woken by somebody else alone begins a new row.
+  // A reconciler that is woken by others alone begins a new row.
   return { ...timing, due: false, selfWoken: timing.self ? timing.selfWoken : 0, recent };
 }
 
@@ -107,12 +107,12 @@ export function endRun(
   random: () => number,
 ): Timing {
   if (end.type === "aborted") return { ...timing, due: true };
-  // The row is over when the next run is woken by somebody else: until then this one may still have woken itself.
+  // The row is over when the next run is woken by others: until then this one may still have woken itself.
   const calm = { failures: 0, failingSince: undefined, self: false };
   // Jitter: what was reconciled together at the start shall not come back together for ever.
   const resyncIn = resyncMs === undefined ? undefined : resyncMs * (0.9 + 0.2 * random());
   if (end.type === "stuck") {
-    // What lies outside of the cluster may have changed, which nobody tells.
+    // What lies outside of the cluster may have changed, which no stream tells.
     const dueAt = resyncIn === undefined ? undefined : now + resyncIn;
     return { ...timing, ...calm, failures: timing.failures + 1, dueAt };
   }

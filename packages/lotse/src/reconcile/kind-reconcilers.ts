@@ -1,6 +1,6 @@
 /**
- * The reconcilers of one kind, as the turn sees them: whoever is due runs within the object's turn, so it never overlaps
- * anything of its object, and what it wants to change is part of the turn's one write.
+ * The reconcilers of one kind, as the turn sees them: those that are due run within the object's turn, so they never
+ * overlap anything of its object, and what they want to change is part of the turn's one write.
  */
 import { type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
 import { type IdentityKey, identityKeyOf, type ObjectKey, objectKeyOf } from "@lotse/client/meta";
@@ -87,7 +87,7 @@ export class KindReconcilers implements ReconcileWork {
     this.#listening.push(parts.tracked.onKind((view) => this.#attach(view)));
   }
 
-  /** The kind is followed no longer: changes of others concern nobody here. */
+  /** The kind is followed no longer: changes of other kinds concern no object here. */
   close(): void {
     for (const end of this.#listening.splice(0)) end();
     for (const { end } of this.#attached.splice(0)) end();
@@ -378,7 +378,7 @@ export class KindReconcilers implements ReconcileWork {
       try {
         for (const key of mappedKeys(map(object), body, kind)) keys.add(key);
       } catch (error) {
-        // It runs where the stream is read, which must not end because somebody's function fails for one object.
+        // It runs where the stream is read, which must not end because the function of a declaration fails for one object.
         onMapFailure(handler, object, error);
       }
     }
@@ -407,7 +407,7 @@ function noteReads(memory: ObjectMemory, session: ReadSession): void {
   }
 }
 
-/** Whether the server has the object, and nobody has asked to delete it. */
+/** Whether the API server has the object, and no client has asked to delete it. */
 async function isThere({ get, resource, name, namespace, uid }: ReconcileContext<KubeBody>): Promise<boolean> {
   const live = await get.live(resource, name, { namespace });
   return live?.uid === uid && !isDeleting(live.body);

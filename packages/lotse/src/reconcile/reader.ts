@@ -92,8 +92,8 @@ export class ObjectReader implements Reader {
   }
 
   /**
-   * The turn has written the object over `base`; `by`: who wanted what. Whoever had seen what was written over, and has
-   * wanted all of it, has seen this as well. What others have put there is news, if it counts.
+   * The turn has written the object over `base`; `by`: who wanted what. A reconciler that had seen what was written
+   * over, and has wanted all of it, has seen this as well. What others have put there is news, if it counts.
    */
   wrote(base: KubeBody, body: KubeBody, by: readonly Contribution[], now: number): void {
     const { saw, handler } = this;
@@ -114,7 +114,7 @@ export class ObjectReader implements Reader {
       this.#wakeBy(what, news.peers, now);
       return;
     }
-    // It has read what it, or somebody else, has then changed, and has not read it again.
+    // It has read what it, or another handler, has then changed, and has not read it again.
     const known = news === undefined && !hasPart(handler.id, by);
     if (mirrored && !known) this.#wakeBy(mirrored.what, news === undefined || news.peers, now);
     else if (news) this.saw = news.before();

@@ -15,7 +15,7 @@ export interface Change {
 }
 
 /**
- * A new state of an object, by its own turn or by somebody else. The stream may be faster than the answer to the turn's
+ * A new state of an object, by its own turn or by another client. The stream may be faster than the answer to the turn's
  * write, so which of the two it was is known only with that answer, which has the same version.
  */
 export class NewState {
@@ -28,10 +28,10 @@ export class NewState {
   }
 }
 
-/** Whose work a change was: a reader's own, that of the object's turn or of somebody else, or certainly somebody else's. */
+/** Whose work a change was: a reader's own, that of the object's turn or of another client, or certainly another client's. */
 export type Author = Reader | NewState | undefined;
 
-/** Somebody who reads. */
+/** A reconciler of one object, as far as it reads. */
 export interface Reader {
   /** Something that it has read would be read differently now. */
   onChange(point: ReadPoint, change: Change): void;
@@ -250,7 +250,7 @@ function flat(text: string): string {
 function tell(point: ReadPoint | undefined, change: Change): void {
   const readers = point?.readers;
   if (!point || readers === undefined) return;
-  // Copied: whoever is told may stop to read.
+  // Copied: a reader that is told may stop to read.
   if (readers instanceof Set) for (const reader of [...readers]) reader.onChange(point, change);
   else readers.onChange(point, change);
 }

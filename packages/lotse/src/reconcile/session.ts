@@ -28,7 +28,7 @@ import type { TrackedKinds } from "./tracked-kinds.ts";
 
 /** Of whom, with what, and where. */
 export interface SessionParts {
-  /** Whoever is woken when what was read changes; undefined: nobody is. */
+  /** The reconciler that is woken when what was read changes; undefined for handlers that are no reconcilers. */
   readonly reader: Reader | undefined;
   /** Told of each kind that is read. */
   readonly onRead: (kind: KindDescription) => void;
@@ -77,8 +77,8 @@ export class ReadSession {
   }
 
   /**
-   * Somebody has changed what was read; `name` is that of the change, `what` says it in words. Until the run is over it
-   * may turn out to be the reader's own write, which the stream has shown before the answer came.
+   * Another client, or another handler, has changed what was read; `name` is that of the change, `what` says it in words.
+   * Until the run is over it may turn out to be the reader's own write, which the stream has shown before the answer came.
    */
   news(name: string, what: string, point: ReadPoint | undefined): void {
     this.#news ??= new Map();
@@ -111,7 +111,7 @@ export class ReadSession {
     for (const point of this.#points.keys()) this.#points.set(point, false);
   }
 
-  /** Remembers a read that somebody else has made for the reader. */
+  /** Remembers a read that the framework has made for the reader. */
   note(point: ReadPoint): void {
     this.#points.set(point, false);
   }

@@ -12,7 +12,7 @@ import { noteAnnotation, readNote, withoutNote } from "./marks.ts";
 import { deleteObject, type Keeping } from "./objects.ts";
 import { lastOnes, type Ordered } from "./order.ts";
 
-/** Deletions that are under way tell when they are done; this is for those whose end nobody tells. */
+/** Deletions that are under way tell when they are done; this is for those whose end no stream tells. */
 const LOOK_AGAIN = "30s";
 
 interface Thing extends Ordered {
@@ -50,7 +50,7 @@ async function deleteAll(keeping: Keeping, objectsToo: boolean, why: string): Pr
     const objects = objectsToo ? await existingChildren(keeping, note, []) : [];
     const remaining = [...objects, ...things.filter(({ key }) => !gone.has(key))];
     if (remaining.length === 0) return undefined;
-    // Whoever is still there takes its time: the end of an object tells itself, that of other things does not.
+    // A child that is still there takes its time: the end of an object tells itself, that of other things does not.
     if (remaining.length >= left) return requeue(objects.length > 0 ? LOOK_AGAIN : "1s");
     left = remaining.length;
     for (const one of lastOnes<Existing | Thing>(remaining)) {
@@ -78,7 +78,7 @@ async function externalThings({ context, handler }: Keeping, noted: readonly str
   return things;
 }
 
-/** What was said of the children is not true any more. A `Ready` that somebody else has set stays. */
+/** What was said of the children is not true any more. A `Ready` that another writer has set stays. */
 function retractReport({ runner, body }: BackgroundTurn): void {
   const standing = conditionsOf(body) ?? [];
   for (const { type } of standing) if (type.startsWith("child.lotse.dev/")) runner.removeCondition(type);

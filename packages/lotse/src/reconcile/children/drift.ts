@@ -1,7 +1,7 @@
 /**
  * A child that does not look like what was applied. Before anything is written the server is asked: what it has made of
- * our own values is no drift. What somebody else has changed is repaired, or kept, as the declaration says; and whoever
- * keeps changing it back is given way to, more and more slowly.
+ * our own values is no drift. What another client has changed is repaired, or kept, as the declaration says; and a
+ * client that keeps changing it back is given way to, more and more slowly.
  */
 import { type KubeBody, KubeObject } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
@@ -55,7 +55,7 @@ export function managersIn(fields: readonly DriftedField[]): string[] {
   return [...new Set(fields.flatMap(({ by }) => by))];
 }
 
-/** How long the repair of a child has to wait, because somebody changes it again and again. */
+/** How long the repair of a child has to wait, because another client changes it again and again. */
 export function repairPause({ reader, now }: Keeping, { key }: WantedObject): number {
   return Math.max(0, (reader.notes.get(key)?.repairs?.until ?? 0) - now());
 }

@@ -121,7 +121,7 @@ async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
   const annotation = withNote(names, context.body as KubeBody, handler.id, note);
   const { name, resource, namespace } = context;
   const { resourceVersion } = reader.saw?.metadata ?? {};
-  // With its version: what somebody else has changed meanwhile must not count as seen.
+  // With its version: what another client has changed meanwhile must not count as seen.
   const former = Object.fromEntries(names.slice(1).map((name) => [noteAnnotation(name), null]));
   const metadata = { resourceVersion, annotations: { ...former, [noteAnnotation(operator)]: annotation } };
   const where = namespace === undefined ? {} : { namespace };
@@ -136,7 +136,7 @@ async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
   }
 }
 
-/** The last ones first; those before them when they are gone. Whoever takes its time tells its end, and we come again. */
+/** The last ones first; those before them when they are gone. A child that takes its time tells its end, and we come again. */
 async function deleteSurplus(
   keeping: Keeping,
   note: ParentNote,

@@ -32,7 +32,7 @@ export function reportChildren({ runner, body }: BackgroundTurn, states: readonl
   return together(states, notReady);
 }
 
-/** Whoever has failed for good is named first: nothing comes of waiting for the others. */
+/** A child that has failed for good is named first: nothing comes of waiting for the others. */
 function together(states: readonly ChildState[], notReady: readonly ChildState[]): Standing {
   const count = `${states.length - notReady.length} of ${states.length} are ready`;
   const failed = notReady.find((state) => state.failed === true);
