@@ -30,17 +30,22 @@ import {
 } from "../report/index.ts";
 import type { HandlerWrite } from "../runtime/index.ts";
 import {
+  ask,
   errorFields,
   isDeleting,
   type KindWork,
+  keepEvent,
+  lastOf,
   named,
   newMemory,
+  noteForeignChange,
   noteWake,
   type ObjectMemory,
   observeRead,
-  type RawEvent,
   type RecordStorage,
   retriable,
+  seeDeletion,
+  seeGone,
   type TurnEnd,
   takeTurn,
 } from "../turn/index.ts";
@@ -281,7 +286,7 @@ export class Controller implements ObjectListener {
 
   /** The server answers after it did not: writes that wait for their next try need not wait. */
   hurry(): void {
-    for (const [key, { pending }] of this.#memories) if (pending) this.#queue.add(key, PRIORITY.retry);
+    for (const [key, { ownWrites }] of this.#memories) if (ownWrites.pending) this.#queue.add(key, PRIORITY.retry);
   }
 
   /** Resolves when nothing runs and nothing is due now. */
@@ -307,14 +312,14 @@ export class Controller implements ObjectListener {
   /** Tries again at once what waits for it, or has failed for good; undefined when the object is unknown. */
   retry(question: ObjectQuestion): readonly string[] | undefined {
     const memory = this.#asked(question);
-    if (!memory || memory.gone) return undefined;
+    if (!memory || memory.life.state === "gone") return undefined;
     const handlers = [
       ...retriable(memory.record),
       ...(this.#background?.retry(memory) ?? []),
       ...(this.#level?.retry(memory) ?? []),
     ];
     if (handlers.length === 0) return handlers;
-    memory.retryNow = true;
+    ask(memory, "retryNow");
     noteWake(memory, { by: "retry" });
     this.#queue.add(memory.key, PRIORITY.live);
     return handlers;
@@ -323,8 +328,8 @@ export class Controller implements ObjectListener {
   /** Something has happened to an object outside of the cluster; false when the object is unknown. */
   wake(name: Omit<ObjectQuestion, "kind">, why: string): boolean {
     const memory = this.#called(name);
-    if (!memory || memory.gone) return false;
-    memory.woken = true;
+    if (!memory || memory.life.state === "gone") return false;
+    ask(memory, "woken");
     this.#background?.wake(memory);
     this.#level?.wake(memory);
     noteWake(memory, { by: "outside", what: why });
@@ -335,7 +340,7 @@ export class Controller implements ObjectListener {
   /** What is known about one object; undefined when it is of another kind, or unknown. */
   explain(question: ObjectQuestion): Explanation | undefined {
     const memory = this.#asked(question);
-    const body = memory && (memory.gone ?? this.#newest(memory.key));
+    const body = memory && (lastOf(memory.life) ?? this.#newest(memory.key));
     if (!memory || !body) return undefined;
     const { operator, clock } = this.#shared;
     return {
@@ -382,8 +387,8 @@ export class Controller implements ObjectListener {
     if (!this.#works) return;
     if (initial) this.#strangers?.note(body);
     const memory = this.#memory(body);
-    memory.foreign = true;
-    if (this.#turnKind.handlers.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
+    noteForeignChange(memory);
+    if (this.#turnKind.handlers.events.length > 0) keepEvent(memory, { type: initial ? undefined : type, body });
     const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
     this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, why);
   }
@@ -391,7 +396,7 @@ export class Controller implements ObjectListener {
   echoed(body: KubeBody): void {
     if (this.#turnKind.handlers.events.length === 0) return;
     const memory = this.#memory(body);
-    keep(memory, { type: "MODIFIED", body, own: true });
+    keepEvent(memory, { type: "MODIFIED", body, own: true });
     noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
     this.#queue.add(objectKey(body), PRIORITY.live);
   }
@@ -401,9 +406,8 @@ export class Controller implements ObjectListener {
     const key = objectKey(body);
     const memory = this.#memories.get(key);
     if (!memory) return;
-    memory.gone = body;
-    if (this.#turnKind.handlers.events.length > 0) keep(memory, { type: "DELETED", body });
-    memory.running?.stop(new Aborted("deletion", "the object is gone"));
+    seeGone(memory, body);
+    if (this.#turnKind.handlers.events.length > 0) keepEvent(memory, { type: "DELETED", body });
     this.#stopDaemons(memory, "the object is gone");
     noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
     this.#queue.add(key, PRIORITY.live);
@@ -442,7 +446,7 @@ export class Controller implements ObjectListener {
 
   #turn(key: string, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
     const { traces } = this.#shared;
-    const turn = () => takeTurn(this.#turnKind, key, memory);
+    const turn = () => takeTurn(this.#turnKind, memory);
     if (!traces) return turn();
     return traces.turn(referenceOf(this.kind, key), waitedMs, turn, () => this.#journal.of(key).at(-1));
   }
@@ -455,8 +459,7 @@ export class Controller implements ObjectListener {
   #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"], by: Wake["by"]): void {
     const memory = this.#memory(body);
     noteWake(memory, { by, what: body.metadata?.resourceVersion });
-    if (isDeleting(body) && !memory.deletionSeen) {
-      memory.deletionSeen = true;
+    if (isDeleting(body) && seeDeletion(memory)) {
       memory.running?.stop(new Aborted("deletion", "the object is being deleted"));
       this.#stopDaemons(memory, "the object is being deleted");
     }
@@ -473,7 +476,7 @@ export class Controller implements ObjectListener {
     let memory = this.#memories.get(key);
     if (!memory) {
       memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic());
-      memory.retryNow = this.#shared.retryAtStart;
+      if (this.#shared.retryAtStart) ask(memory, "retryNow");
       this.#memories.set(key, memory);
     }
     return memory;
@@ -527,9 +530,4 @@ export class Controller implements ObjectListener {
     this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about, by);
     this.view.changed(before, informer.get(key), by);
   }
-}
-
-function keep(memory: ObjectMemory, event: RawEvent): void {
-  memory.events ??= [];
-  memory.events.push(event);
 }

@@ -53,7 +53,7 @@ export function isCalled({ kind, plural, singular, shortNames, group }: KindDesc
 /** What one object does, and what it waits for. */
 export function explainObject(
   kind: KindDescription,
-  memory: Pick<ObjectMemory, "uid" | "gone" | "record">,
+  memory: Pick<ObjectMemory, "uid" | "life" | "record">,
   body: KubeBody,
   queued: QueuedState | undefined,
   clock: Pick<Clock, "now" | "monotonic">,
@@ -71,7 +71,7 @@ export function explainObject(
       generation,
       deleting: isDeleting(body),
     },
-    state: memory.gone ? "gone" : queued === undefined ? "waits" : STATES[queued.is],
+    state: memory.life.state === "gone" ? "gone" : queued === undefined ? "waits" : STATES[queued.is],
     ...(queued?.is === "delayed" && { nextAt: clock.now() + queued.dueAt - clock.monotonic() }),
     ...(running.length > 0 && { running: running.map((one) => runningHandler(one, clock.monotonic())) }),
     open: openHandlers(memory),

@@ -18,6 +18,7 @@ import {
   essenceOf,
   fieldsOf,
   type KindWork,
+  memoOf,
   observeRead,
   type ReconcileWork,
   type RecordStorage,
@@ -94,10 +95,7 @@ export function describeTurns(parts: TurnParts): KindWork {
           namespace,
           onRead: (read) => observeRead(reporting.onHandlerRequest, handler, read, namespace),
         }).reads,
-      memoOf: (memory) => {
-        memory.memo ??= memoFrom(shared.memo);
-        return memory.memo;
-      },
+      memoOf: (memory) => memoOf(memory, () => memoFrom(shared.memo)),
     },
   };
 }
