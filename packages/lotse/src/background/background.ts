@@ -7,7 +7,7 @@ import {
   type Standing,
 } from "../turn/index.ts";
 import type { Daemon } from "./daemon.ts";
-import { retryDaemons, stopDaemons, tendDaemons } from "./daemons.ts";
+import { retryDaemons, stopDaemons, updateDaemons } from "./daemons.ts";
 import { runTimers } from "./run-timers.ts";
 import { retriedTimer, type TimerState, timerStanding, wokenTimer } from "./timers.ts";
 
@@ -35,7 +35,7 @@ export class Background implements BackgroundWork {
     const work = this.#of(turn.memory);
     const deleting = isDeleting(turn.body);
     const nextAt = deleting ? undefined : await runTimers(turn, this.#timers, work.timers);
-    tendDaemons(turn, this.#daemons, work.daemons, deleting);
+    updateDaemons(turn, this.#daemons, work.daemons, deleting);
     return nextAt;
   }
 

@@ -77,7 +77,7 @@ export class Daemon {
 
   /** It failed for good, and its object has changed since. */
   get isLifted(): boolean {
-    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.digest;
+    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.sight.digest;
   }
 
   /** Tells it to end. */
@@ -164,9 +164,9 @@ export class Daemon {
   }
 
   #newest(): KubeBody {
-    const { key, uid, lastBody } = this.#memory;
+    const { key, uid, sight } = this.#memory;
     const body = this.#work.store.newest(key);
-    return (body?.metadata?.uid === uid ? body : lastBody) ?? this.#first;
+    return (body?.metadata?.uid === uid ? body : sight.body) ?? this.#first;
   }
 
   /** Writes what the daemon wants so far; when that is refused, it is as if it had not been tried. */
@@ -231,7 +231,7 @@ export class Daemon {
     wrote.push({ what, version: result.body.metadata?.resourceVersion });
   }
 
-  /** A daemon runs beside the turns of its object; whoever asks about the object hears of it all the same. */
+  /** A daemon runs beside the turns of its object; `explain` tells of it all the same. */
   #note(run: JournalRun, wrote: readonly JournalWrite[]): void {
     const { runtime, reporting } = this.#work;
     const { tookMs } = run;
@@ -266,7 +266,7 @@ export class Daemon {
     const { id } = handler;
     const message = messageOf(error);
     const before = this.#standing;
-    this.#failedFor = this.#memory.digest;
+    this.#failedFor = this.#memory.sight.digest;
     this.#standing = standingAfter(id, error, message, retryInMs);
     const trouble = { what: "daemon", reason: "daemon", handler, error, attempts, retryInMs } as const;
     reportTrouble(this.#work, this.#memory, this.#newest(), trouble, this.#logger);

@@ -8,7 +8,7 @@ import type { BackgroundTurn } from "../turn/index.ts";
 import { Daemon } from "./daemon.ts";
 
 /** Begins daemons that the object matches and stops those that it does not match any more. */
-export function tendDaemons(
+export function updateDaemons(
   turn: BackgroundTurn,
   handlers: readonly DaemonHandler[],
   daemons: Map<string, Daemon>,

@@ -28,7 +28,7 @@ async function runTimer(
   if (!matchesFilters(filters, body, [body], filters.when && { memo: work.views.memoOf(memory), param })) {
     // Begins anew when the object matches again.
     timers.delete(handler.id);
-    // Nobody tells when a question about something else than the object would be answered differently.
+    // Nothing tells when a question about something else than the object would be answered differently.
     const { intervalMs } = handler;
     return filters.when && intervalMs !== undefined ? clock.monotonic() + Math.max(intervalMs, 1_000) : undefined;
   }
@@ -36,15 +36,15 @@ async function runTimer(
   const time = { now: begunAt, wall: clock.now() };
   const known = timers.get(handler.id);
   const state =
-    known && !isLifted(known, memory.digest)
+    known && !isLifted(known, memory.sight.digest)
       ? toldAnew(known, time)
       : startTimer(handler, body, time, Date.parse(memory.record?.timers?.[handler.id] ?? "") || undefined);
   timers.set(handler.id, state);
-  const dueAt = timerDueAt(handler, state, memory.changedAt);
+  const dueAt = timerDueAt(handler, state, memory.sight.changedAt);
   if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.reason) return dueAt;
 
   // What the run is for: the object may change while it runs.
-  const { changedAt, digest } = memory;
+  const { changedAt, digest } = memory.sight;
   const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
   const { attempts } = state;
   const result = await runner.attempt(
@@ -62,7 +62,7 @@ async function runTimer(
     runner.ranAt = { ...runner.ranAt, [handler.id]: new Date(time.wall).toISOString() };
   }
   timers.set(handler.id, after.ended ? { ...after, endedFor: digest } : after);
-  const nextAt = timerDueAt(handler, after, memory.changedAt);
+  const nextAt = timerDueAt(handler, after, memory.sight.changedAt);
   const { outcome, error } = result;
   if (outcome.type === "temporary" || outcome.type === "failed") {
     const retryInMs = after.ended || nextAt === undefined ? undefined : nextAt - now;

@@ -34,7 +34,7 @@ export interface ActivityParts {
 }
 
 /**
- * A handler of the operator itself failed for good. The message names it and its place: it may be all that somebody sees
+ * A handler of the operator itself failed for good. The message names it and its place: it may be all that a person sees
  * of a start that failed.
  */
 export class LifecycleError extends KubeError {
@@ -64,7 +64,7 @@ export class Activities {
     this.#measures = new HandlerMeasures(parts.metrics);
   }
 
-  /** Whether somebody brings the credentials. */
+  /** Whether a handler brings the credentials. */
   get hasLogin(): boolean {
     return this.#of("login").length > 0;
   }
@@ -74,7 +74,7 @@ export class Activities {
     for (const handler of this.#of("startup")) await this.#run(handler, signal, client);
   }
 
-  /** Cleanup handlers, one after another; one that fails for good keeps nobody else from cleaning up. */
+  /** Cleanup handlers, one after another; one that fails for good keeps no other from cleaning up. */
   async cleanup(client: Client, signal: AbortSignal): Promise<void> {
     for (const handler of this.#of("cleanup")) {
       await this.#run(handler, signal, client).catch((error: unknown) => {

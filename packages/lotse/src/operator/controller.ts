@@ -28,7 +28,7 @@ import {
   type StreamHealth,
 } from "../report/index.ts";
 import type { HandlerWrite, KindStore, Runtime } from "../runtime/index.ts";
-import { errorFields, type KindWork, named, type ObjectMemory, observeRead } from "../turn/index.ts";
+import { errorFields, type KindWork, lastOf, named, type ObjectMemory, observeRead } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
 import { explainObject, hasName } from "./explain.ts";
 import { KindCache } from "./kind-cache.ts";
@@ -230,13 +230,13 @@ export class Controller {
   /** Tries again at once what waits for it, or has failed for good; undefined when the object is unknown. */
   retry(question: ObjectQuestion): readonly string[] | undefined {
     const memory = this.#asked(question);
-    return memory && !memory.gone ? this.#mailboxes.retry(memory) : undefined;
+    return memory && memory.life.state !== "gone" ? this.#mailboxes.retry(memory) : undefined;
   }
 
   /** Something has happened to an object outside of the cluster; false when the object is unknown. */
   wake(name: Omit<ObjectQuestion, "kind">, why: string): boolean {
     const memory = this.#named(name);
-    if (!memory || memory.gone) return false;
+    if (!memory || memory.life.state === "gone") return false;
     this.#mailboxes.wakeFromOutside(memory, why);
     return true;
   }
@@ -244,7 +244,7 @@ export class Controller {
   /** What is known about one object; undefined when it is of another kind, or unknown. */
   explain(question: ObjectQuestion): Explanation | undefined {
     const memory = this.#asked(question);
-    const body = memory && (memory.gone ?? this.#cache.newest(memory.key));
+    const body = memory && (lastOf(memory.life) ?? this.#cache.newest(memory.key));
     if (!memory || !body) return undefined;
     const { operator, clock } = this.#parts.runtime;
     const { journal, attempts } = this.#reporting;

@@ -4,6 +4,7 @@ import { explainObject, hasName } from "./explain.ts";
 
 const MACHINE = describeKind({ group: "example.com", version: "v1", kind: "Machine", shortNames: ["mc"] });
 const CLOCK = { now: () => 1_000_000, monotonic: () => 500 };
+const ALIVE = { state: "alive" } as const;
 
 describe("hasName", () => {
   it.each(["Machine", "machine", "machines", "mc", "machines.example.com", "MC.example.com"])("knows %s", (name) => {
@@ -33,7 +34,7 @@ describe("explainObject", () => {
         },
       },
     };
-    const explained = explainObject(MACHINE, { uid: "1", gone: undefined, record }, body, undefined, CLOCK);
+    const explained = explainObject(MACHINE, { uid: "1", life: ALIVE, record }, body, undefined, CLOCK);
     expect(explained).toMatchObject({
       state: "waits",
       object: { kind: "Machine", resourceVersion: "7", generation: 2 },
@@ -55,12 +56,12 @@ describe("explainObject", () => {
     [{ is: "ready" } as const, "queued"],
     [undefined, "waits"],
   ])("takes its state from the queue: %j", (queued, state) => {
-    const memory = { uid: "1", gone: undefined, record: undefined };
+    const memory = { uid: "1", life: ALIVE, record: undefined };
     expect(explainObject(MACHINE, memory, body, queued, CLOCK)).toMatchObject({ state, open: [] });
   });
 
   it("tells the wall-clock time of a delay", () => {
-    const memory = { uid: "1", gone: undefined, record: undefined };
+    const memory = { uid: "1", life: ALIVE, record: undefined };
     const delayed = { is: "delayed", dueAt: 2_500 } as const;
     expect(explainObject(MACHINE, memory, body, delayed, CLOCK)).toMatchObject({ state: "waits", nextAt: 1_002_000 });
   });

@@ -16,7 +16,7 @@ export function hasName({ kind, plural, singular, shortNames, group }: KindDescr
 /** What one object does, and what it waits for. */
 export function explainObject(
   kind: KindDescription,
-  memory: Pick<ObjectMemory, "uid" | "gone" | "record">,
+  memory: Pick<ObjectMemory, "uid" | "life" | "record">,
   body: KubeBody,
   queued: QueuedState | undefined,
   clock: Pick<Clock, "now" | "monotonic">,
@@ -34,7 +34,7 @@ export function explainObject(
       generation,
       deleting: isDeleting(body),
     },
-    state: memory.gone ? "gone" : queued === undefined ? "waits" : STATES[queued.is],
+    state: memory.life.state === "gone" ? "gone" : queued === undefined ? "waits" : STATES[queued.is],
     ...(queued?.is === "delayed" && { nextAt: clock.now() + queued.dueAt - clock.monotonic() }),
     ...(running.length > 0 && { running: running.map((one) => runningHandler(one, clock.monotonic())) }),
     open: openHandlers(memory),

@@ -17,6 +17,7 @@ import {
   essenceOf,
   fieldsOf,
   type KindWork,
+  memoOf,
   observeRead,
   type ReconcileWork,
   storageOf,
@@ -100,10 +101,7 @@ function viewsOf({ reporting, indexes, tracked, memo: first }: KindWorkParts): K
         namespace,
         onRead: (read) => observeRead(reporting.onHandlerRequest, handler, read, namespace),
       }).reads,
-    memoOf: (memory) => {
-      memory.memo ??= memoFrom(first);
-      return memory.memo;
-    },
+    memoOf: (memory) => memoOf(memory, () => memoFrom(first)),
   };
 }
 

@@ -17,14 +17,18 @@ import type { InformerChange } from "../informers/index.ts";
 import { PRIORITY, type Priority, type QueuedState, type QueueObserver, WorkQueue } from "../queue/index.ts";
 import type { Wake } from "../report/index.ts";
 import {
+  ask,
   errorFields,
   isDeleting,
   type KindWork,
+  keepEvent,
   newMemory,
+  noteForeignChange,
   noteWake,
   type ObjectMemory,
-  type RawEvent,
   retriable,
+  seeDeletion,
+  seeGone,
   type TurnEnd,
   takeTurn,
 } from "../turn/index.ts";
@@ -95,8 +99,8 @@ export class Mailboxes implements Mailed {
   changed(body: KubeBody, { type, initial }: InformerChange): void {
     if (initial) this.#parts.onInitial(body);
     const memory = this.#of(body);
-    memory.foreign = true;
-    if (this.#keepsEvents) keep(memory, { type: initial ? undefined : type, body });
+    noteForeignChange(memory);
+    if (this.#keepsEvents) keepEvent(memory, { type: initial ? undefined : type, body });
     const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
     this.#wake(memory, body, initial ? PRIORITY.backlog : PRIORITY.live, why);
   }
@@ -108,7 +112,7 @@ export class Mailboxes implements Mailed {
   echoed(body: KubeBody): void {
     if (!this.#keepsEvents) return;
     const memory = this.#of(body);
-    keep(memory, { type: "MODIFIED", body, own: true });
+    keepEvent(memory, { type: "MODIFIED", body, own: true });
     noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
     this.queue.add(memory.key, PRIORITY.live);
   }
@@ -116,9 +120,9 @@ export class Mailboxes implements Mailed {
   gone(body: KubeBody): void {
     const memory = this.#memories.get(identityKey(body));
     if (!memory) return;
-    memory.gone = body;
-    if (this.#keepsEvents) keep(memory, { type: "DELETED", body });
-    this.#stop(memory, "the object is gone");
+    seeGone(memory, body);
+    if (this.#keepsEvents) keepEvent(memory, { type: "DELETED", body });
+    this.#stopDaemons(memory, "the object is gone");
     noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
     this.queue.add(memory.key, PRIORITY.live);
   }
@@ -142,7 +146,7 @@ export class Mailboxes implements Mailed {
 
   /** Something has happened to an object outside of the cluster: whatever can run for it runs. */
   wakeFromOutside(memory: ObjectMemory, why: string): void {
-    memory.woken = true;
+    ask(memory, "woken");
     this.#kindWork?.handlers.background?.wake(memory);
     this.#kindWork?.handlers.reconcilers?.wake(memory);
     noteWake(memory, { by: "outside", what: why });
@@ -157,7 +161,7 @@ export class Mailboxes implements Mailed {
       ...(this.#kindWork?.handlers.reconcilers?.retry(memory) ?? []),
     ];
     if (handlers.length === 0) return handlers;
-    memory.retryNow = true;
+    ask(memory, "retryNow");
     noteWake(memory, { by: "retry" });
     this.queue.add(memory.key, PRIORITY.live);
     return handlers;
@@ -165,7 +169,7 @@ export class Mailboxes implements Mailed {
 
   /** The API server answers after it did not: writes that wait for their next try need not wait. */
   sendPending(): void {
-    for (const [key, { pending }] of this.#memories) if (pending) this.queue.add(key, PRIORITY.retry);
+    for (const [key, { ownWrites }] of this.#memories) if (ownWrites.pending) this.queue.add(key, PRIORITY.retry);
   }
 
   /** The operator stops: whatever runs is told. */
@@ -187,7 +191,7 @@ export class Mailboxes implements Mailed {
     let memory = this.#memories.get(key);
     if (!memory) {
       memory = newMemory(key, body.metadata?.uid ?? "", this.#parts.clock.monotonic());
-      memory.retryNow = this.#parts.retryAtStart;
+      if (this.#parts.retryAtStart) ask(memory, "retryNow");
       this.#memories.set(key, memory);
     }
     return memory;
@@ -195,16 +199,15 @@ export class Mailboxes implements Mailed {
 
   #wake(memory: ObjectMemory, body: KubeBody, priority: Priority, by: Wake["by"]): void {
     noteWake(memory, { by, what: body.metadata?.resourceVersion });
-    if (isDeleting(body) && !memory.deletionSeen) {
-      memory.deletionSeen = true;
-      this.#stop(memory, "the object is being deleted");
+    if (isDeleting(body) && seeDeletion(memory)) {
+      memory.running?.stop(new Aborted("deletion", "the object is being deleted"));
+      this.#stopDaemons(memory, "the object is being deleted");
     }
     this.queue.add(memory.key, priority);
   }
 
   /** At once, whatever the object's turn waits for; no turn waits for a daemon that ignores its signal. */
-  #stop(memory: ObjectMemory, why: string): void {
-    memory.running?.stop(new Aborted("deletion", why));
+  #stopDaemons(memory: ObjectMemory, why: string): void {
     // Cannot reject.
     void this.#kindWork?.handlers.background?.stop(memory, "deletion", why);
   }
@@ -224,9 +227,9 @@ export class Mailboxes implements Mailed {
   #turn(work: KindWork, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
     const { traces, journal } = work.reporting;
     const { key } = memory;
-    if (!traces) return takeTurn(work, key, memory);
+    if (!traces) return takeTurn(work, memory);
     const last = () => journal.of(key).at(-1);
-    return traces.turn(referenceOf(work.kind, key), waitedMs, () => takeTurn(work, key, memory), last);
+    return traces.turn(referenceOf(work.kind, key), waitedMs, () => takeTurn(work, memory), last);
   }
 
   #after(memory: ObjectMemory, { handlers }: KindWork, end: TurnEnd): void {
@@ -249,9 +252,4 @@ export class Mailboxes implements Mailed {
     });
     this.queue.addAt(key, this.#parts.clock.monotonic() + DEFECT_PAUSE_MS);
   }
-}
-
-function keep(memory: ObjectMemory, event: RawEvent): void {
-  memory.events ??= [];
-  memory.events.push(event);
 }

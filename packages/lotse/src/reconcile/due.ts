@@ -1,5 +1,6 @@
 /** When does a reconciler run for an object? Pure; times are monotonic milliseconds. */
 import { type BackoffPlan, backoffMs } from "../declare/index.ts";
+import { rowPauseMs } from "../turn/index.ts";
 
 /** What is remembered of one reconciler of one object. */
 export interface Timing {
@@ -58,10 +59,6 @@ export interface Rhythm {
   readonly rateLimit: RatePlan | undefined;
 }
 
-/** From so many runs in a row on, a reconciler that keeps waking itself is slowed down. */
-export const SELF_WOKEN_LIMIT = 10;
-const SLOWEST_MS = 5 * 60_000;
-
 /** When the next run is due: at `now` or before, later, or undefined for whenever something happens. */
 export function nextRunAt(
   { due, dueAt, recent }: Timing,
@@ -88,13 +85,7 @@ export function beginRun(timing: Timing, now: number, limit: RatePlan | undefine
 export function wokenByWrite(timing: Timing, loops: boolean, now: number): Timing {
   if (!loops) return { ...timing, due: true };
   const selfWoken = timing.selfWoken + 1;
-  return { ...timing, self: true, selfWoken, dueAt: Math.min(timing.dueAt ?? Infinity, now + pauseMs(selfWoken)) };
-}
-
-/** Each run that it owes to itself waits for longer, from a number on that no honest work needs. */
-function pauseMs(selfWoken: number): number {
-  const over = selfWoken - SELF_WOKEN_LIMIT;
-  return over <= 0 ? 0 : Math.min(SLOWEST_MS, 100 * 2 ** over);
+  return { ...timing, self: true, selfWoken, dueAt: Math.min(timing.dueAt ?? Infinity, now + rowPauseMs(selfWoken)) };
 }
 
 /** The timing after a run from `begunAt` to `now`; `timing.due` says what has happened meanwhile. `random` is in [0, 1). */
@@ -124,7 +115,7 @@ export function endRun(
   }
   if (end.stale && !timing.due) {
     const selfWoken = timing.selfWoken + 1;
-    return { ...timing, ...calm, self: true, selfWoken, dueAt: now + pauseMs(selfWoken) };
+    return { ...timing, ...calm, self: true, selfWoken, dueAt: now + rowPauseMs(selfWoken) };
   }
   const wakes = [end.requeueMs, resyncIn].filter((ms) => ms !== undefined);
   return { ...timing, ...calm, dueAt: wakes.length === 0 ? undefined : now + Math.min(...wakes) };

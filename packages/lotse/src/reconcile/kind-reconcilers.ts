@@ -21,6 +21,7 @@ import {
   type AttemptResult,
   type BackgroundTurn,
   type Contribution,
+  countHotLoop,
   isDeleting,
   notesOf,
   noteWake,
@@ -330,8 +331,7 @@ export class KindReconcilers implements ReconcileWork {
 
   #countLoop(): void {
     const { metrics, operator, kind } = this.#parts;
-    const labels = { operator, kind: kind.kind };
-    metrics.count("lotse_hot_loops_total", "Handlers called by their own changes again and again.", labels);
+    countHotLoop(metrics, operator, kind);
   }
 
   #of(memory: ObjectMemory): readonly ObjectReader[] {

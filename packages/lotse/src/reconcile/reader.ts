@@ -2,10 +2,19 @@
 import type { KubeBody } from "@lotse/client";
 import type { IdentityKey } from "@lotse/client/meta";
 import type { ReconcileHandler } from "../declare/index.ts";
-import { type Contribution, isDeleting, noteWake, type ObjectMemory, type Standing } from "../turn/index.ts";
+import {
+  ask,
+  type Contribution,
+  isAlive,
+  isDeleting,
+  noteWake,
+  type ObjectMemory,
+  ROW_LIMIT,
+  type Standing,
+} from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
 import { NotesOfChildren } from "./children/index.ts";
-import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
+import { NEW, type Timing, wokenByWrite } from "./due.ts";
 import { hasPart, newsFor } from "./news.ts";
 import { type Change, changeName, NewState, type Reader, type ReadPoint } from "./reads.ts";
 import type { ReadSession } from "./session.ts";
@@ -79,7 +88,7 @@ export class ObjectReader implements Reader {
   /** What its own object has become is looked at in its turn, which comes; a cleanup that waits for it is not held up. */
   #changed(what: string, { by }: Change): void {
     const own = by instanceof NewState && by.key === this.memory.key;
-    if (own && !this.memory.deletionSeen) this.#mirrored = { version: by.version, what };
+    if (own && isAlive(this.memory.life)) this.#mirrored = { version: by.version, what };
     else this.due(what);
   }
 
@@ -87,7 +96,7 @@ export class ObjectReader implements Reader {
   due(what: string): void {
     this.timing = { ...this.timing, due: true };
     noteWake(this.memory, { by: "read", what });
-    this.memory.hurried = true;
+    ask(this.memory, "retryCleanupNow");
     this.#wake(this.memory.key);
   }
 
@@ -137,7 +146,7 @@ export class ObjectReader implements Reader {
 
   /** Whether it keeps waking itself; true once for each row. */
   isLooping(): boolean {
-    const loops = this.timing.selfWoken > SELF_WOKEN_LIMIT;
+    const loops = this.timing.selfWoken > ROW_LIMIT;
     const first = loops && !this.#told;
     this.#told = loops;
     return first;

@@ -76,7 +76,7 @@ describe("a run that has read something", () => {
     expect(woken).toEqual([]);
     put("a");
     expect(woken).toEqual([identityKeyOf(objectKeyOf("one", "t"), "u")]);
-    expect(reader.memory.woke?.map(({ by, what }) => `${by}: ${what}`)).toEqual([
+    expect(reader.memory.journal.woke?.map(({ by, what }) => `${by}: ${what}`)).toEqual([
       "read: ConfigMap one/a: one/a appeared, version 2",
     ]);
   });

@@ -104,7 +104,7 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
   };
 }
 
-/** Made when somebody reads: most handlers do not. */
+/** Made when the handler reads: most do not. */
 function readsOf(make: () => CachedReads): CachedReads {
   let made: CachedReads | undefined;
   const reads = () => {
@@ -169,7 +169,7 @@ export function changeContext(
     new: deepFreeze(now),
   });
   lazily(context, "step", change.step);
-  // What was before is not known where it did not fit onto the object: then nobody can say what has changed.
+  // What was before is not known where it did not fit onto the object: then what has changed is not known either.
   const unknown = change.reason === "update" && change.old === undefined;
   lazily(context, "diff", () => (unknown ? [] : diff(old, now)));
   return context as ChangeContext<KubeBody>;

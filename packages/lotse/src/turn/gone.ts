@@ -6,6 +6,7 @@ import type { Cycle } from "./decide.ts";
 import { digestOf } from "./essence.ts";
 import { HandlerRunner } from "./handler-runner.ts";
 import type { KindWork } from "./kind-work.ts";
+import { isHandled, nextLife } from "./life.ts";
 import { named } from "./log-fields.ts";
 import { type ObjectMemory, takeEvents } from "./memory.ts";
 import { messageOf } from "./reports.ts";
@@ -23,8 +24,8 @@ export async function handleGone(work: KindWork, memory: ObjectMemory, body: Kub
       handler.change === undefined &&
       matchesFilters(handler.filters, body),
   );
-  if (handlers.length === 0 || memory.deletionHandled) return;
-  memory.deletionHandled = true;
+  if (handlers.length === 0 || isHandled(memory.life)) return;
+  memory.life = nextLife(memory.life, { type: "deletion handled" });
   const essence = work.essenceOf(body);
   const current = { essence, digest: digestOf(essence) };
   const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };

@@ -12,7 +12,7 @@ import { executeForObject, type ObjectHandler } from "./execute.ts";
 import { observePatch } from "./handler-requests.ts";
 import type { KindWork } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
-import { notesOf, type ObjectMemory, type RawEvent } from "./memory.ts";
+import { notesOf, type ObjectMemory, type RawEvent, takeFailures } from "./memory.ts";
 import type { AttemptResult } from "./outcome.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
 import type { ObjectRecord, StepRecord } from "./record.ts";
@@ -64,7 +64,7 @@ export class HandlerRunner {
     this.#logger = logger;
   }
 
-  /** Whether anybody wants to change the object. */
+  /** Whether a handler, or the framework, wants to change the object. */
   get wantsChanges(): boolean {
     return this.changes !== undefined || this.transforms.length > 0 || this.conditions !== undefined;
   }
@@ -104,9 +104,7 @@ export class HandlerRunner {
 
   /** Tells `on.failure` handlers what has failed for good: once, whatever comes of it. */
   async failures(): Promise<void> {
-    const failures = this.#memory.failures ?? [];
-    this.#memory.failures = undefined;
-    for (const failure of failures) {
+    for (const failure of takeFailures(this.#memory)) {
       for (const handler of this.#work.handlers.failures) {
         const { filters, param } = handler;
         const cause = filters.when && { memo: this.#work.views.memoOf(this.#memory), param };
@@ -170,7 +168,8 @@ export class HandlerRunner {
           clock: this.#work.runtime.clock,
           random: this.#work.runtime.random,
           backoff: this.#work.runtime.plan.backoff,
-          remainingMs: (due) => (this.atOnce ? 0 : remainingMs(due, this.#memory.deadlines, this.#work.runtime.clock)),
+          remainingMs: (due) =>
+            this.atOnce ? 0 : remainingMs(due, this.#memory.waiting.deadlines, this.#work.runtime.clock),
           persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
         });
         return steps.step;
@@ -182,7 +181,7 @@ export class HandlerRunner {
         new: current.essence,
         field: handler.filters.field,
         step,
-        gone: this.#memory.gone !== undefined,
+        gone: this.#memory.life.state === "gone",
       };
       const { retry } = handler;
       const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
@@ -294,7 +293,7 @@ export class HandlerRunner {
   /** Adds what an attempt wants to change; throws when that is not JSON, and then nothing is added. */
   #gather(handler: ObjectHandler, draft: PatchDraft, { outcome }: AttemptResult): JsonObject | undefined {
     let changes = draft.mergePatch;
-    // What handlers of events and failures return is nobody's business.
+    // What handlers of events and failures return has no place on the object.
     if (outcome.type === "done" && outcome.result !== undefined && "retry" in handler) {
       const result = resultPatch(handler.id, outcome.result);
       if (this.#work.keepsResult(handler.id)) changes = combinePatches(changes, result);

@@ -26,7 +26,7 @@ export {
   type Owner,
   removeOwnerReference,
 } from "./hierarchies.ts";
-export { afterOwnChange, CALM, type LoopState } from "./hot-loop.ts";
+export { afterOwnChange, CALM, cooledDown, type LoopState, ROW_LIMIT, rowPauseMs } from "./hot-loop.ts";
 export {
   type BackgroundTurn,
   type BackgroundWork,
@@ -36,14 +36,29 @@ export {
   type ReconcileWork,
   referenceTo,
 } from "./kind-work.ts";
+export { isAlive, lastOf } from "./life.ts";
 export { errorFields, named } from "./log-fields.ts";
 export { operatorsOn } from "./marks.ts";
-export { newMemory, notesOf, noteWake, type ObjectMemory, type RawEvent } from "./memory.ts";
+export {
+  ask,
+  forgetPending,
+  keepEvent,
+  memoOf,
+  newMemory,
+  noteForeignChange,
+  notesOf,
+  noteWake,
+  type RawEvent,
+  type SeenMemory as ObjectMemory,
+  seeDeletion,
+  seeGone,
+} from "./memory.ts";
 export { type AttemptResult, retryDelayMs } from "./outcome.ts";
 export { combinePatches, PatchDraft } from "./patch.ts";
 export { retriable } from "./record.ts";
 export { messageOf, reportTrouble } from "./reports.ts";
 export { resultPatch, returnsValue } from "./results.ts";
+export { countHotLoop } from "./slow-down.ts";
 export { isOwnReason, type Standing } from "./standing.ts";
 export { Stop } from "./stop.ts";
 export {
@@ -56,5 +71,6 @@ export {
   statusStorage,
   storageOf,
 } from "./storage/index.ts";
-export { type TurnEnd, takeTurn } from "./turn.ts";
+export { takeTurn } from "./turn.ts";
+export type { TurnEnd } from "./turn-end.ts";
 export { type WritePlan, type WriteTarget, write } from "./write.ts";

@@ -9,7 +9,7 @@ import { leafPaths } from "./fields.ts";
 import type { HandlerRunner } from "./handler-runner.ts";
 import type { KindWork } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
-import { type FinalFailure, firstTime, type ObjectMemory } from "./memory.ts";
+import { type FinalFailure, firstTime, keepFailure, type ObjectMemory } from "./memory.ts";
 import { isWar, type RestoreState } from "./restore.ts";
 import type { Attempt, Failure, Settlement } from "./settle.ts";
 import type { StepFailure } from "./steps.ts";
@@ -42,7 +42,7 @@ export function reportClosed(
   runner.condition("DeletionFailed", true, "HandlerFailed", `${texts.join("; ")}; ${hint}`);
 }
 
-/** Deletion wins over whatever was open: said once, so that nobody wonders where a retry has gone. */
+/** Deletion wins over whatever was open: said once, so that no reader of the log wonders where a retry has gone. */
 export function reportSuperseded(memory: ObjectMemory, { body, record }: Situation, logger: Logger): void {
   if (!isDeleting(body) || !record?.open || record.open.reason === "delete") return;
   if (!firstTime(memory, "superseded")) return;
@@ -94,11 +94,11 @@ export interface Trouble {
   readonly who?: string;
   /** For how long it has been tried, in milliseconds. */
   readonly sinceMs?: number;
-  /** Somebody waits for the object to go. */
+  /** A client waits for the object to go. */
   readonly deleting?: boolean;
 }
 
-/** Whoever waits for longer than this may wait for something that never comes. */
+/** A handler that waits for longer than this may wait for something that never comes. */
 const LONG_WAIT_MS = 15 * 60_000;
 
 /** The line and the Event of a failure that is followed by another attempt, and of one for good. */
@@ -159,8 +159,7 @@ export function reportTrouble(
   const told = { ...about, ...errorFields(error, attempts === 1), error: message, attempt: attempts };
   if (retryIn === undefined) {
     if (work.handlers.failures.length > 0) {
-      memory.failures ??= [];
-      memory.failures.push({ handler: handler.id, reason: trouble.reason, error, attempts });
+      keepFailure(memory, { handler: handler.id, reason: trouble.reason, error, attempts });
     }
     logger.error(sentence, told);
     work.reporting.post(body, "Warning", eventReason, `${who} failed for good: ${message}`);

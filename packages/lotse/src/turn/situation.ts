@@ -4,13 +4,14 @@ import type { Logger } from "../report/index.ts";
 import { remainingMs } from "./deadlines.ts";
 import type { Decision, Situation } from "./decide.ts";
 import type { KindWork } from "./kind-work.ts";
+import { isFirstSight } from "./life.ts";
 import type { ObjectMemory } from "./memory.ts";
 import { restoreAt } from "./restore.ts";
 import { recall } from "./storage/index.ts";
 
 /** A {@link Situation}, and what has to be done about the record itself. */
 export interface Finding extends Situation {
-  /** Somebody wiped the record: it has to be put back, not before this time (monotonic). */
+  /** Another client wiped the record: it has to be put back, not before this time (monotonic). */
   readonly restoreAt: number | undefined;
 }
 
@@ -27,22 +28,22 @@ export function situationOf(work: KindWork, memory: ObjectMemory, body: KubeBody
   return {
     body,
     record: memory.record,
-    restoreAt: wiped ? restoreAt(memory.restored) : undefined,
+    restoreAt: wiped ? restoreAt(memory.waiting.restored) : undefined,
     unreadable,
-    firstSight: memory.firstSight,
-    away: memory.away,
-    hurried: memory.hurried,
-    retryNow: memory.retryNow,
-    woken: memory.woken,
+    firstSight: isFirstSight(memory.life),
+    unmatchedEssence: memory.sight.unmatchedEssence,
+    retryCleanupNow: memory.asked.retryCleanupNow,
+    retryNow: memory.asked.retryNow,
+    woken: memory.asked.woken,
     essence,
     handlers: work.handlers.changes,
     memo: memory.memo ?? {},
     finalizer: storage.finalizer,
     formerFinalizers: storage.formerFinalizers ?? [],
     now: work.runtime.clock.now(),
-    remainingMs: (due) => remainingMs(due, memory.deadlines, work.runtime.clock),
-    quietFor: (digest) => (memory.digest === digest ? monotonic - memory.changedAt : 0),
-    waitingForMs: memory.waitingSince === undefined ? 0 : monotonic - memory.waitingSince,
+    remainingMs: (due) => remainingMs(due, memory.waiting.deadlines, work.runtime.clock),
+    quietFor: (digest) => (memory.sight.digest === digest ? monotonic - memory.sight.changedAt : 0),
+    waitingForMs: memory.waiting.changeSince === undefined ? 0 : monotonic - memory.waiting.changeSince,
   };
 }
 
@@ -61,13 +62,13 @@ function reportUnreadable(work: KindWork, body: KubeBody, logger: Logger): void 
 /** Notes what the next turns have to know of this one's decision. */
 export function noteDecision(memory: ObjectMemory, { record }: Situation, decision: Decision, now: number): void {
   const { matching, current } = decision;
-  if (memory.digest !== current.digest) {
-    memory.digest = current.digest;
-    memory.changedAt = now;
+  if (memory.sight.digest !== current.digest) {
+    memory.sight.digest = current.digest;
+    memory.sight.changedAt = now;
   }
-  if (decision.cycle?.reason === "update") memory.waitingSince ??= now;
+  if (decision.cycle?.reason === "update") memory.waiting.changeSince ??= now;
   // An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered.
   const seen = matching.some(({ reconciler }) => reconciler === undefined);
   if (!record || record.open || seen || current.digest === record.handled) return;
-  memory.away = current.essence;
+  memory.sight.unmatchedEssence = current.essence;
 }

@@ -6,12 +6,9 @@
 import { type KubeBody, KubeObject } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
 import { type Drift, type DriftAnswer, type DriftedField, deepFreeze, PermanentError } from "../../declare/index.ts";
-import { afterOwnChange, CALM, digestOf, type LoopState } from "../../turn/index.ts";
+import { afterOwnChange, CALM, cooledDown, digestOf } from "../../turn/index.ts";
 import type { Keeping, WantedObject } from "./objects.ts";
 import { childText, tellChild } from "./tell.ts";
-
-/** A fight that has rested for so long is over. */
-const PEACE_MS = 60_000;
 
 /** What to do about a drift, as the declaration answers; told once for each drift that is kept. */
 export async function answerDrift(
@@ -65,7 +62,7 @@ export function noteRepair(keeping: Keeping, wanted: WantedObject, fields: reado
   const { reader, now, context, tellFight } = keeping;
   const { key, kind, manifest } = wanted;
   const before = reader.notes.get(key)?.repairs ?? CALM;
-  const repairs = afterOwnChange(isOver(before, now()) ? CALM : before, now(), context.settings.queueing.hotLoop);
+  const repairs = afterOwnChange(cooledDown(before, now()), now(), context.settings.queueing.hotLoop);
   reader.notes.set(key, { repairs });
   const by = managersIn(fields);
   const paths = fields.map(({ path }) => path).join(", ");
@@ -80,8 +77,4 @@ export function noteRepair(keeping: Keeping, wanted: WantedObject, fields: reado
     hint: "leave these fields out of what is returned, answer onDrift with keep, or stop the other one",
   });
   tellFight(`somebody else changes ${child} again and again: ${paths}`);
-}
-
-function isOver({ until, changes }: LoopState, now: number): boolean {
-  return now > Math.max(until, changes.at(-1) ?? 0) + PEACE_MS;
 }
