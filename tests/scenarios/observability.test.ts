@@ -156,6 +156,73 @@ describe("traces", () => {
     expect(spans().find((span) => span.spanContext().spanId === begunBy)?.name).toBe("turn Lamp");
   });
 
+  it("show what a daemon writes, while it runs and at its end, within its own; measures and `explain` tell of both", async () => {
+    const blinking = new Operator({ name: "blinking" });
+    blinking.daemon(Lamp, async function blink({ patch, sleep }) {
+      patch.status.lit = true;
+      await patch.flush();
+      await sleep("10s");
+      patch.status.lit = false;
+    });
+    await using harness = await startHarness(blinking, { clock: new VirtualClock() });
+    await harness.client.create(lamp("desk"));
+    await harness.settle();
+    await harness.advance("10s");
+
+    const [daemon, ...more] = named("handler blink");
+    expect(more).toEqual([]);
+    expect(daemon?.attributes).toMatchObject({
+      "lotse.handler.type": "daemon",
+      "lotse.handler.outcome": "succeeded",
+      "lotse.object.name": "desk",
+    });
+    const writes = spans().filter(
+      (span) => span.attributes["lotse.request.resource"] === "lamps.observe.example.com/status",
+    );
+    expect(writes.map(parentOf)).toEqual([daemon, daemon]);
+    expect(writes.map((span) => span.attributes["http.response.status_code"])).toEqual([200, 200]);
+
+    const metrics = harness.operator.metrics();
+    expect(metrics).toContain('lotse_handler_runs_total{kind="Lamp",handler="blink",outcome="succeeded"} 1\n');
+    expect(metrics).toContain('lotse_handler_seconds_sum{kind="Lamp",handler="blink"} 10\n');
+    expect(metrics).toContain('lotse_writes_total{kind="Lamp"} 2\n');
+    const { turns = [] } = harness.operator.explain({ kind: "lamp", name: "desk" }) ?? {};
+    expect(turns.filter(({ ran }) => ran.length > 0)).toMatchObject([
+      {
+        woke: [{ by: "daemon" }],
+        ran: [{ handler: "blink", reason: "daemon", outcome: "succeeded", tookMs: 10_000 }],
+        wrote: [{ what: "status" }, { what: "status" }],
+      },
+    ]);
+  });
+
+  it("have one for each attempt of the operator's own handlers, of its sources and schedules, and so have measures", async () => {
+    const own = new Operator({ name: "own" });
+    own.on.startup(function prepare() {});
+    own.on.create(Lamp, function light() {});
+    own.schedule("nightly", "0 3 * * *", function tidy() {});
+    own.source("doorbell", async function* ring({ signal }) {
+      yield { kind: Lamp, name: "desk" };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    });
+    const harness = await startHarness(own, { clock: new VirtualClock() });
+    await harness.advance("24h");
+    const metrics = harness.operator.metrics();
+    await harness.stop();
+    const outcomes = (name: string) =>
+      named(`handler ${name}`).map(({ attributes }) => [
+        attributes["lotse.handler.type"],
+        attributes["lotse.handler.outcome"],
+        attributes["lotse.operator"],
+      ]);
+    expect(outcomes("prepare")).toEqual([["startup", "succeeded", "own"]]);
+    expect(outcomes("nightly")).toEqual([["schedule", "succeeded", "own"]]);
+    expect(outcomes("doorbell")).toEqual([["source", "succeeded", "own"]]);
+    expect(named("handler nightly")[0]?.parentSpanContext).toBeUndefined();
+    expect(metrics).toContain('lotse_handler_runs_total{handler="prepare",outcome="succeeded"} 1\n');
+    expect(metrics).toContain('lotse_handler_runs_total{handler="nightly",outcome="succeeded"} 1\n');
+  });
+
   it("let a handler add what it likes to its own span", async () => {
     const tagging = new Operator({ name: "tagging" });
     let seen: Context | undefined;

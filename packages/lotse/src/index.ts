@@ -8,6 +8,7 @@
 
 // An operator, and the kinds that it brings: `new Operator({...})`, `resource({...})`.
 
+export type { OperatorOptions } from "./declare/index.ts";
 export {
   type CommonStatus,
   DeclarationError,
@@ -17,7 +18,7 @@ export {
   type ResourceDefinition,
   resource,
 } from "./declare/index.ts";
-export { isOperator, Operator, type OperatorOptions } from "./operator/index.ts";
+export { isOperator, Operator } from "./operator/index.ts";
 export type { Column, JsonSchemaSource, SchemaGap } from "./schema/index.ts";
 
 // How handlers are declared: `operator.on.create(Kind, options, handler)` and its siblings, with their options.
@@ -179,13 +180,11 @@ export {
 
 // Running it, and taking it off a cluster.
 
-export {
-  type RetryAnswer,
-  type RunningOperator,
-  type StartOptions,
-  type UninstallRequest,
-  type UninstallResult,
-  uninstallOperator,
+export { type UninstallRequest, type UninstallResult, uninstallOperator } from "./install/index.ts";
+export type {
+  RetryAnswer,
+  RunningOperator,
+  StartOptions,
 } from "./operator/index.ts";
 
 // Its log: records, and where they go.

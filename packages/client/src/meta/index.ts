@@ -24,6 +24,21 @@ export {
 } from "./json-patch.ts";
 export { compileJsonPath, type JsonPath, JsonPathError } from "./jsonpath.ts";
 export {
+  type IdentityKey,
+  identityKey,
+  identityKeyOf,
+  type KeyedBody,
+  type KindKey,
+  kindKey,
+  nameIn,
+  namespaceIn,
+  type ObjectKey,
+  objectKey,
+  objectKeyIn,
+  objectKeyOf,
+  uidIn,
+} from "./keys.ts";
+export {
   byteLength,
   dns1035LabelErrors,
   dns1123LabelErrors,

@@ -7,7 +7,7 @@ import {
   type Standing,
 } from "../turn/index.ts";
 import type { Daemon } from "./daemon.ts";
-import { retryDaemons, stopDaemons, tendDaemons } from "./daemons.ts";
+import { retryDaemons, stopDaemons, updateDaemons } from "./daemons.ts";
 import { runTimers } from "./run-timers.ts";
 import { retriedTimer, type TimerState, timerStanding, wokenTimer } from "./timers.ts";
 
@@ -31,11 +31,11 @@ export class Background implements BackgroundWork {
     this.looksAnywhere = [...timers, ...daemons].some(({ filters }) => (filters.when ?? filters.field) !== undefined);
   }
 
-  async tend(turn: BackgroundTurn): Promise<number | undefined> {
+  async runDue(turn: BackgroundTurn): Promise<number | undefined> {
     const work = this.#of(turn.memory);
     const deleting = isDeleting(turn.body);
     const nextAt = deleting ? undefined : await runTimers(turn, this.#timers, work.timers);
-    tendDaemons(turn, this.#daemons, work.daemons, deleting);
+    updateDaemons(turn, this.#daemons, work.daemons, deleting);
     return nextAt;
   }
 

@@ -4,7 +4,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { sleep } from "@lotse/client/meta";
-import { Aborted, backoffMs, type DaemonHandler, filterContext, TemporaryError } from "../declare/index.ts";
+import { Aborted, type DaemonHandler, filterContext, TemporaryError } from "../declare/index.ts";
 import type { JournalRun, JournalWrite, Logger } from "../report/index.ts";
 import {
   type AttemptResult,
@@ -14,16 +14,17 @@ import {
   conditionsOf,
   daemonContext,
   errorFields,
-  execute,
+  executeForObject,
+  type KindWork,
   messageOf,
   type ObjectMemory,
+  observePatch,
   PatchDraft,
-  recordPatch,
   reportTrouble,
   resultPatch,
+  retryDelayMs,
   type Standing,
   Stop,
-  type TurnKind,
   type WritePlan,
   write,
 } from "../turn/index.ts";
@@ -33,7 +34,7 @@ const WELL_AFTER_MS = 60_000;
 
 /** See the module comment. */
 export class Daemon {
-  readonly #kind: TurnKind;
+  readonly #work: KindWork;
   readonly #memory: ObjectMemory;
   readonly #handler: DaemonHandler;
   readonly #first: KubeBody;
@@ -48,17 +49,17 @@ export class Daemon {
   /** Resolves with whether it ended by itself, when it has ended or was abandoned. Never rejects. */
   readonly ended: Promise<boolean>;
 
-  constructor({ kind, memory, body, logger }: BackgroundTurn, handler: DaemonHandler) {
-    this.#kind = kind;
+  constructor({ work, memory, body, logger }: BackgroundTurn, handler: DaemonHandler) {
+    this.#work = work;
     this.#memory = memory;
     this.#handler = handler;
     this.#first = body;
     this.#logger = logger.with({ handler: handler.id });
-    this.#startedAt = kind.clock.now();
+    this.#startedAt = work.runtime.clock.now();
     const onStop = () => this.stop("shutdown", "the operator stops");
-    kind.stopping.addEventListener("abort", onStop, { once: true });
+    work.runtime.stopping.addEventListener("abort", onStop, { once: true });
     this.ended = this.#run().then((byItself) => {
-      kind.stopping.removeEventListener("abort", onStop);
+      work.runtime.stopping.removeEventListener("abort", onStop);
       this.#over = byItself;
       return byItself;
     });
@@ -76,7 +77,7 @@ export class Daemon {
 
   /** It failed for good, and its object has changed since. */
   get isLifted(): boolean {
-    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.digest;
+    return this.#over && this.#standing?.state === "failed" && this.#failedFor !== this.#memory.sight.digest;
   }
 
   /** Tells it to end. */
@@ -91,7 +92,7 @@ export class Daemon {
   }
 
   async #run(): Promise<boolean> {
-    const { clock } = this.#kind;
+    const { clock } = this.#work.runtime;
     try {
       const initialDelayMs = this.#handler.initialDelay(filterContext(this.#first));
       if (initialDelayMs > 0) await sleep(clock, initialDelayMs, this.#stop.signal);
@@ -101,7 +102,9 @@ export class Daemon {
         if (result.abandoned) return false;
         const { type } = result.outcome;
         if (type === "aborted" || (this.#stop.reason && type === "done")) return false;
-        const delayMs = this.#retryDelay(result, attempts + 1);
+        const spentMs = clock.now() - this.#startedAt;
+        const { random } = this.#work.runtime;
+        const delayMs = retryDelayMs(this.#handler.retry, result.outcome, attempts + 1, spentMs, random);
         this.#report(result, attempts + 1, delayMs);
         if (delayMs === undefined) return true;
         await this.#wait(delayMs);
@@ -116,7 +119,7 @@ export class Daemon {
   async #wait(ms: number): Promise<void> {
     this.#pause = new AbortController();
     try {
-      await sleep(this.#kind.clock, ms, AbortSignal.any([this.#stop.signal, this.#pause.signal]));
+      await sleep(this.#work.runtime.clock, ms, AbortSignal.any([this.#stop.signal, this.#pause.signal]));
     } catch (error) {
       if (this.#stop.reason) throw error;
     } finally {
@@ -125,8 +128,8 @@ export class Daemon {
   }
 
   async #attempt(attempts: number): Promise<AttemptResult> {
-    const kind = this.#kind;
-    const { clock } = kind;
+    const work = this.#work;
+    const { clock } = work.runtime;
     const handler = this.#handler;
     const wrote: JournalWrite[] = [];
     const body = this.#newest();
@@ -134,7 +137,7 @@ export class Daemon {
     const draft: PatchDraft = new PatchDraft(() => this.#flush(draft, conditions, wrote));
     const { timeoutMs } = handler.retry;
     const forgive = this.#standing && clock.after(WELL_AFTER_MS, () => this.#recovered());
-    const { result, run } = await execute(kind, {
+    const { result, run } = await executeForObject(work, {
       handler,
       memory: this.#memory,
       body,
@@ -143,26 +146,27 @@ export class Daemon {
       retry: attempts,
       parent: this.#stop,
       timeoutMs: timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (clock.now() - this.#startedAt)),
-      graceMs: handler.graceMs ?? kind.plan.daemonGraceMs,
+      graceMs: handler.graceMs ?? work.runtime.plan.daemonGraceMs,
       draft,
       conditions,
       call: (parts) => {
         const effort = { retry: attempts, startedAt: this.#startedAt, now: clock.now() };
         return handler.fn(daemonContext(parts, effort, () => this.#newest()));
       },
+      after: async (ended) => {
+        if (ended.abandoned || ended.late || ended.outcome.type === "aborted") return;
+        await this.#writeEnd(draft, conditions, ended, wrote);
+      },
     });
     forgive?.();
-    if (!result.abandoned && !result.late && result.outcome.type !== "aborted") {
-      await this.#writeEnd(draft, conditions, result, wrote);
-    }
     this.#note(run, wrote);
     return result;
   }
 
   #newest(): KubeBody {
-    const { key, uid, lastBody } = this.#memory;
-    const body = this.#kind.newest(key);
-    return (body?.metadata?.uid === uid ? body : lastBody) ?? this.#first;
+    const { key, uid, sight } = this.#memory;
+    const body = this.#work.store.newest(key);
+    return (body?.metadata?.uid === uid ? body : sight.body) ?? this.#first;
   }
 
   /** Writes what the daemon wants so far; when that is refused, it is as if it had not been tried. */
@@ -190,13 +194,13 @@ export class Daemon {
     const { id } = this.#handler;
     try {
       let { mergePatch: changes } = draft;
-      if (outcome.type === "done" && outcome.result !== undefined && this.#kind.keepsResult(id)) {
+      if (outcome.type === "done" && outcome.result !== undefined && this.#work.keepsResult(id)) {
         changes = combinePatches(changes, resultPatch(id, outcome.result));
       }
       await this.#write(changes, draft.transforms, conditions.changes(), wrote);
     } catch (error) {
       this.#logger.error("what the daemon wanted to change could not be written", errorFields(error, true));
-      this.#kind.post(
+      this.#work.reporting.post(
         this.#newest(),
         "Warning",
         "HandlerFailed",
@@ -211,28 +215,28 @@ export class Daemon {
     said: ReturnType<ConditionsDraft["changes"]>,
     wrote: JournalWrite[],
   ): Promise<void> {
-    const kind = this.#kind;
+    const work = this.#work;
     const body = this.#newest();
-    recordPatch(kind, this.#handler.id, body, { changes, transforms });
+    observePatch(work, this.#handler.id, body, { changes, transforms });
     const speaks = said.set.length + said.remove.length > 0;
-    const conditions = speaks ? { changes: said, now: new Date(kind.clock.now()) } : undefined;
+    const conditions = speaks ? { changes: said, now: new Date(work.runtime.clock.now()) } : undefined;
     const plan: WritePlan = { changes, transforms, conditions, record: undefined, finalizer: "keep" };
     // Like any write of a handler: the object is woken, for what its other handlers and reconcilers have to know.
     const onWritten = (written: KubeBody) =>
-      kind.handlerWrote(written, kind.kind, { verb: "patch", writer: undefined });
-    const result = await write(kind.client, body, plan, kind.target, onWritten);
+      work.store.handlerWrote(written, work.kind, { verb: "patch", writer: undefined });
+    const result = await write(work.runtime.client, body, plan, work.target, onWritten);
     if (result.type !== "written") return;
-    kind.measures.wrote();
+    work.reporting.measures.wrote();
     const what = [...Object.keys(changes ?? {}), ...(conditions ? ["conditions"] : [])].join(", ") || "transformations";
     wrote.push({ what, version: result.body.metadata?.resourceVersion });
   }
 
-  /** A daemon runs beside the turns of its object; whoever asks about the object hears of it all the same. */
+  /** A daemon runs beside the turns of its object; `explain` tells of it all the same. */
   #note(run: JournalRun, wrote: readonly JournalWrite[]): void {
-    const { clock, journal } = this.#kind;
+    const { runtime, reporting } = this.#work;
     const { tookMs } = run;
-    journal.add(this.#memory.key, {
-      at: clock.now() - tookMs,
+    reporting.journal.add(this.#memory.key, {
+      at: runtime.clock.now() - tookMs,
       tookMs,
       woke: [{ by: "daemon" }],
       version: this.#newest().metadata?.resourceVersion,
@@ -242,20 +246,10 @@ export class Daemon {
     });
   }
 
-  /** Milliseconds until the next attempt; undefined when there is none. */
-  #retryDelay({ outcome }: AttemptResult, attempts: number): number | undefined {
-    const { retry } = this.#handler;
-    if (outcome.type !== "temporary") return undefined;
-    if (retry.retries !== undefined && attempts >= retry.retries) return undefined;
-    const delayMs = outcome.delayMs ?? backoffMs(retry.backoff, attempts, this.#kind.random());
-    const spentMs = this.#kind.clock.now() - this.#startedAt;
-    return retry.timeoutMs !== undefined && spentMs + delayMs >= retry.timeoutMs ? undefined : delayMs;
-  }
-
   #recovered(): void {
     if (!this.#standing) return;
     this.#standing = undefined;
-    this.#kind.wake(this.#memory.key);
+    this.#work.store.wake(this.#memory.key);
   }
 
   #report({ outcome, error }: AttemptResult, attempts: number, delayMs: number | undefined): void {
@@ -272,12 +266,12 @@ export class Daemon {
     const { id } = handler;
     const message = messageOf(error);
     const before = this.#standing;
-    this.#failedFor = this.#memory.digest;
+    this.#failedFor = this.#memory.sight.digest;
     this.#standing = standingAfter(id, error, message, retryInMs);
     const trouble = { what: "daemon", reason: "daemon", handler, error, attempts, retryInMs } as const;
-    reportTrouble(this.#kind, this.#memory, this.#newest(), trouble, this.#logger);
+    reportTrouble(this.#work, this.#memory, this.#newest(), trouble, this.#logger);
     // The object says how its work stands, with its next turn.
-    if (before?.state !== this.#standing?.state) this.#kind.wake(this.#memory.key);
+    if (before?.state !== this.#standing?.state) this.#work.store.wake(this.#memory.key);
   }
 }
 

@@ -8,7 +8,7 @@ import type { BackgroundTurn } from "../turn/index.ts";
 import { Daemon } from "./daemon.ts";
 
 /** Begins daemons that the object matches and stops those that it does not match any more. */
-export function tendDaemons(
+export function updateDaemons(
   turn: BackgroundTurn,
   handlers: readonly DaemonHandler[],
   daemons: Map<string, Daemon>,
@@ -17,7 +17,7 @@ export function tendDaemons(
   for (const handler of handlers) {
     if (daemons.get(handler.id)?.isLifted) daemons.delete(handler.id);
     const daemon = daemons.get(handler.id);
-    const wanted = !deleting && !turn.kind.stopping.aborted && matches(handler, turn);
+    const wanted = !deleting && !turn.work.runtime.stopping.aborted && matches(handler, turn);
     if (wanted && !daemon) begin(turn, handler, daemons);
     else if (!wanted && daemon && !daemon.isOver) {
       if (deleting) daemon.stop("deletion", "the object is being deleted");
@@ -26,8 +26,8 @@ export function tendDaemons(
   }
 }
 
-function matches({ filters, param }: DaemonHandler, { kind, body, memory }: BackgroundTurn): boolean {
-  return matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param });
+function matches({ filters, param }: DaemonHandler, { work, body, memory }: BackgroundTurn): boolean {
+  return matchesFilters(filters, body, [body], filters.when && { memo: work.views.memoOf(memory), param });
 }
 
 function begin(turn: BackgroundTurn, handler: DaemonHandler, daemons: Map<string, Daemon>): void {
@@ -38,7 +38,7 @@ function begin(turn: BackgroundTurn, handler: DaemonHandler, daemons: Map<string
     if (byItself || daemons.get(handler.id) !== daemon) return;
     // Stopped from outside: may begin again, and not before this one has ended.
     daemons.delete(handler.id);
-    turn.kind.wake(turn.memory.key);
+    turn.work.store.wake(turn.memory.key);
   });
 }
 

@@ -19,16 +19,16 @@ export async function runTimers(
 }
 
 async function runTimer(
-  { kind, memory, body, runs, logger }: BackgroundTurn,
+  { work, memory, body, runner, logger }: BackgroundTurn,
   handler: TimerHandler,
   timers: Map<string, TimerState>,
 ): Promise<number | undefined> {
-  const { clock, random, stopping } = kind;
+  const { clock, random, stopping } = work.runtime;
   const { filters, param } = handler;
-  if (!matchesFilters(filters, body, [body], filters.when && { memo: kind.memoOf(memory), param })) {
+  if (!matchesFilters(filters, body, [body], filters.when && { memo: work.views.memoOf(memory), param })) {
     // Begins anew when the object matches again.
     timers.delete(handler.id);
-    // Nobody tells when a question about something else than the object would be answered differently.
+    // Nothing tells when a question about something else than the object would be answered differently.
     const { intervalMs } = handler;
     return filters.when && intervalMs !== undefined ? clock.monotonic() + Math.max(intervalMs, 1_000) : undefined;
   }
@@ -36,18 +36,18 @@ async function runTimer(
   const time = { now: begunAt, wall: clock.now() };
   const known = timers.get(handler.id);
   const state =
-    known && !isLifted(known, memory.digest)
+    known && !isLifted(known, memory.sight.digest)
       ? toldAnew(known, time)
       : startTimer(handler, body, time, Date.parse(memory.record?.timers?.[handler.id] ?? "") || undefined);
   timers.set(handler.id, state);
-  const dueAt = timerDueAt(handler, state, memory.changedAt);
+  const dueAt = timerDueAt(handler, state, memory.sight.changedAt);
   if (dueAt === undefined || dueAt > begunAt || stopping.aborted || memory.running?.reason) return dueAt;
 
   // What the run is for: the object may change while it runs.
-  const { changedAt, digest } = memory;
+  const { changedAt, digest } = memory.sight;
   const startedAt = clock.now() - (begunAt - (state.startedAt ?? begunAt));
   const { attempts } = state;
-  const result = await runs.attempt(
+  const result = await runner.attempt(
     handler,
     body,
     handler.retry.timeoutMs,
@@ -59,10 +59,10 @@ async function runTimer(
   // Woken while it ran: once more, for what this run may not have seen.
   const after = timers.get(handler.id) === state ? ended : wokenTimer(ended);
   if (result.outcome.type === "done" && handler.schedule?.missed === "once") {
-    runs.ranAt = { ...runs.ranAt, [handler.id]: new Date(time.wall).toISOString() };
+    runner.ranAt = { ...runner.ranAt, [handler.id]: new Date(time.wall).toISOString() };
   }
   timers.set(handler.id, after.ended ? { ...after, endedFor: digest } : after);
-  const nextAt = timerDueAt(handler, after, memory.changedAt);
+  const nextAt = timerDueAt(handler, after, memory.sight.changedAt);
   const { outcome, error } = result;
   if (outcome.type === "temporary" || outcome.type === "failed") {
     const retryInMs = after.ended || nextAt === undefined ? undefined : nextAt - now;
@@ -76,7 +76,7 @@ async function runTimer(
       attempts: attempts + 1,
       retryInMs,
     } as const;
-    reportTrouble(kind, memory, body, trouble, logger);
+    reportTrouble(work, memory, body, trouble, logger);
   } else if (error !== undefined && outcome.type === "done") {
     logger.warn("timer failed, which is ignored", { ...named(handler), ...errorFields(error, true) });
   } else logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });

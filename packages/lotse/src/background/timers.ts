@@ -82,7 +82,7 @@ export function toldAnew(state: TimerState, { now, wall }: TimerClock): TimerSta
   return { ...state, dueAt: now + Math.max(0, scheduledFor - wall) };
 }
 
-/** When the timer runs next; undefined when never. `changedAt` is when somebody last changed the object's essence. */
+/** When the timer runs next; undefined when never. `changedAt` is when a client last changed the object's essence. */
 export function timerDueAt(handler: TimerHandler, state: TimerState, changedAt: number): number | undefined {
   if (state.ended) return undefined;
   if (state.ranFor !== undefined && (handler.idleMs === undefined || state.ranFor === changedAt)) return undefined;
@@ -131,7 +131,7 @@ export function isLifted({ ended, endedFor }: TimerState, digest: string | undef
   return ended && endedFor !== digest;
 }
 
-/** The state of a timer that somebody wants to be tried again; the same when nothing waits for that. */
+/** The state of a timer that a person wants to be tried again; the same when nothing waits for that. */
 export function retriedTimer(state: TimerState): TimerState {
   if (state.problem === undefined) return state;
   const { problem: _problem, endedFor: _endedFor, ...rest } = state;

@@ -1,6 +1,7 @@
 /** `lotse uninstall`: takes the operators' marks off all objects. */
 import { harmless } from "@lotse/client/meta";
-import { isOperator, uninstallOperator } from "../operator/index.ts";
+import { uninstallOperator } from "../install/index.ts";
+import { isOperator } from "../operator/index.ts";
 import { type ConnectOptions, confirmContext, connect } from "./connect/index.ts";
 import { loadOperators, resolveFiles } from "./project/index.ts";
 import type { Io } from "./terminal/index.ts";

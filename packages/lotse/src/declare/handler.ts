@@ -87,6 +87,11 @@ export function planSchedule({ schedule, timeZone, missed = "skip" }: ScheduleOp
   return { next, missed };
 }
 
+/** The name of the Lease that remembers when a schedule of an operator last ran. */
+export function leaseOf(operator: string, schedule: string): string {
+  return `${operator}-${schedule}`;
+}
+
 /** A declared timer. */
 export interface TimerHandler {
   readonly type: "timer";

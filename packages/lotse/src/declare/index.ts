@@ -66,10 +66,22 @@ export type {
   SchedulePlan,
   TimerHandler,
 } from "./handler.ts";
+export { leaseOf } from "./handler.ts";
 export { type HandlerOrder, type OrderFunction, orderDue } from "./handler-order.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
+export {
+  isFollowedBy,
+  type KindPlan,
+  needsDiscovery,
+  type Plan,
+  type PlanProblem,
+  planKinds,
+  selects,
+} from "./kind-plan.ts";
 export type { BodyOf, ObjectOf } from "./kind-types.ts";
+export { type NamespaceFilter, parseNamespaces } from "./namespaces.ts";
 export type { ActivityOptions, DeclareActivity, DeclareChange, DeclareEvent, On } from "./on.ts";
+export { checkName, type OperatorOptions, settingsFor } from "./operator-options.ts";
 export type {
   ChangeOptions,
   DaemonOptions,

@@ -13,6 +13,7 @@ export {
 export { type GrantInput, grantManifests } from "./grant.ts";
 export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
 export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";
+export { type PermissionScope, permissionsOf } from "./permissions.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
 export { needOf, parseRecording, requestRecorder } from "./recording.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";

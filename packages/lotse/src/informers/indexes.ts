@@ -163,7 +163,7 @@ class SlotReader<K, V> implements Index<K, V> {
   }
 }
 
-/** Made when somebody reads, kept until something changes: reading again and again costs nothing. */
+/** Made when a handler reads, kept until something changes: reading again and again costs nothing. */
 function valuesOf<V>(slot: Slot<unknown, V>): readonly V[] {
   slot.snapshot ??= Object.freeze([...slot.values.values()]);
   return slot.snapshot;

@@ -7,11 +7,12 @@ import {
   type ReflectorChange,
   type ReflectorListener,
   type StreamOptions,
+  type StreamState,
 } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
 
-/** What an informer tells; all of it is listened to. */
-export type InformerListener = Required<ReflectorListener<KubeBody>>;
+/** What an informer tells of single objects. */
+export type ObjectListener = Required<Pick<ReflectorListener<KubeBody>, "changed" | "echoed" | "gone">>;
 
 /** How an object has changed. */
 export type InformerChange = ReflectorChange<KubeBody>;
@@ -24,7 +25,11 @@ export interface InformerOptions {
   readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly listener: InformerListener;
+  readonly listener: ObjectListener;
+  /** The first list is complete. */
+  readonly onSynced: () => void;
+  /** The stream's state changed. */
+  readonly onState: (state: StreamState) => void;
   readonly inactivityMs?: number;
   readonly serverTimeoutMs?: number;
   readonly backoff?: (failures: number, random: number) => number;
@@ -37,8 +42,14 @@ export interface InformerOptions {
 export class Informer extends Reflector<KubeBody> {
   readonly #kind: KindDescription;
 
-  constructor({ client, kind, listener, ...how }: InformerOptions) {
-    super(client, how, listener);
+  constructor({ client, kind, listener, onSynced, onState, ...how }: InformerOptions) {
+    super(client, how, {
+      changed: (body, change) => listener.changed(body, change),
+      echoed: (body) => listener.echoed(body),
+      gone: (body, before) => listener.gone(body, before),
+      onSynced,
+      state: onState,
+    });
     this.#kind = kind;
   }
 

@@ -11,7 +11,7 @@ import {
   type SettingsPlan,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { Logger, RecordedRequest } from "../report/index.ts";
+import { HandlerMeasures, type Logger, type Metrics, type Reporting, type Traces } from "../report/index.ts";
 import { errorFields, named } from "../turn/index.ts";
 import { makeEffort } from "./effort.ts";
 
@@ -26,12 +26,15 @@ export interface ActivityParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly metrics: Metrics;
+  /** Looked for while the operator begins. */
+  readonly traces: () => Promise<Traces | undefined>;
   /** Hears of every request of a handler. */
-  readonly record: ((request: RecordedRequest) => void) | undefined;
+  readonly onHandlerRequest: Reporting["onHandlerRequest"];
 }
 
 /**
- * A handler of the operator itself failed for good. The message names it and its place: it may be all that somebody sees
+ * A handler of the operator itself failed for good. The message names it and its place: it may be all that a person sees
  * of a start that failed.
  */
 export class LifecycleError extends KubeError {
@@ -53,13 +56,15 @@ const PROBE_MS = 10_000;
 /** See the module comment. */
 export class Activities {
   readonly #parts: ActivityParts;
+  readonly #measures: HandlerMeasures;
   #probed: { readonly at: number; readonly results: Promise<Readonly<Record<string, unknown>>> } | undefined;
 
   constructor(parts: ActivityParts) {
     this.#parts = parts;
+    this.#measures = new HandlerMeasures(parts.metrics);
   }
 
-  /** Whether somebody brings the credentials. */
+  /** Whether a handler brings the credentials. */
   get hasLogin(): boolean {
     return this.#of("login").length > 0;
   }
@@ -69,7 +74,7 @@ export class Activities {
     for (const handler of this.#of("startup")) await this.#run(handler, signal, client);
   }
 
-  /** Cleanup handlers, one after another; one that fails for good keeps nobody else from cleaning up. */
+  /** Cleanup handlers, one after another; one that fails for good keeps no other from cleaning up. */
   async cleanup(client: Client, signal: AbortSignal): Promise<void> {
     for (const handler of this.#of("cleanup")) {
       await this.#run(handler, signal, client).catch((error: unknown) => {
@@ -116,15 +121,18 @@ export class Activities {
   /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
   async #run(handler: ActivityHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
     const { clock, random } = this.#parts;
-    const { gracefulMs, backoff } = this.#parts.plan();
+    const plan = this.#parts.plan();
+    const traces = await this.#parts.traces();
     const logger = this.#parts.logger.with({ handler: handler.id });
     const end = await makeEffort({
+      surroundings: { runtime: { clock, plan }, reporting: { traces, measures: this.#measures } },
+      handler,
+      logger,
       call: (stop, effort) => handler.fn(this.#context(handler, stop.signal, client, effort)),
-      retry: withUsualBackoff(handler.retry, backoff),
-      clock,
+      retry: withUsualBackoff(handler.retry, plan.backoff),
       random,
       signal,
-      graceMs: gracefulMs,
+      graceMs: plan.gracefulMs,
       onRetry: (error, retry, delayMs) =>
         logger.warn(`${handler.type} handler failed, will be tried again`, {
           ...named(handler),
@@ -147,7 +155,7 @@ export class Activities {
     client: Client | undefined,
     effort: Pick<ActivityContext, "retry" | "started" | "runtime">,
   ): ActivityContext & LoginContext {
-    const { settings, memo, indexes, logger, record } = this.#parts;
+    const { settings, memo, indexes, logger, onHandlerRequest } = this.#parts;
     const { id } = handler;
     const common = {
       ...effort,
@@ -160,7 +168,10 @@ export class Activities {
     if (!client) return common as ActivityContext & LoginContext;
     return {
       ...common,
-      client: client.with({ signal, ...(record && { onRequest: (request) => record({ handler: id, ...request }) }) }),
+      client: client.with({
+        signal,
+        ...(onHandlerRequest && { onRequest: (request) => onHandlerRequest({ handler: id, ...request }) }),
+      }),
       indexes: indexes(),
       activity: handler.type as ActivityContext["activity"],
     };

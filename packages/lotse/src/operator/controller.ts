@@ -1,69 +1,42 @@
 /**
- * Everything of one kind: its informers feed one mailbox an object, the queue says whose turn it is, and the turn does
- * the rest. A change walks informers → queue → turn, and nothing walks back up.
+ * Everything of one kind, wired together: its cache feeds one mailbox an object, the queue says whose turn it is, and the
+ * turn does the rest. A change walks cache → mailbox → turn, and nothing walks back up.
  */
-import { type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import { formatDuration } from "@lotse/client/meta";
+import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
 import { Background } from "../background/index.ts";
 import {
-  Aborted,
   type DaemonHandler,
   type Handler,
   type IndexHandler,
+  type Memo,
   type ReconcileHandler,
   type SettingsPlan,
   type TimerHandler,
   withUsualBackoff,
 } from "../declare/index.ts";
-import type { InformerChange, KindFacts } from "../informers/index.ts";
-import { PRIORITY, WorkQueue } from "../queue/index.ts";
-import { bindCleanUp, KindView, Level, NewState, type Reader } from "../reconcile/index.ts";
+import type { KindCapabilities, OperatorIndexes, Scope, Scopes } from "../informers/index.ts";
+import { PRIORITY } from "../queue/index.ts";
+import { type Author, bindCleanUp, KindReconcilers, type KindView, type TrackedKinds } from "../reconcile/index.ts";
 import {
   type Explanation,
   Journal,
   KindMeasures,
-  type Logger,
+  type KindReporting,
   type ObjectQuestion,
-  type StreamHealth,
-  type Wake,
-} from "../report/index.ts";
-import {
-  errorFields,
-  type HandlerWrite,
-  isDeleting,
-  named,
-  newMemory,
-  noteWake,
-  type ObjectMemory,
-  type RawEvent,
-  type RecordStorage,
+  type Reporting,
   RunningAttempts,
-  recordRead,
-  retriable,
-  type TurnEnd,
-  type TurnKind,
-  takeTurn,
-} from "../turn/index.ts";
+  type StreamHealth,
+} from "../report/index.ts";
+import type { HandlerWrite, KindStore, Runtime } from "../runtime/index.ts";
+import { errorFields, type KindWork, lastOf, named, type ObjectMemory, observeRead } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
-import { explainObject, isCalled } from "./inspect.ts";
-import { KindStreams, type ObjectListener } from "./kind-streams.ts";
-import { referenceOf, unwrittenOf, writePending } from "./last-writes.ts";
+import { explainObject, hasName } from "./explain.ts";
+import { KindCache } from "./kind-cache.ts";
+import { handlersOf, kindWork } from "./kind-work.ts";
+import { unwrittenOf, writePending } from "./last-writes.ts";
+import { Mailboxes } from "./mailboxes.ts";
 import { tellOfResults, tellOfSlow } from "./notices.ts";
-import { means } from "./plan.ts";
-import type { Scope } from "./scopes.ts";
-import type { ControllerShared } from "./shared.ts";
-import { storageOf } from "./storages.ts";
 import { Strangers } from "./strangers.ts";
-import { describeTurns, handlersOf } from "./turn-kind.ts";
-
-/** `namespace/name/uid`: an object that is deleted and created again is another one. */
-function objectKey(body: KubeBody): string {
-  return `${storeKey(body)}/${body.metadata?.uid ?? ""}`;
-}
-
-function newState(body: KubeBody): NewState {
-  return new NewState(objectKey(body), body.metadata?.resourceVersion);
-}
 
 /** What a handler does not say itself, the operator's settings say. */
 function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H {
@@ -76,121 +49,278 @@ function concurrencyOf(handlers: readonly ReconcileHandler[]): number | undefine
   return wanted.length === 0 ? undefined : Math.min(...wanted);
 }
 
-/** Whether a deleted object is gone, and not only marked for deletion: a namespace waits for what is in it. */
-function isOver({ apiVersion, kind, metadata, spec }: KubeBody): boolean {
-  const { finalizers = [], deletionGracePeriodSeconds = 0 } = metadata ?? {};
-  const isNamespace = apiVersion === "v1" && kind === "Namespace";
-  const { finalizers: content = [] } = isNamespace ? ((spec ?? {}) as { finalizers?: readonly string[] }) : {};
-  return finalizers.length === 0 && content.length === 0 && !(deletionGracePeriodSeconds > 0);
+/** What the controllers of one operator are made of, beside their kind. */
+export interface ControllerParts {
+  readonly runtime: Runtime;
+  readonly reporting: Reporting;
+  readonly scopes: Scopes;
+  readonly indexes: OperatorIndexes<Author>;
+  readonly tracked: TrackedKinds;
+  /** What each object's memo begins with. */
+  readonly memo: Memo;
+  /** A handler wrote an object, of whatever kind. */
+  readonly handlerWrote: KindStore["handlerWrote"];
+  /** What waits for another try is tried when its object is first seen. */
+  readonly retryAtStart: boolean;
 }
 
 /** See the module comment. */
-export class Controller implements ObjectListener {
-  readonly #shared: ControllerShared;
-  #facts: KindFacts;
+export class Controller {
+  readonly #parts: ControllerParts;
+  readonly #reporting: KindReporting;
   readonly #handlers: readonly Handler[];
-  readonly #streams: KindStreams;
-  readonly #queue: WorkQueue;
-  readonly #memories = new Map<string, ObjectMemory>();
-  readonly #journal = new Journal();
-  readonly #measures: KindMeasures;
-  readonly #attempts: RunningAttempts;
-  /** What has been said once for all objects of the kind. */
-  readonly #told = new Set<string>();
-  readonly #logger: Logger;
-  readonly #about = (body: KubeBody) => this.#logger.about(referenceOf(this.kind, objectKey(body)));
-  #turnKind: TurnKind;
   readonly #background: Background | undefined;
-  readonly #level: Level | undefined;
-  /** What reconcilers see of the kind. */
-  readonly view: KindView;
-  /** Whether anything is done for single objects; kinds that are only read need no queue. */
-  readonly #works: boolean;
-  readonly #indexes: readonly IndexHandler[];
+  readonly #reconcilers: KindReconcilers | undefined;
+  readonly #cache: KindCache;
+  readonly #mailboxes: Mailboxes;
+  #capabilities: KindCapabilities;
+  #work: KindWork;
   #strangers: Strangers | undefined;
-
   #begun = false;
 
-  constructor(operator: ControllerShared, handlers: readonly Handler[], facts: KindFacts) {
-    // What is counted of a kind goes with it.
-    const shared = { ...operator, metrics: operator.metrics.part() };
-    this.#shared = shared;
-    this.#facts = facts;
-    this.#logger = shared.logger.with({ kind: facts.kind.kind });
+  constructor(parts: ControllerParts, handlers: readonly Handler[], capabilities: KindCapabilities) {
+    this.#parts = parts;
+    this.#capabilities = capabilities;
+    const { runtime } = parts;
+    const reporting = this.#makeReporting(capabilities.kind);
+    this.#reporting = reporting;
     const usually = handlers.map((handler) =>
-      bindCleanUp(withUsual(handler, shared.plan), handlers, () => this.#level),
+      bindCleanUp(withUsual(handler, runtime.plan), handlers, () => this.#reconcilers),
     );
-    this.#works = handlers.some(({ type }) => type !== "index");
-    this.#streams = new KindStreams(shared, facts.kind, this.#logger, this);
-    this.view = new KindView(facts.kind, facts.kindClass, this.#streams);
+    this.#handlers = usually;
+    this.#strangers = new Strangers([runtime.operator, ...runtime.formerNames]);
     const reconcilers = handlersOf<ReconcileHandler>(usually, "reconcile");
-    if (reconcilers.length > 0) this.#level = this.#makeLevel(reconcilers);
+    const concurrency = concurrencyOf(reconcilers) ?? runtime.settings.queueing.concurrency;
+    this.#mailboxes = new Mailboxes({
+      clock: runtime.clock,
+      concurrency,
+      observer: reporting.measures,
+      retryAtStart: parts.retryAtStart,
+      onInitial: (body) => this.#strangers?.note(body),
+    });
+    this.#cache = new KindCache({
+      runtime,
+      capabilities,
+      scopes: parts.scopes,
+      indexes: parts.indexes,
+      indexHandlers: handlersOf<IndexHandler>(usually, "index"),
+      logger: reporting.logger,
+      // Kinds that are only read need no mailboxes.
+      mailboxes: handlers.some(({ type }) => type !== "index") ? this.#mailboxes : undefined,
+    });
+    if (reconcilers.length > 0) this.#reconcilers = this.#makeReconcilers(reconcilers);
     const timers = handlersOf<TimerHandler>(usually, "timer");
     const daemons = handlersOf<DaemonHandler>(usually, "daemon");
-    this.#indexes = handlersOf<IndexHandler>(usually, "index");
     if (timers.length + daemons.length > 0) this.#background = new Background(timers, daemons);
-    this.#handlers = usually;
-    const concurrency = concurrencyOf(reconcilers) ?? shared.settings.queueing.concurrency;
-    this.#measures = new KindMeasures(shared.metrics, facts.kind.kind);
-    this.#attempts = new RunningAttempts({
-      clock: shared.clock,
-      slowMs: shared.plan.slowMs,
-      onSlow: (attempt, forMs) => tellOfSlow(shared, this.kind, this.#logger, attempt, forMs),
-    });
-    this.#turnKind = this.#describe(this.#storage(facts.keepsRecord));
-    this.#queue = new WorkQueue({
-      clock: shared.clock,
+    this.#work = this.#makeWork(capabilities.keepsRecord);
+    const { queue } = this.#mailboxes;
+    reporting.measures.watch(
+      queue,
       concurrency,
-      groupOf: (key) => key.slice(0, key.indexOf("/")),
-      work: (key, waitedMs) => this.#work(key, waitedMs).catch((error: unknown) => this.#onDefect(key, error)),
-      observer: this.#measures,
-    });
-    this.#measures.watch(
-      this.#queue,
-      concurrency,
-      () => this.#memories.size,
+      () => this.#mailboxes.size,
       () => this.health(),
     );
-    shared.stopping.addEventListener("abort", this.#interrupt, { once: true });
-    this.#strangers = new Strangers([shared.operator, ...shared.formerNames]);
-    void this.#streams.synced.then(() => this.#tellOfStrangers());
-    tellOfResults(usually, facts, this.#logger);
-    this.#streams.begin();
+    runtime.stopping.addEventListener("abort", this.#interrupt, { once: true });
+    void this.#cache.streams.synced.then(() => this.#tellOfStrangers());
+    tellOfResults(usually, capabilities, reporting.logger);
+    this.#cache.streams.begin();
   }
 
   /** Resolves when all objects that are there have been listed. */
   get synced(): Promise<void> {
-    return this.#streams.synced;
+    return this.#cache.streams.synced;
   }
 
   /** Rejects with what keeps it from knowing its objects, the first time that something does. */
   get trouble(): Promise<never> {
-    return this.#streams.trouble;
+    return this.#cache.streams.trouble;
   }
 
   get kind(): KindDescription {
-    return this.#facts.kind;
+    return this.#capabilities.kind;
   }
 
-  #makeLevel(handlers: readonly ReconcileHandler[]): Level {
-    const { world, operator, formerNames, clock, metrics } = this.#shared;
-    return new Level({
+  /** What reconcilers see of the kind. */
+  get view(): KindView {
+    return this.#cache.view;
+  }
+
+  /** The kind is served in another version from now on, or its schema keeps something else. */
+  async move(capabilities: KindCapabilities): Promise<void> {
+    this.#capabilities = capabilities;
+    this.#work = this.#makeWork(capabilities.keepsRecord);
+    await this.#cache.streams.move(capabilities.kind);
+  }
+
+  /** Begins to work on objects. */
+  begin(): void {
+    this.#begun = true;
+    this.#mailboxes.queue.start();
+  }
+
+  /** Resolves when the operator stops or the kind vanishes, and all streams have ended; rejects when one fails for good. */
+  streams(): Promise<void> {
+    return this.#cache.streams.ended();
+  }
+
+  /** Watches one more scope. */
+  open(scope: Scope): void {
+    this.#cache.streams.open(scope);
+  }
+
+  /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
+  async shut(scope: Scope): Promise<void> {
+    // At once for all of them: the scope may be opened again while what runs for them comes to its end.
+    const left = this.#cache.streams.shut(scope).map((body) => {
+      this.#cache.forget(body);
+      return this.#mailboxes.leave(body);
+    });
+    await Promise.all(left);
+  }
+
+  /** The kind is served: streams that wait for it try at once. */
+  served(): void {
+    this.#cache.streams.served();
+  }
+
+  /**
+   * The cluster serves the kind no longer: what is known of its objects is gone, and so is, when what runs for them has
+   * ended, all that was made for the kind.
+   */
+  async vanish(): Promise<void> {
+    for (const body of this.#cache.streams.close()) this.#cache.gone(body, body);
+    if (this.#begun) await this.idle();
+    await this.close();
+    this.#reconcilers?.close();
+    this.#parts.runtime.stopping.removeEventListener("abort", this.#interrupt);
+    this.#reporting.metrics.close();
+  }
+
+  /** Takes no new work and resolves when what runs is done and written down, daemons included. */
+  async close(): Promise<void> {
+    await this.#mailboxes.queue.close();
+    const end = async (memory: ObjectMemory) => {
+      await this.#background?.stop(memory, "shutdown", "the operator stops");
+      await writePending(this.#work, memory, this.#cache.newest(memory.key), this.#reporting.logger);
+    };
+    await Promise.all([...this.#mailboxes.memories()].map(end));
+    this.#reporting.attempts.close();
+  }
+
+  /** What handlers have done and the API server does not know. */
+  unwritten(): Unwritten[] {
+    return unwrittenOf(this.kind, this.#mailboxes.memories(), this.#reporting.journal);
+  }
+
+  /** The API server answers after it did not: writes that wait for their next try need not wait. */
+  sendPending(): void {
+    this.#mailboxes.sendPending();
+  }
+
+  /** Resolves when nothing runs and nothing is due now. */
+  idle(): Promise<void> {
+    return this.#mailboxes.queue.idle();
+  }
+
+  /** Its streams, one for each scope. */
+  health(): StreamHealth[] {
+    return this.#cache.streams.health();
+  }
+
+  /** Tries again at once what waits for it, or has failed for good; undefined when the object is unknown. */
+  retry(question: ObjectQuestion): readonly string[] | undefined {
+    const memory = this.#asked(question);
+    return memory && memory.life.state !== "gone" ? this.#mailboxes.retry(memory) : undefined;
+  }
+
+  /** Something has happened to an object outside of the cluster; false when the object is unknown. */
+  wake(name: Omit<ObjectQuestion, "kind">, why: string): boolean {
+    const memory = this.#named(name);
+    if (!memory || memory.life.state === "gone") return false;
+    this.#mailboxes.wakeFromOutside(memory, why);
+    return true;
+  }
+
+  /** What is known about one object; undefined when it is of another kind, or unknown. */
+  explain(question: ObjectQuestion): Explanation | undefined {
+    const memory = this.#asked(question);
+    const body = memory && (lastOf(memory.life) ?? this.#cache.newest(memory.key));
+    if (!memory || !body) return undefined;
+    const { operator, clock } = this.#parts.runtime;
+    const { journal, attempts } = this.#reporting;
+    const { key } = memory;
+    return {
+      operator,
+      ...explainObject(this.kind, memory, body, this.#mailboxes.stateOf(key), clock, attempts.of(key)),
+      turns: journal.of(key),
+    };
+  }
+
+  /** The API server has answered a handler's write of an object of this kind. */
+  handlerWrote(body: KubeBody, how: HandlerWrite): void {
+    this.#cache.handlerWrote(body, how);
+  }
+
+  /** One listener for all objects, not one for each turn. */
+  readonly #interrupt = () => this.#mailboxes.interrupt();
+
+  /** What is remembered of the object that a person asks about. */
+  #asked({ kind, ...name }: ObjectQuestion): ObjectMemory | undefined {
+    return hasName(this.kind, kind) ? this.#named(name) : undefined;
+  }
+
+  #named({ namespace, name }: Omit<ObjectQuestion, "kind">): ObjectMemory | undefined {
+    return this.#mailboxes.named(this.kind.namespaced ? (namespace ?? "default") : undefined, name);
+  }
+
+  /** Once, when all that was there at the start has been seen. Cannot reject. */
+  async #tellOfStrangers(): Promise<void> {
+    const strangers = this.#strangers;
+    this.#strangers = undefined;
+    await strangers?.tell(this.#parts.runtime.client, this.#reporting.logger);
+  }
+
+  /** What is counted of a kind goes with it, and what is said once is said once for all of its objects. */
+  #makeReporting(kind: KindDescription): KindReporting {
+    const { runtime, reporting } = this.#parts;
+    const { events, traces, onHandlerRequest } = reporting;
+    const metrics = reporting.metrics.part();
+    const logger = reporting.logger.with({ kind: kind.kind });
+    const attempts = new RunningAttempts({
+      clock: runtime.clock,
+      slowMs: runtime.plan.slowMs,
+      onSlow: (attempt, forMs) => tellOfSlow(runtime.operator, { metrics, events }, this.kind, logger, attempt, forMs),
+    });
+    return {
+      logger,
+      metrics,
+      traces,
+      onHandlerRequest,
+      post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, this.kind) }),
+      measures: new KindMeasures(metrics, kind.kind),
+      journal: new Journal(),
+      attempts,
+      saidOnce: new Set(),
+    };
+  }
+
+  #makeReconcilers(handlers: readonly ReconcileHandler[]): KindReconcilers {
+    const { runtime, tracked } = this.#parts;
+    const { logger, metrics, onHandlerRequest } = this.#reporting;
+    return new KindReconcilers({
       kind: this.kind,
       handlers,
-      world,
-      operator,
-      formerNames,
+      tracked,
+      operator: runtime.operator,
+      formerNames: runtime.formerNames,
       metrics,
-      onRead: (handler, kind, namespace) => recordRead(this.#shared.record, handler, kind, namespace),
-      now: () => clock.monotonic(),
-      means,
-      find: (key) => this.#streams.get(key),
-      memory: (key) => this.#memories.get(key),
-      wake: (key) => {
-        if (this.#memories.has(key)) this.#queue.add(key, this.#level?.isLow ? PRIORITY.resync : PRIORITY.live);
-      },
+      onRead: (handler, kind, namespace) => observeRead(onHandlerRequest, handler, kind, namespace),
+      now: () => runtime.clock.monotonic(),
+      find: (key) => this.#cache.get(key),
+      memory: (key) => this.#mailboxes.find(key),
+      wake: (key) => this.#mailboxes.wake(key, this.#reconcilers?.isLow ? PRIORITY.resync : PRIORITY.live),
       onMapFailure: (handler, { description: { kind }, namespace, name }, error) =>
-        this.#logger.error("whom an object concerns could not be found out, nobody is woken by its change", {
+        logger.error("whom an object concerns could not be found out, nobody is woken by its change", {
           ...named(handler),
           concerning: `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`,
           ...errorFields(error, true),
@@ -199,328 +329,43 @@ export class Controller implements ObjectListener {
     });
   }
 
-  /** The kind is served in another version from now on, or its schema keeps something else. */
-  async move(facts: KindFacts): Promise<void> {
-    this.#facts = facts;
-    this.#turnKind = this.#describe(this.#storage(facts.keepsRecord));
-    await this.#streams.move(facts.kind);
-  }
-
-  #storage(keepsRecord: boolean): RecordStorage {
-    const { operator, formerNames, settings } = this.#shared;
-    return storageOf({ operator, formerNames, storage: settings.persistence.storage, keepsRecord });
-  }
-
-  /** Begins to work on objects. */
-  begin(): void {
-    this.#begun = true;
-    this.#queue.start();
-  }
-
-  /** Resolves when the operator stops or the kind vanishes, and all streams have ended; rejects when one fails for good. */
-  streams(): Promise<void> {
-    return this.#streams.ended();
-  }
-
-  /** Watches one more scope. */
-  open(scope: Scope): void {
-    this.#streams.open(scope);
-  }
-
-  /** Watches a scope no longer: its objects are not deleted, but they are no longer this operator's. */
-  async shut(scope: Scope): Promise<void> {
-    // At once for all of them: the scope may be opened again while what runs for them comes to its end.
-    await Promise.all(this.#streams.shut(scope).map((body) => this.#leave(body)));
-  }
-
-  /** The kind is served: what waits for it tries at once. */
-  served(): void {
-    this.#streams.served();
-  }
-
-  /**
-   * The cluster serves the kind no longer: what is known of its objects is gone, and so is, when what runs for them has
-   * ended, all that was made for the kind.
-   */
-  async vanish(): Promise<void> {
-    for (const body of this.#streams.close()) this.gone(body, body);
-    if (this.#begun) await this.#queue.idle();
-    await this.close();
-    this.#level?.close();
-    this.#shared.stopping.removeEventListener("abort", this.#interrupt);
-    this.#shared.metrics.close();
-  }
-
-  async #leave(body: KubeBody): Promise<void> {
-    const key = objectKey(body);
-    const memory = this.#memories.get(key);
-    this.#shared.indexes.remove(this.#indexes, body);
-    this.view.changed(body, undefined, undefined);
-    if (memory) this.#level?.forget(memory);
-    this.#memories.delete(key);
-    this.#queue.forget(key);
-    memory?.running?.stop(new Aborted("mismatch", "the namespace is no longer served"));
-    if (memory) await this.#background?.stop(memory, "mismatch", "the namespace is no longer served");
-  }
-
-  /** Takes no new work and resolves when what runs is done and written down, daemons included. */
-  async close(): Promise<void> {
-    await this.#queue.close();
-    const end = async (memory: ObjectMemory) => {
-      await this.#background?.stop(memory, "shutdown", "the operator stops");
-      await writePending(this.#turnKind, memory, this.#newest(memory.key), this.#logger);
-    };
-    await Promise.all([...this.#memories.values()].map(end));
-    this.#attempts.close();
-  }
-
-  /** What handlers have done and the server does not know. */
-  unwritten(): Unwritten[] {
-    return unwrittenOf(this.kind, this.#memories.values(), this.#journal);
-  }
-
-  /** The server answers after it did not: writes that wait for their next try need not wait. */
-  hurry(): void {
-    for (const [key, { pending }] of this.#memories) if (pending) this.#queue.add(key, PRIORITY.retry);
-  }
-
-  /** Resolves when nothing runs and nothing is due now. */
-  idle(): Promise<void> {
-    return this.#queue.idle();
-  }
-
-  /** Its streams, one for each scope. */
-  health(): StreamHealth[] {
-    return this.#streams.health();
-  }
-
-  /** What is remembered of the object that somebody asks about. */
-  #asked({ kind, ...name }: ObjectQuestion): ObjectMemory | undefined {
-    return isCalled(this.kind, kind) ? this.#called(name) : undefined;
-  }
-
-  #called({ namespace, name }: Omit<ObjectQuestion, "kind">): ObjectMemory | undefined {
-    const prefix = `${this.kind.namespaced ? (namespace ?? "default") : ""}/${name}/`;
-    return [...this.#memories.values()].findLast(({ key }) => key.startsWith(prefix));
-  }
-
-  /** Tries again at once what waits for it, or has failed for good; undefined when the object is unknown. */
-  retry(question: ObjectQuestion): readonly string[] | undefined {
-    const memory = this.#asked(question);
-    if (!memory || memory.gone) return undefined;
-    const handlers = [
-      ...retriable(memory.record),
-      ...(this.#background?.retry(memory) ?? []),
-      ...(this.#level?.retry(memory) ?? []),
-    ];
-    if (handlers.length === 0) return handlers;
-    memory.retryNow = true;
-    noteWake(memory, { by: "retry" });
-    this.#queue.add(memory.key, PRIORITY.live);
-    return handlers;
-  }
-
-  /** Something has happened to an object outside of the cluster; false when the object is unknown. */
-  wake(name: Omit<ObjectQuestion, "kind">, why: string): boolean {
-    const memory = this.#called(name);
-    if (!memory || memory.gone) return false;
-    memory.woken = true;
-    this.#background?.wake(memory);
-    this.#level?.wake(memory);
-    noteWake(memory, { by: "outside", what: why });
-    this.#queue.add(memory.key, PRIORITY.live);
-    return true;
-  }
-
-  /** What is known about one object; undefined when it is of another kind, or unknown. */
-  explain(question: ObjectQuestion): Explanation | undefined {
-    const memory = this.#asked(question);
-    const body = memory && (memory.gone ?? this.#newest(memory.key));
-    if (!memory || !body) return undefined;
-    const { operator, clock } = this.#shared;
-    return {
-      operator,
-      ...explainObject(this.kind, memory, body, this.#queue.stateOf(memory.key), clock, this.#attempts.of(memory.key)),
-      turns: this.#journal.of(memory.key),
-    };
-  }
-
-  /** A handler wrote an object of this kind: it is known at once, and whom it concerns is woken. */
-  handlerWrote(body: KubeBody, { verb, writer }: HandlerWrite): void {
-    const informer = this.#streams.covering(body.metadata?.namespace);
-    const uid = body.metadata?.uid;
-    if (!informer || !uid) return;
-    const by = writer as Reader | undefined;
-    const key = storeKey(body);
-    if (verb === "delete" && isOver(body)) {
-      const last = informer.deleted(key, uid);
-      if (last) this.#vanished(last, by);
-      else by?.claim(body, true);
-      return;
-    }
-    const before = informer.get(key);
-    informer.wrote(body);
-    const now = informer.get(key) ?? body;
-    this.#shared.indexes.update(this.#indexes, now, this.#about, by);
-    if (now.metadata?.resourceVersion !== body.metadata?.resourceVersion) return;
-    const news = before?.metadata?.resourceVersion !== now.metadata?.resourceVersion;
-    if (news) this.view.changed(before, now, by);
-    else by?.claim(now, false);
-    if (!this.#works) return;
-    this.#wake(body, PRIORITY.live, "own write");
-  }
-
-  #vanished(last: KubeBody, by: Reader | undefined): void {
-    this.#shared.indexes.remove(this.#indexes, last, by);
-    this.view.changed(last, undefined, by);
-  }
-
-  changed(body: KubeBody, { type, initial, before }: InformerChange): void {
-    const by = newState(body);
-    this.#shared.indexes.update(this.#indexes, body, this.#about, by);
-    this.view.changed(before, body, by);
-    if (!this.#works) return;
-    if (initial) this.#strangers?.note(body);
-    const memory = this.#memory(body);
-    memory.foreign = true;
-    if (this.#turnKind.events.length > 0) keep(memory, { type: initial ? undefined : type, body });
-    const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
-    this.#wake(body, initial ? PRIORITY.backlog : PRIORITY.live, why);
-  }
-
-  echoed(body: KubeBody): void {
-    if (this.#turnKind.events.length === 0) return;
-    const memory = this.#memory(body);
-    keep(memory, { type: "MODIFIED", body, own: true });
-    noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
-    this.#queue.add(objectKey(body), PRIORITY.live);
-  }
-
-  gone(body: KubeBody, before: KubeBody | undefined): void {
-    if (before) this.#vanished(before, undefined);
-    const key = objectKey(body);
-    const memory = this.#memories.get(key);
-    if (!memory) return;
-    memory.gone = body;
-    if (this.#turnKind.events.length > 0) keep(memory, { type: "DELETED", body });
-    memory.running?.stop(new Aborted("deletion", "the object is gone"));
-    this.#stopDaemons(memory, "the object is gone");
-    noteWake(memory, { by: "deleted", what: body.metadata?.resourceVersion });
-    this.#queue.add(key, PRIORITY.live);
-  }
-
-  /** Once, when all that was there at the start has been seen. Cannot reject. */
-  async #tellOfStrangers(): Promise<void> {
-    const strangers = this.#strangers;
-    this.#strangers = undefined;
-    await strangers?.tell(this.#shared.client, this.#logger);
-  }
-
-  async #work(key: string, waitedMs: number): Promise<void> {
-    const memory = this.#memories.get(key);
-    if (!memory) return;
-    const end = await this.#turn(key, memory, waitedMs);
-    if (end.type === "forget") {
-      this.#level?.forget(memory);
-      this.#memories.delete(key);
-      this.#queue.forget(key);
-    } else if (end.type === "again") {
-      noteWake(memory, { by: "again" });
-      this.#queue.add(key, PRIORITY.live);
-    } else if (end.type === "later") this.#queue.addAt(key, end.at);
-  }
-
-  /** A turn never fails; should something around it, such as a tracer of the project's, nobody else suffers for it. */
-  #onDefect(key: string, error: unknown): void {
-    const pauseMs = 1_000;
-    this.#logger.about(referenceOf(this.kind, key)).error("could not work on the object, will be tried again", {
-      ...errorFields(error, true),
-      retryIn: formatDuration(pauseMs),
-    });
-    this.#queue.addAt(key, this.#shared.clock.monotonic() + pauseMs);
-  }
-
-  #turn(key: string, memory: ObjectMemory, waitedMs: number): Promise<TurnEnd> {
-    const { traces } = this.#shared;
-    const turn = () => takeTurn(this.#turnKind, key, memory);
-    if (!traces) return turn();
-    return traces.turn(referenceOf(this.kind, key), waitedMs, turn, () => this.#journal.of(key).at(-1));
-  }
-
-  /** The operator stops: whatever runs is told. One listener for all objects, not one for each turn. */
-  readonly #interrupt = () => {
-    for (const { running } of this.#memories.values()) running?.stop(new Aborted("shutdown", "the operator stops"));
-  };
-
-  #wake(body: KubeBody, priority: (typeof PRIORITY)["live" | "backlog"], by: Wake["by"]): void {
-    const memory = this.#memory(body);
-    noteWake(memory, { by, what: body.metadata?.resourceVersion });
-    if (isDeleting(body) && !memory.deletionSeen) {
-      memory.deletionSeen = true;
-      memory.running?.stop(new Aborted("deletion", "the object is being deleted"));
-      this.#stopDaemons(memory, "the object is being deleted");
-    }
-    this.#queue.add(objectKey(body), priority);
-  }
-
-  /** At once, whatever the object's turn waits for; cannot reject, and nobody waits for a daemon that ignores its signal. */
-  #stopDaemons(memory: ObjectMemory, why: string): void {
-    void this.#background?.stop(memory, "deletion", why);
-  }
-
-  #memory(body: KubeBody): ObjectMemory {
-    const key = objectKey(body);
-    let memory = this.#memories.get(key);
-    if (!memory) {
-      memory = newMemory(key, body.metadata?.uid ?? "", this.#shared.clock.monotonic());
-      memory.retryNow = this.#shared.retryAtStart;
-      this.#memories.set(key, memory);
-    }
-    return memory;
-  }
-
-  #newest(key: string): KubeBody | undefined {
-    const name = key.slice(0, key.lastIndexOf("/"));
-    return this.#streams.get(name);
-  }
-
-  #describe(storage: RecordStorage): TurnKind {
-    return describeTurns({
-      shared: this.#shared,
-      facts: this.#facts,
+  /** What turns of the kind are taken with, from now on. */
+  #makeWork(keepsRecord: boolean): KindWork {
+    const { runtime, indexes, tracked, memo, handlerWrote } = this.#parts;
+    const work = kindWork({
+      runtime,
+      reporting: this.#reporting,
+      store: {
+        newest: (key) => this.#cache.newest(key),
+        wrote: (body) => this.#cache.wrote(body),
+        handlerWrote,
+        wake: (key) => this.#mailboxes.wake(key),
+      },
+      capabilities: this.#capabilities,
+      keepsRecord,
       handlers: this.#handlers,
-      storage,
       background: this.#background,
-      level: this.#level,
-      logger: this.#logger,
-      measures: this.#measures,
-      journal: this.#journal,
-      attempts: this.#attempts,
-      told: this.#told,
-      newest: (key) => this.#newest(key),
-      wrote: (body) => this.#wrote(body),
-      wake: (key) => {
-        if (this.#memories.has(key)) this.#queue.add(key, PRIORITY.live);
-      },
+      reconcilers: this.#reconcilers,
+      indexes,
+      tracked,
+      memo,
       recordNotKept: () => {
-        this.#turnKind = this.#describe(this.#storage(false));
+        this.#work = this.#makeWork(false);
       },
     });
-  }
-
-  /** A turn has written its object. */
-  #wrote(body: KubeBody): void {
-    const informer = this.#streams.covering(body.metadata?.namespace);
-    const key = storeKey(body);
-    const before = informer?.get(key);
-    if (!informer?.wrote(body)) return;
-    const by = newState(body);
-    this.#shared.indexes.update(this.#indexes, informer.get(key) ?? body, this.#about, by);
-    this.view.changed(before, informer.get(key), by);
+    this.#mailboxes.use(work);
+    return work;
   }
 }
 
-function keep(memory: ObjectMemory, event: RawEvent): void {
-  memory.events ??= [];
-  memory.events.push(event);
+/** Whom an Event is about: handlers may speak of other objects than their own, and items of lists say no kind. */
+function subjectOf(body: KubeBody, kind: KindDescription) {
+  return {
+    apiVersion: body.apiVersion ?? apiVersionOf(kind),
+    kind: body.kind ?? kind.kind,
+    namespace: body.metadata?.namespace,
+    name: body.metadata?.name ?? "",
+    uid: body.metadata?.uid,
+    resourceVersion: body.metadata?.resourceVersion,
+  };
 }

@@ -1,7 +1,8 @@
-/** Calls a function of the operator until it succeeds, fails for good, or the operator stops. */
-import { type Clock, sleep } from "@lotse/client/meta";
-import { Aborted, backoffMs, type RetryPlan } from "../declare/index.ts";
-import { attempt, Stop } from "../turn/index.ts";
+/** Has a handler of the operator itself executed until it succeeds, fails for good, or the operator stops. */
+import { type Clock, durationMs, sleep } from "@lotse/client/meta";
+import { Aborted, type OutsideContext, type RetryPlan } from "../declare/index.ts";
+import type { Logger } from "../report/index.ts";
+import { type Execution, execute, retryDelayMs, Stop, type Surroundings } from "../turn/index.ts";
 
 /** What the function hears of the effort so far. */
 export interface EffortContext {
@@ -12,15 +13,14 @@ export interface EffortContext {
 }
 
 /** How to go about it. */
-export interface Effort {
+export interface Effort extends Pick<Execution, "handler" | "graceMs"> {
+  readonly surroundings: Surroundings;
   readonly call: (stop: Stop, context: EffortContext) => unknown;
   readonly retry: RetryPlan;
-  readonly clock: Clock;
   readonly random: () => number;
+  readonly logger: Logger;
   /** Ends the effort. */
   readonly signal: AbortSignal;
-  /** How long a call may take to end after its signal. */
-  readonly graceMs: number;
   /** Told of each attempt that will be followed by another one. */
   readonly onRetry: (error: unknown, retry: number, delayMs: number) => void;
 }
@@ -34,41 +34,58 @@ export type EffortEnd =
 
 /** See the module comment. Never rejects. */
 export async function makeEffort(effort: Effort): Promise<EffortEnd> {
-  const { call, retry: plan, clock, random, signal, graceMs, onRetry } = effort;
-  const parent = new Stop();
-  const unlink = forward(signal, parent);
+  const { surroundings, handler, logger, call, retry: plan, random, signal, graceMs, onRetry } = effort;
+  const { clock } = surroundings.runtime;
+  const { stop: parent, letGo } = stopOf(signal);
   const startedAt = clock.now();
   try {
     for (let retry = 0; ; retry++) {
       const runtime = clock.now() - startedAt;
-      const timeoutMs = plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - runtime);
-      const { outcome, error } = await attempt((stop) => call(stop, { retry, started: new Date(startedAt), runtime }), {
-        clock,
+      const { result } = await execute(surroundings, {
+        ...OPERATORS_OWN,
+        handler,
+        logger,
+        retry,
         parent,
-        timeoutMs,
+        timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - runtime),
         graceMs,
         errors: plan.errors,
+        call: (stop) => call(stop, { retry, started: new Date(startedAt), runtime }),
       });
+      const { outcome, error } = result;
       if (outcome.type === "done") return { type: "done", result: outcome.result };
       if (outcome.type === "aborted") return { type: "aborted" };
-      if (outcome.type === "failed") return { type: "failed", error };
-      const delayMs = outcome.delayMs ?? backoffMs(plan.backoff, retry + 1, random());
-      const late = plan.timeoutMs !== undefined && clock.now() - startedAt + delayMs >= plan.timeoutMs;
-      if (late || (plan.retries !== undefined && retry + 1 >= plan.retries)) return { type: "failed", error };
+      const delayMs = retryDelayMs(plan, outcome, retry + 1, clock.now() - startedAt, random);
+      if (delayMs === undefined) return { type: "failed", error };
       onRetry(error, retry, delayMs);
       await sleep(clock, delayMs, signal).catch(() => undefined);
       if (signal.aborted) return { type: "aborted", error };
     }
   } finally {
-    unlink();
+    letGo();
   }
 }
 
-function forward(signal: AbortSignal, stop: Stop): () => void {
+/** What is the same for all handlers of the operator itself: they work for no object. */
+export const OPERATORS_OWN = { object: undefined, waits: undefined, reason: undefined } as const;
+
+/** A stop that follows a signal, until it is let go. */
+export function stopOf(signal: AbortSignal): { readonly stop: Stop; letGo(): void } {
+  const stop = new Stop();
   const onAbort = () => stop.stop(signal.reason instanceof Aborted ? signal.reason : SHUTDOWN);
   if (signal.aborted) onAbort();
   else signal.addEventListener("abort", onAbort, { once: true });
-  return () => signal.removeEventListener("abort", onAbort);
+  return { stop, letGo: () => signal.removeEventListener("abort", onAbort) };
 }
 
 const SHUTDOWN = new Aborted("shutdown", "the operator stops");
+
+/** What a source or a scheduled function is given, for as long as one attempt of it lasts. */
+export function contextFor(context: OutsideContext, { signal }: Stop, clock: Clock): OutsideContext {
+  return {
+    ...context,
+    client: context.client.with({ signal }),
+    signal,
+    sleep: (duration) => sleep(clock, durationMs(duration), signal),
+  };
+}

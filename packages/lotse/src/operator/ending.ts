@@ -1,6 +1,6 @@
 /**
  * How an operator ends. Kubernetes kills a pod thirty seconds after it has asked it to stop, whatever it is doing: so the
- * end has a time, and nobody's patience may be longer than what is left of it, least of all with a server that hangs.
+ * end has a time, and no handler's patience may be longer than what is left of it, least of all with a server that hangs.
  *
  *     0 ─── handlers end, records are written ───► cut ─ Events ─ cleanup handlers ───► abandon ─► killAfter
  *
@@ -33,7 +33,7 @@ export interface Unwritten {
   readonly handlers: readonly string[];
 }
 
-/** Somebody with work to end. */
+/** A part of the operator with work to end. */
 export interface Ender {
   /** Resolves when what runs has ended and is written down. */
   close(): Promise<void>;
@@ -72,7 +72,7 @@ export async function endOperator(parts: EndingParts): Promise<void> {
   if (!ended) await within(clock, AFTER_CUT_MS, closing);
   await events?.stop({ within: left(plan.cleanupMs) });
   await cleanUp(parts, left);
-  // Whoever has not ended by now has until `killAfter`.
+  // Handlers that have not ended by now have until `killAfter`.
   await closing;
 }
 

@@ -1,18 +1,22 @@
 /**
- * The kinds of an operator: each is looked up, listed and followed once, whoever asks for it. A kind that is not there, or
- * not allowed, is waited for; whoever wants to read it meanwhile hears why it cannot be read. A kind that vanishes is given
- * up with all that was made for it, and is another one when it comes back.
+ * The kinds of an operator: each is looked up, listed and followed once, for handlers and readers alike. A kind that is
+ * not there, or not allowed, is waited for; a reconciler that wants to read it meanwhile hears why it cannot be read. A
+ * kind that vanishes is given up with all that was made for it, and is another one when it comes back.
  */
 import { type Client, type KindClass, type KindDescription, NotFoundError, UnknownKindError } from "@lotse/client";
-import { type Clock, errorMessage } from "@lotse/client/meta";
-import { isResourceClass, type ResourceDeclaration, TemporaryError, type WokenObject } from "../declare/index.ts";
-import { awaitKindFacts, type KindFacts } from "../informers/index.ts";
-import type { KindView, World } from "../reconcile/index.ts";
+import { type Clock, errorMessage, type KindKey, kindKey } from "@lotse/client/meta";
+import {
+  isResourceClass,
+  type KindPlan,
+  type ResourceDeclaration,
+  selects,
+  TemporaryError,
+  type WokenObject,
+} from "../declare/index.ts";
+import { awaitKind, firstOfSignals, type KindCapabilities } from "../informers/index.ts";
+import type { KindView, TrackedKinds } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
-import { Controller } from "./controller.ts";
-import { type KindPlan, kindKey, means } from "./plan.ts";
-import type { ControllerShared } from "./shared.ts";
-import { firstOfSignals } from "./signals.ts";
+import { Controller, type ControllerParts } from "./controller.ts";
 
 /** A kind on its way. */
 export interface StartedKind {
@@ -36,7 +40,7 @@ interface Entry extends StartedKind {
 /** What {@link Kinds} is made of. */
 export interface KindsParts {
   readonly declarations: readonly ResourceDeclaration[];
-  readonly world: World;
+  readonly tracked: TrackedKinds;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly stopping: AbortSignal;
@@ -45,13 +49,13 @@ export interface KindsParts {
 /** See the module comment. */
 export class Kinds {
   readonly #parts: KindsParts;
-  readonly #started = new Map<string, Entry>();
+  readonly #started = new Map<KindKey, Entry>();
   /** Those that the cluster does not have. */
-  readonly #missing = new Set<string>();
+  readonly #missing = new Set<KindKey>();
   /** Looks a kind up at once that is waited for. */
-  readonly #lookups = new Map<string, Set<() => void>>();
+  readonly #lookups = new Map<KindKey, Set<() => void>>();
   /** Kinds that are being given up. */
-  readonly #ending = new Map<string, Promise<void>>();
+  readonly #ending = new Map<KindKey, Promise<void>>();
   #begin: ((plan: KindPlan) => StartedKind) | undefined;
 
   constructor(parts: KindsParts) {
@@ -68,7 +72,7 @@ export class Kinds {
     return [...this.#missing];
   }
 
-  /** From now on kinds can be read that nobody has declared; `begin` starts one. */
+  /** From now on kinds can be read that the operator does not declare; `begin` starts one. */
   onRead(begin: (plan: KindPlan) => StartedKind): void {
     this.#begin = begin;
   }
@@ -82,13 +86,13 @@ export class Kinds {
   wake({ kind, namespace, name }: WokenObject, why: string): boolean {
     // All of them: a name may mean several kinds, of which one has the object.
     return this.controllers
-      .filter((controller) => means(kind, controller.kind))
+      .filter((controller) => selects(kind, controller.kind))
       .map((controller) => controller.wake({ namespace, name }, why))
       .some((known) => known);
   }
 
   /** Begins to follow a kind. */
-  start(plan: KindPlan, shared: ControllerShared): StartedKind {
+  start(plan: KindPlan, parts: ControllerParts): StartedKind {
     const key = kindKey(plan.kind);
     const over = new AbortController();
     let known: (controller: Controller | undefined) => void = () => {};
@@ -104,15 +108,15 @@ export class Kinds {
     let entry: Entry | undefined;
     const follow = async () => {
       await this.#ending.get(key);
-      const facts = await this.facts(plan, shared.client, over.signal, fail);
+      const capabilities = await this.resolve(plan, parts.runtime.client, over.signal, fail);
       // Given up in the same moment.
       if (over.signal.aborted) return;
-      const controller = new Controller(shared, plan.handlers, facts);
+      const controller = new Controller(parts, plan.handlers, capabilities);
       if (entry) entry.controller = controller;
       controller.trouble.catch(fail);
       const told = controller.synced.then(() => {
         if (over.signal.aborted) return;
-        this.#parts.world.add(controller.view);
+        this.#parts.tracked.add(controller.view);
         known(controller);
       });
       const ended = controller.streams();
@@ -145,7 +149,7 @@ export class Kinds {
       if (!controller) return;
       // First its objects are gone, for all who have read them, and then the kind.
       const vanished = controller.vanish();
-      this.#parts.world.remove(controller.view);
+      this.#parts.tracked.remove(controller.view);
       await vanished;
     })().finally(() => {
       if (this.#ending.get(key) === end) this.#ending.delete(key);
@@ -154,24 +158,24 @@ export class Kinds {
     return end;
   }
 
-  /** The kind is served: whoever waits for it tries at once. */
-  there(key: string): void {
+  /** The kind is served: lookups and streams that wait for it try at once. */
+  there(key: KindKey): void {
     for (const wake of [...(this.#lookups.get(key) ?? [])]) wake();
     this.#started.get(key)?.controller?.served();
   }
 
   /** Looks a kind up, for as long as it takes; `onMissing` hears why it takes longer. */
-  async facts(
+  async resolve(
     { kind, kindClass }: KindPlan,
     client: Client,
     over: AbortSignal,
     onMissing: (error: unknown) => void = () => {},
-  ): Promise<KindFacts> {
+  ): Promise<KindCapabilities> {
     const { clock, logger, stopping } = this.#parts;
     const key = kindKey(kind);
     const { signal, letGo } = firstOfSignals([stopping, over]);
     try {
-      return await awaitKindFacts(client, kind, kindClass, {
+      return await awaitKind(client, kind, kindClass, {
         clock,
         signal,
         onMissing: (error) => {
@@ -189,7 +193,7 @@ export class Kinds {
 
   /**
    * A reconciler reads a kind: resolves when all its objects are known, and rejects with the reason when that has to wait
-   * for somebody. Whoever reads is tried again; nobody waits here and keeps others from their turn.
+   * for something. The reconciler is tried again; it does not wait here and keep other objects from their turn.
    */
   async read(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
     const { ready, trouble } = this.#started.get(kindKey(kind)) ?? this.#follow(kind, kindClass);
@@ -198,7 +202,7 @@ export class Kinds {
     return (controller ?? (await trouble)).view;
   }
 
-  #onLookup(key: string, wake: () => void): () => void {
+  #onLookup(key: KindKey, wake: () => void): () => void {
     const lookups = this.#lookups.get(key) ?? new Set();
     this.#lookups.set(key, lookups.add(wake));
     return () => {
@@ -209,7 +213,7 @@ export class Kinds {
 
   #follow(kind: KindDescription, kindClass: KindClass | undefined): StartedKind {
     const { declarations, logger } = this.#parts;
-    const declared = declarations.some(({ resource, handlers }) => handlers.length > 0 && means(resource, kind));
+    const declared = declarations.some(({ resource, handlers }) => handlers.length > 0 && selects(resource, kind));
     if (!this.#begin || declared) {
       throw new TemporaryError(`${kind.kind} is not known yet: the operator has still to find it in the cluster`);
     }
@@ -218,7 +222,7 @@ export class Kinds {
   }
 }
 
-/** What is said of a kind that cannot be looked up: that it is not there, or that nobody can tell. */
+/** What is said of a kind that cannot be looked up: that it is not there, or that the API server does not tell. */
 function waitingFor(kind: string, kindClass: KindClass | undefined, error: unknown): [string, Record<string, unknown>] {
   const text = errorMessage(error);
   if (!(error instanceof NotFoundError) && !(error instanceof UnknownKindError)) {

@@ -1,15 +1,18 @@
 /** What people are told of the handlers of a kind. */
 import type { KindDescription } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
-import type { Handler } from "../declare/index.ts";
-import type { KindFacts } from "../informers/index.ts";
-import type { Logger } from "../report/index.ts";
-import { type RunningAttempt, returnsValue } from "../turn/index.ts";
+import type { ErrorMode, Handler, IndexHandler } from "../declare/index.ts";
+import type { KindCapabilities } from "../informers/index.ts";
+import type { Logger, Reporting, RunningAttempt } from "../report/index.ts";
+import { errorFields, named, returnsValue } from "../turn/index.ts";
 import { referenceOf } from "./last-writes.ts";
-import type { ControllerShared } from "./shared.ts";
 
 /** What handlers of the kind return has to have room in its status. */
-export function tellOfResults(handlers: readonly Handler[], { keepsField, kind }: KindFacts, logger: Logger): void {
+export function tellOfResults(
+  handlers: readonly Handler[],
+  { keepsField, kind }: KindCapabilities,
+  logger: Logger,
+): void {
   for (const { type, id, place, fn } of handlers) {
     if (type !== "change" && type !== "timer" && type !== "daemon") continue;
     if (keepsField(id) || !returnsValue(fn)) continue;
@@ -23,7 +26,8 @@ export function tellOfResults(handlers: readonly Handler[], { keepsField, kind }
 
 /** A handler that never comes to its end keeps its object from everything else. */
 export function tellOfSlow(
-  { metrics, operator, events }: Pick<ControllerShared, "metrics" | "operator" | "events">,
+  operator: string,
+  { metrics, events }: Pick<Reporting, "metrics" | "events">,
   kind: KindDescription,
   logger: Logger,
   { key, handler: { id, place } }: RunningAttempt,
@@ -43,4 +47,15 @@ export function tellOfSlow(
     kind: kind.kind,
     handler: id,
   });
+}
+
+const INDEX_FAILURES: Readonly<Record<ErrorMode, string>> = {
+  ignored: "index function failed, what was in the index before stays",
+  temporary: "index function failed, the object is not in the index until it changes",
+  permanent: "index function failed for good, the object is not in the index",
+};
+
+/** The function of an index has failed for the object that `logger` is about. */
+export function tellOfIndex(logger: Logger, handler: IndexHandler, error: unknown, mode: ErrorMode): void {
+  logger.error(INDEX_FAILURES[mode], { ...named(handler), ...errorFields(error, true) });
 }

@@ -1,5 +1,5 @@
-import { Declarations, planSettings } from "../declare/index.ts";
-import { checkName, type OperatorOptions, type RunningOperator, type StartOptions, settingsFor } from "./options.ts";
+import { checkName, Declarations, type OperatorOptions, planSettings, settingsFor } from "../declare/index.ts";
+import type { RunningOperator, StartOptions } from "./options.ts";
 import { Runner } from "./runner.ts";
 
 const BRAND = Symbol.for("lotse.Operator");

@@ -1,49 +1,8 @@
-/** What an operator is told: once and for all when it is made, and each time that it is started. */
+/** What an operator is told each time that it is started, and what can be asked of it while it runs. */
 import type { Client } from "@lotse/client";
-import type { Clock, Duration } from "@lotse/client/meta";
-import {
-  DeclarationError,
-  type Memo,
-  type RecordStorage,
-  type Settings,
-  type SettingsInput,
-  settingsOf,
-  type WokenObject,
-} from "../declare/index.ts";
+import type { Clock } from "@lotse/client/meta";
+import type { Memo, WokenObject } from "../declare/index.ts";
 import type { Explanation, LogSink, ObjectQuestion, OperatorHealth, RecordedRequest } from "../report/index.ts";
-
-/** How an operator works, wherever it runs. */
-export interface OperatorOptions {
-  /** Lower case letters, digits and dashes. Lotse's marks on objects carry it. */
-  readonly name: string;
-  /**
-   * Names that the operator had before: what it has remembered on objects under them, and their finalizers, are taken
-   * over object by object. Can go when all objects have been handled once under the new name.
-   */
-  readonly formerNames?: readonly string[];
-  /**
-   * What to do about the CRDs of kinds made by `resource()`: `"install"` applies them at start, `"wait"` waits until
-   * somebody has. Default `"wait"`; `lotse dev` installs.
-   */
-  readonly crds?: "install" | "wait";
-  /**
-   * Where the operator remembers its work on objects (`settings.persistence.storage`). Default: in the status of kinds
-   * made by `resource()`, in an annotation elsewhere. `kopf()` reads and writes what Kopf does, so that each can take
-   * over from the other.
-   */
-  readonly persistence?: RecordStorage;
-  /** How many objects of one kind are worked on at the same time (`settings.queueing.concurrency`). Default 10. */
-  readonly concurrency?: number;
-  /**
-   * Which Kubernetes Events the operator posts about its objects (`settings.posting.events`): those that warn, all of
-   * them (also when a handler succeeds), or none. Default `"warnings"`; `lotse dev` posts all.
-   */
-  readonly events?: "all" | "warnings" | "none";
-  /** How long running handlers may take to end when the operator stops (`settings.process.graceful`). Default 10 s. */
-  readonly graceful?: Duration;
-  /** Everything else that can be set. `on.startup` handlers may still change it. */
-  readonly settings?: SettingsInput;
-}
 
 /** Where an operator runs. */
 export interface StartOptions {
@@ -132,23 +91,4 @@ export interface RunningOperator extends AsyncDisposable {
   wake(kind: WokenObject["kind"], name: Omit<WokenObject, "kind" | "why">, why?: string): boolean;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
-}
-
-/** An operator's name is part of annotation and finalizer keys, which limits what it can be. */
-export function checkName(name: string | undefined): string {
-  if (name !== undefined && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
-  throw new DeclarationError(`${JSON.stringify(name)} is not an operator's name`, {
-    hint: 'use lower case letters, digits and dashes: new Operator({ name: "exchange-rates" })',
-  });
-}
-
-/** All settings of an operator; the short forms win over the groups, and what was said at the start over both. */
-export function settingsFor(operator: OperatorOptions, start: StartOptions = {}): Settings {
-  const settings = settingsOf(operator.name, operator.settings, process.env);
-  if (operator.persistence !== undefined) settings.persistence.storage = operator.persistence;
-  if (operator.concurrency !== undefined) settings.queueing.concurrency = operator.concurrency;
-  if (operator.graceful !== undefined) settings.process.graceful = operator.graceful;
-  const events = start.events ?? operator.events;
-  if (events !== undefined) settings.posting.events = events;
-  return settings;
 }

@@ -2,31 +2,21 @@
  * What goes on beside the objects for as long as the operator is at work: its sources, and what it does by the clock. Each
  * is a task of its own; none of them can end the operator, and none outlives it.
  */
-import type { Client } from "@lotse/client";
-import { type Clock, durationMs, sleep } from "@lotse/client/meta";
-import type { Declarations, FixedSettings, Memo, OutsideContext, SettingsPlan, WokenObject } from "../declare/index.ts";
-import type { Logger, Metrics, RecordedRequest } from "../report/index.ts";
+import { durationMs, sleep } from "@lotse/client/meta";
+import type { Declarations, Indexes, Memo, OutsideContext, WokenObject } from "../declare/index.ts";
+import { HandlerMeasures, type Reporting } from "../report/index.ts";
+import type { Runtime } from "../runtime/index.ts";
 import type { Ender } from "./ending.ts";
-import type { OperatorIndexes } from "./indexes.ts";
 import { runSchedule } from "./schedules.ts";
 import { runSource } from "./sources.ts";
 
 /** What {@link Outside} is made of. */
 export interface OutsideParts {
-  readonly operator: string;
+  readonly runtime: Runtime;
+  readonly reporting: Reporting;
   readonly declarations: Pick<Declarations, "sources" | "schedules">;
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
   readonly memo: Memo;
-  readonly settings: FixedSettings;
-  readonly plan: SettingsPlan;
-  readonly indexes: OperatorIndexes;
-  readonly stopping: AbortSignal;
-  /** Hears of every request of a source or a scheduled function. */
-  readonly record: ((request: RecordedRequest) => void) | undefined;
+  readonly indexes: Indexes;
   readonly wake: (object: WokenObject, why: string) => boolean;
 }
 
@@ -39,10 +29,13 @@ export class Outside implements Ender {
     this.#parts = parts;
   }
 
-  /** Handlers have begun: whoever is woken now is known. */
+  /** Handlers have begun: the objects that sources wake are known. */
   begin(): void {
-    const { declarations, operator, clock, random, metrics, plan, client, wake } = this.#parts;
-    const common = { operator, clock, random, metrics };
+    const { declarations, runtime, reporting, wake } = this.#parts;
+    const { operator, random, client, plan } = runtime;
+    const { metrics, traces } = reporting;
+    const surroundings = { runtime, reporting: { traces, measures: new HandlerMeasures(metrics) } };
+    const common = { operator, surroundings, random, metrics };
     // None of them can reject.
     this.#tasks = [
       ...declarations.sources.map((source) => {
@@ -51,7 +44,7 @@ export class Outside implements Ender {
       }),
       ...declarations.schedules.map((schedule) => {
         const context = this.#context(schedule.id, { schedule: schedule.id });
-        return runSchedule(schedule, { ...common, context, client, plan });
+        return runSchedule(schedule, { ...common, context, client });
       }),
     ];
   }
@@ -66,14 +59,19 @@ export class Outside implements Ender {
   }
 
   #context(handler: string, about: Readonly<Record<string, string>>): OutsideContext {
-    const { client, logger, memo, settings, indexes, clock, stopping: signal, record } = this.#parts;
+    const { runtime, reporting, memo, indexes } = this.#parts;
+    const { client, settings, clock, stopping: signal } = runtime;
+    const { logger, onHandlerRequest } = reporting;
     return {
-      client: client.with({ signal, ...(record && { onRequest: (request) => record({ handler, ...request }) }) }),
+      client: client.with({
+        signal,
+        ...(onHandlerRequest && { onRequest: (request) => onHandlerRequest({ handler, ...request }) }),
+      }),
       logger: logger.with(about),
       memo,
       signal,
       settings,
-      indexes: indexes.view,
+      indexes,
       sleep: (duration) => sleep(clock, durationMs(duration), signal),
     };
   }

@@ -3,11 +3,11 @@
  * skipped, or made up for once: then the last run is remembered as the renewal of a Lease, which outlives the process.
  */
 import { type Client, Lease, NotFoundError } from "@lotse/client";
-import { type Clock, durationMs, formatDuration, sleep } from "@lotse/client/meta";
-import { type OutsideContext, type ScheduledHandler, type SettingsPlan, withUsualBackoff } from "../declare/index.ts";
+import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
+import { leaseOf, type OutsideContext, type ScheduledHandler, withUsualBackoff } from "../declare/index.ts";
 import type { Logger, Metrics } from "../report/index.ts";
-import { errorFields } from "../turn/index.ts";
-import { makeEffort } from "./effort.ts";
+import { errorFields, type Surroundings } from "../turn/index.ts";
+import { contextFor, makeEffort } from "./effort.ts";
 
 /** What a scheduled function is run with. */
 export interface ScheduleParts {
@@ -15,10 +15,9 @@ export interface ScheduleParts {
   readonly context: OutsideContext;
   /** Makes and reads the Lease that a schedule remembers its last run by: the framework's own. */
   readonly client: Client;
-  readonly clock: Clock;
+  readonly surroundings: Surroundings;
   readonly random: () => number;
   readonly metrics: Metrics;
-  readonly plan: Pick<SettingsPlan, "gracefulMs" | "backoff">;
 }
 
 /** The clock on the wall may be set: however far away the next time is, it is looked for again after this long. */
@@ -26,7 +25,8 @@ const LOOK_AGAIN_MS = 3_600_000;
 
 /** Runs a function by its schedule until the operator stops. Never rejects. */
 export async function runSchedule(handler: ScheduledHandler, parts: ScheduleParts): Promise<void> {
-  const { clock, context } = parts;
+  const { context } = parts;
+  const { clock } = parts.surroundings.runtime;
   const { signal: stopping } = context;
   const { schedule } = handler;
   const memory = schedule.missed === "once" ? new LastRun(handler.id, parts) : undefined;
@@ -51,23 +51,18 @@ async function untilTime(time: number, clock: Clock, stopping: AbortSignal): Pro
 }
 
 async function runOnce(handler: ScheduledHandler, at: number, parts: ScheduleParts): Promise<void> {
-  const { clock, random, context, plan, metrics, operator } = parts;
+  const { surroundings, random, context, metrics, operator } = parts;
+  const { clock, plan } = surroundings.runtime;
   const { logger } = context;
   const { id, place, fn } = handler;
   const begunAt = clock.monotonic();
   logger.debug("scheduled run begins", { scheduled: new Date(at).toISOString() });
   const end = await makeEffort({
-    call: (stop, effort) =>
-      fn({
-        ...context,
-        ...effort,
-        client: context.client.with({ signal: stop.signal }),
-        signal: stop.signal,
-        sleep: (duration) => sleep(clock, durationMs(duration), stop.signal),
-        scheduled: new Date(at),
-      }),
+    surroundings,
+    handler: { id, type: "schedule", place },
+    logger,
+    call: (stop, effort) => fn({ ...contextFor(context, stop, clock), ...effort, scheduled: new Date(at) }),
     retry: withUsualBackoff(handler.retry, plan.backoff),
-    clock,
     random,
     signal: context.signal,
     graceMs: plan.gracefulMs,
@@ -84,11 +79,6 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
   else logger.error("scheduled run failed for good", { at: place, took, ...errorFields(end.error, true) });
   const result = end.type === "done" ? "succeeded" : "failed";
   metrics.count("lotse_scheduled_runs_total", "Runs by the operator's schedules.", { operator, schedule: id, result });
-}
-
-/** The Lease that remembers when a schedule last ran. */
-export function leaseOf(operator: string, schedule: string): string {
-  return `${operator}-${schedule}`;
 }
 
 /** When a schedule last ran, kept as the renewal of a Lease in the operator's namespace. */

@@ -1,6 +1,6 @@
 /** Sources: what happens outside of the cluster wakes objects. One that fails is begun again, for as long as it takes. */
 import type { KindDescription } from "@lotse/client";
-import { type Clock, formatDuration, isObject, sleep } from "@lotse/client/meta";
+import { formatDuration, isObject, sleep } from "@lotse/client/meta";
 import {
   backoffMs,
   DeclarationError,
@@ -9,15 +9,15 @@ import {
   type WokenObject,
 } from "../declare/index.ts";
 import type { Metrics } from "../report/index.ts";
-import { errorFields } from "../turn/index.ts";
-import { within } from "./ending.ts";
+import { errorFields, execute, type Surroundings } from "../turn/index.ts";
+import { contextFor, OPERATORS_OWN, stopOf } from "./effort.ts";
 import { unlessAborted } from "./signals.ts";
 
 /** What a source is run with. */
 export interface SourceParts {
   readonly operator: string;
   readonly context: OutsideContext;
-  readonly clock: Clock;
+  readonly surroundings: Surroundings;
   readonly random: () => number;
   readonly metrics: Metrics;
   /** How long it may take to end after its signal. */
@@ -31,44 +31,49 @@ const WELL_AFTER_MS = 60_000;
 
 /** Runs one source until it ends, or until the operator stops. Never rejects. */
 export async function runSource(handler: SourceHandler, parts: SourceParts): Promise<void> {
-  const { clock, random, context } = parts;
+  const { surroundings, random, context, graceMs } = parts;
+  const { clock } = surroundings.runtime;
   const { signal, logger } = context;
   const { id, place, retry } = handler;
+  const { stop: parent, letGo } = stopOf(signal);
   for (let failures = 0; !signal.aborted; ) {
     const begunAt = clock.monotonic();
-    try {
-      await listen(handler, parts);
-      if (!signal.aborted) logger.warn("source has ended, it tells nothing any more", { at: place });
-      return;
-    } catch (error) {
-      if (signal.aborted) return;
-      failures = clock.monotonic() - begunAt >= WELL_AFTER_MS ? 1 : failures + 1;
-      const delayMs = backoffMs(retry.backoff, failures, random());
-      const retryIn = formatDuration(delayMs);
-      logger.warn("source failed, it is begun again", { at: place, ...errorFields(error, failures === 1), retryIn });
-      count(parts, id, "failed");
-      await sleep(clock, delayMs, signal).catch(() => undefined);
+    const { result } = await execute(surroundings, {
+      ...OPERATORS_OWN,
+      handler: { id, type: "source", place },
+      logger,
+      retry: failures,
+      parent,
+      timeoutMs: undefined,
+      graceMs,
+      errors: "temporary",
+      call: (stop) => listen(handler, parts, contextFor(context, stop, clock)),
+    });
+    if (signal.aborted) break;
+    const { error } = result;
+    if (error === undefined) {
+      logger.warn("source has ended, it tells nothing any more", { at: place });
+      break;
     }
+    failures = clock.monotonic() - begunAt >= WELL_AFTER_MS ? 1 : failures + 1;
+    const delayMs = backoffMs(retry.backoff, failures, random());
+    const retryIn = formatDuration(delayMs);
+    logger.warn("source failed, it is begun again", { at: place, ...errorFields(error, failures === 1), retryIn });
+    count(parts, id, "failed");
+    await sleep(clock, delayMs, signal).catch(() => undefined);
   }
+  letGo();
 }
 
-/** Resolves when the source has ended or the operator stops; a source that ignores its signal is abandoned. */
-async function listen({ id, place, fn }: SourceHandler, parts: SourceParts): Promise<void> {
-  const { context, clock, graceMs } = parts;
-  const { signal, logger } = context;
+/** Resolves when the source has ended, which it also has to when the operator stops. */
+async function listen({ id, fn }: SourceHandler, parts: SourceParts, context: OutsideContext): Promise<void> {
   const iterator = iteratorOf(id, fn(context));
   for (;;) {
     const next = iterator.next();
-    const result = await unlessAborted(next, signal);
+    const result = await unlessAborted(next, context.signal);
     if (!result) {
       // First it hears of it by its signal; one that waits for nothing in particular ends here.
-      const end = Promise.allSettled([next, iterator.return?.()]);
-      if (!(await within(clock, graceMs, end))) {
-        logger.warn("source did not end when the operator stopped, it is abandoned", {
-          at: place,
-          hint: "end when context.signal aborts",
-        });
-      }
+      await Promise.allSettled([next, iterator.return?.()]);
       return;
     }
     if (result.done) return;

@@ -1,6 +1,11 @@
 /** How long an operator may take to stop, before it counts as one that does not come to its end. */
-import { type Declarations, planSettings, type SettingsPlan } from "../declare/index.ts";
-import { type OperatorOptions, settingsFor } from "./options.ts";
+import {
+  type Declarations,
+  type OperatorOptions,
+  planSettings,
+  type SettingsPlan,
+  settingsFor,
+} from "../declare/index.ts";
 
 /** Beyond the time of handlers, this much is for what they have done to be written down, and for the end itself. */
 const MARGIN_MS = 5_000;

@@ -36,7 +36,7 @@ export class Strangers {
     }
   }
 
-  /** Tells what was found, unless somebody of that name is at work. Never rejects. */
+  /** Tells what was found, unless an operator of that name is at work. Never rejects. */
   async tell(client: Client, logger: Logger): Promise<void> {
     for (const [operator, { objects, deleting, example }] of this.#found) {
       if (await isAtWork(client, operator)) continue;

@@ -1,18 +1,21 @@
 /**
  * The operator at work: brings up all kinds side by side, follows kinds and namespaces that come and go, and knows when
- * everything has ended. A kind that is not there keeps nobody else waiting.
+ * everything has ended. A kind that is not there keeps no other kind waiting.
  */
 import type { KindDescription } from "@lotse/client";
-import type { ResourceDeclaration } from "../declare/index.ts";
+import { type KindKey, kindKey } from "@lotse/client/meta";
+import { isFollowedBy, type KindPlan, type ResourceDeclaration } from "../declare/index.ts";
+import {
+  type FollowedScopes,
+  KindScanner,
+  retryForever,
+  type ScannerHealth,
+  type ScopeListener,
+} from "../informers/index.ts";
 import { measureStreams, type StreamHealth } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
-import type { Controller } from "./controller.ts";
+import type { Controller, ControllerParts } from "./controller.ts";
 import type { Kinds, StartedKind } from "./kinds.ts";
-import { untilItWorks } from "./patience.ts";
-import { followedBy, type KindPlan, kindKey } from "./plan.ts";
-import { KindScanner, type ScannerHealth } from "./scanner.ts";
-import type { FollowedScopes, ScopeListener } from "./scopes.ts";
-import type { ControllerShared } from "./shared.ts";
 import { aborted } from "./signals.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -23,7 +26,7 @@ const OUTAGE_MS = 2_000;
 export interface WorkingParts {
   readonly declarations: readonly ResourceDeclaration[];
   readonly kinds: Kinds;
-  readonly shared: ControllerShared;
+  readonly controllers: ControllerParts;
   /** All kinds that are there are known: handlers begin. */
   readonly onReady: () => void;
 }
@@ -39,7 +42,9 @@ export class Working {
 
   constructor(parts: WorkingParts) {
     this.#parts = parts;
-    const { client, clock, random, logger, metrics, stopping, plan, scopes } = parts.shared;
+    const { runtime, reporting, scopes } = parts.controllers;
+    const { client, clock, random, stopping, plan } = runtime;
+    const { logger, metrics } = reporting;
     this.#scanner = new KindScanner({
       client,
       declarations: parts.declarations,
@@ -65,19 +70,21 @@ export class Working {
 
   /** Works until the operator stops and all streams have ended; rejects when one fails for good. */
   async run(): Promise<void> {
-    const { shared, kinds } = this.#parts;
-    const { client, clock, random, logger, stopping, scopes, settings } = shared;
+    const { controllers, kinds } = this.#parts;
+    const { scopes, runtime, reporting } = controllers;
+    const { client, clock, random, stopping, settings } = runtime;
+    const { logger } = reporting;
     const once = settings.scanning.disabled;
     this.#scopes = scopes.follow({ client, clock, random, logger, stop: stopping, listener: this.#onScopes(), once });
     this.#tasks.add(this.#scopes.done);
     await Promise.race([this.#scopes.known, aborted(stopping)]);
     const forget = client.reachability.onBack((downMs) => {
-      if (downMs >= OUTAGE_MS) for (const controller of kinds.controllers) controller.hurry();
+      if (downMs >= OUTAGE_MS) for (const controller of kinds.controllers) controller.sendPending();
     });
     try {
       this.#tasks.add(
         this.#begin().catch((error: unknown) => {
-          // Whoever was waited for is not waited for any more.
+          // The operator stops: kinds that it has waited for are not waited for any more.
           if (!stopping.aborted) throw error;
         }),
       );
@@ -89,15 +96,15 @@ export class Working {
   }
 
   async #begin(): Promise<void> {
-    const { shared, kinds, onReady } = this.#parts;
-    const { clock, random, logger, stopping, settings } = shared;
-    const waiting = { clock, random, logger, signal: stopping };
-    const plans = await untilItWorks(
+    const { controllers, kinds, onReady } = this.#parts;
+    const { clock, random, stopping, settings } = controllers.runtime;
+    const retrying = { clock, random, logger: controllers.reporting.logger, signal: stopping };
+    const plans = await retryForever(
       "the kinds of the cluster could not be found out",
       () => this.#scanner.first(),
-      waiting,
+      retrying,
     );
-    this.#first = plans.map((plan) => kinds.start(plan, shared));
+    this.#first = plans.map((plan) => kinds.start(plan, controllers));
     for (const kind of this.#first) this.#tasks.add(this.#handle(kind));
     kinds.onRead((plan) => this.#start(plan));
     const ready = Promise.all(this.#first.map(({ ready }) => ready)).then(onReady);
@@ -107,8 +114,9 @@ export class Working {
 
   /** A kind has appeared, or it is served in another version: then its objects are the same, and so is what is known. */
   found(plan: KindPlan): void {
-    const { kinds, shared } = this.#parts;
-    const { logger, stopping } = shared;
+    const { kinds, controllers } = this.#parts;
+    const { client, stopping } = controllers.runtime;
+    const { logger } = controllers.reporting;
     const kind = kindKey(plan.kind);
     const known = kinds.find(plan.kind);
     if (!known) {
@@ -117,35 +125,35 @@ export class Working {
       return;
     }
     logger.info("the kind is served in another version", { kind, version: plan.kind.version });
-    const move = async () => known.move(await kinds.facts(plan, shared.client, stopping));
+    const move = async () => known.move(await kinds.resolve(plan, client, stopping));
     this.#tasks.add(this.#unlessStopping(move(), "the kind could not be followed to its other version", { kind }));
   }
 
-  there(key: string): void {
+  there(key: KindKey): void {
     this.#parts.kinds.there(key);
   }
 
   vanished(kind: KindDescription): void {
-    const { kinds, shared } = this.#parts;
+    const { kinds, controllers } = this.#parts;
     const name = { kind: kindKey(kind) };
-    shared.logger.info("the cluster serves a kind no longer, nothing of it is followed any more", name);
+    controllers.reporting.logger.info("the cluster serves a kind no longer, nothing of it is followed any more", name);
     this.#tasks.add(
       this.#unlessStopping(kinds.giveUp(kind), "what ran for a kind that is gone did not end well", name),
     );
   }
 
   #start(plan: KindPlan): StartedKind {
-    const kind = this.#parts.kinds.start(plan, this.#parts.shared);
+    const kind = this.#parts.kinds.start(plan, this.#parts.controllers);
     this.#tasks.add(this.#handle(kind));
     return kind;
   }
 
   /** Handlers of a kind begin when all is known that they can see. */
   async #handle({ plan, ready, streams }: StartedKind): Promise<void> {
-    // Nobody's handlers run before the indexes that they can see are filled.
+    // No handler runs before the indexes that it can see are filled.
     const indexed = this.#first.map((one) => one.indexed);
     // And no reconciler runs before what it follows is known.
-    const followed = this.#first.filter((one) => followedBy(plan, one.plan.kind)).map((one) => one.ready);
+    const followed = this.#first.filter((one) => isFollowedBy(plan, one.plan.kind)).map((one) => one.ready);
     const begun = Promise.all([ready, ...indexed, ...followed]).then(([controller]) => controller?.begin());
     await Promise.all([streams, Promise.race([begun, streams])]);
   }
@@ -165,13 +173,13 @@ export class Working {
     };
   }
 
-  /** What goes wrong there is told, and ends nobody. */
+  /** What goes wrong there is told, and ends nothing else. */
   async #unlessStopping(work: Promise<void>, problem: string, fields: Record<string, unknown>): Promise<void> {
     try {
       await work;
     } catch (error) {
-      const { logger, stopping } = this.#parts.shared;
-      if (!stopping.aborted) logger.error(problem, { ...fields, ...errorFields(error, true) });
+      const { runtime, reporting } = this.#parts.controllers;
+      if (!runtime.stopping.aborted) reporting.logger.error(problem, { ...fields, ...errorFields(error, true) });
     }
   }
 }

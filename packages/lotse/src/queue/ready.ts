@@ -1,6 +1,6 @@
 /** Whose turn it is: lower numbers go first. */
 export const PRIORITY = {
-  /** Somebody changed something just now. */
+  /** Another client, or a handler, changed something just now. */
   live: 0,
   /** A delay is over: a retry, a timer. */
   retry: 1,

@@ -3,14 +3,14 @@ import { type Delayed, DelayHeap } from "./heap.ts";
 import { PRIORITY, type Priority, type Ready, ReadyList } from "./ready.ts";
 
 /** How a {@link WorkQueue} works. */
-export interface WorkQueueOptions {
+export interface WorkQueueOptions<K extends string = string> {
   readonly clock: Clock;
   /** How many keys are worked on at the same time. */
   readonly concurrency: number;
-  /** Works on one key, which has waited so long. Must not reject: whoever adds work decides what a failure means. */
-  readonly work: (key: string, waitedMs: number) => Promise<void>;
+  /** Works on one key, which has waited so long. Must not reject: what a failure means is decided there. */
+  readonly work: (key: K, waitedMs: number) => Promise<void>;
   /** Keys of one group (a namespace) take turns with those of others. */
-  readonly groupOf: (key: string) => string;
+  readonly groupOf: (key: K) => string;
   /** Told what happens, with times in milliseconds. */
   readonly observer?: QueueObserver | undefined;
 }
@@ -38,8 +38,8 @@ export interface QueueObserver {
  *                  ▲                 queued, or delayed
  * ```
  */
-interface Entry extends Delayed, Ready {
-  readonly key: string;
+interface Entry<K> extends Delayed, Ready {
+  readonly key: K;
   running: boolean;
   /** Added while it ran: the priority to queue it with when it is done. */
   again: Priority | undefined;
@@ -58,20 +58,20 @@ export type QueuedState =
 /**
  * One entry for each key, whatever arrives: a key that is added while it waits is not added again; a key that is added
  * while it is worked on runs once more afterwards; no key is worked on twice at the same time. Delays of all keys share
- * one timer, and the earliest wins. Adding a key now cancels its delay: whoever works on it says anew when it is due.
+ * one timer, and the earliest wins. Adding a key now cancels its delay: its work says anew when it is due.
  */
-export class WorkQueue {
-  readonly #options: WorkQueueOptions;
-  readonly #entries = new Map<string, Entry>();
-  readonly #ready = new ReadyList<Entry>();
-  readonly #delays = new DelayHeap<Entry>();
+export class WorkQueue<K extends string = string> {
+  readonly #options: WorkQueueOptions<K>;
+  readonly #entries = new Map<K, Entry<K>>();
+  readonly #ready = new ReadyList<Entry<K>>();
+  readonly #delays = new DelayHeap<Entry<K>>();
   readonly #idleWaiters: (() => void)[] = [];
   #running = 0;
   #state: "open" | "paused" | "closed" = "paused";
   #cancelTimer: (() => void) | undefined;
   #timerDueAt = Number.POSITIVE_INFINITY;
 
-  constructor(options: WorkQueueOptions) {
+  constructor(options: WorkQueueOptions<K>) {
     this.#options = options;
   }
 
@@ -97,7 +97,7 @@ export class WorkQueue {
   }
 
   /** What a key does: undefined when the queue does not know it. */
-  stateOf(key: string): QueuedState | undefined {
+  stateOf(key: K): QueuedState | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     if (entry.running) return { is: "running" };
@@ -138,7 +138,7 @@ export class WorkQueue {
   }
 
   /** `key` has something to do now. */
-  add(key: string, priority: Priority): void {
+  add(key: K, priority: Priority): void {
     if (this.#state === "closed") return;
     const entry = this.#entry(key);
     if (entry.running) {
@@ -152,7 +152,7 @@ export class WorkQueue {
   }
 
   /** `key` has something to do at `dueAt` (monotonic milliseconds); the earliest of several wins. */
-  addAt(key: string, dueAt: number): void {
+  addAt(key: K, dueAt: number): void {
     if (this.#state === "closed") return;
     const entry = this.#entry(key);
     if (entry.running) {
@@ -166,7 +166,7 @@ export class WorkQueue {
   }
 
   /** `key` is gone: what waits for it is forgotten. */
-  forget(key: string): void {
+  forget(key: K): void {
     const entry = this.#entries.get(key);
     if (!entry) return;
     this.#delays.delete(entry);
@@ -174,7 +174,7 @@ export class WorkQueue {
     if (!entry.running && entry.level === undefined) this.#entries.delete(key);
   }
 
-  #entry(key: string): Entry {
+  #entry(key: K): Entry<K> {
     let entry = this.#entries.get(key);
     if (!entry) {
       entry = {
@@ -194,7 +194,7 @@ export class WorkQueue {
   }
 
   /** An entry begins to wait for its turn. */
-  #begins(entry: Entry): void {
+  #begins(entry: Entry<K>): void {
     entry.since = this.#options.clock.monotonic();
     this.#options.observer?.added();
   }
@@ -214,7 +214,7 @@ export class WorkQueue {
     if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  async #run(entry: Entry, waitedMs: number): Promise<void> {
+  async #run(entry: Entry<K>, waitedMs: number): Promise<void> {
     try {
       await this.#options.work(entry.key, waitedMs);
     } finally {
@@ -222,7 +222,7 @@ export class WorkQueue {
     }
   }
 
-  #done(entry: Entry): void {
+  #done(entry: Entry<K>): void {
     const { again, wakeAt } = entry;
     entry.running = false;
     entry.again = undefined;

@@ -1,6 +1,6 @@
 /** Which changes of an object count for its reconciler, and which objects a change of another kind concerns. Pure. */
-import { type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import { deepEqual } from "@lotse/client/meta";
+import type { KindDescription, KubeBody } from "@lotse/client";
+import { deepEqual, type IdentityKey, identityKeyOf, type ObjectKey, objectKeyOf } from "@lotse/client/meta";
 import type { ChangeFilter, Mapped } from "../declare/index.ts";
 
 /** Whether a change of the object itself counts; one of several filters is enough, and none lets everything pass. */
@@ -20,25 +20,25 @@ export function isCounted(
   });
 }
 
-/** The objects that a mapping function means, as `namespace/name`. */
-export function mappedKeys(mapped: Mapped, from: KubeBody, target: KindDescription): string[] {
+/** The objects that a mapping function names. */
+export function mappedKeys(mapped: Mapped, from: KubeBody, target: KindDescription): ObjectKey[] {
   if (mapped === undefined || mapped === null) return [];
   const list = typeof mapped === "string" || !Array.isArray(mapped) ? [mapped] : mapped;
   return list
     .filter((one) => one !== undefined && one !== null && one !== "")
     .map((one) => {
       const { name, namespace = from.metadata?.namespace } = typeof one === "string" ? { name: one } : one;
-      return storeKey({ metadata: target.namespaced ? { namespace: namespace ?? "", name } : { name } } as KubeBody);
+      return objectKeyOf(target.namespaced ? namespace : undefined, name);
     });
 }
 
-/** The owners of an object that are of this kind, as `namespace/name/uid`. */
-export function ownersOf(body: KubeBody | undefined, { group, kind, namespaced }: KindDescription): string[] {
+/** The owners of an object that are of this kind, by their identity. */
+export function ownersOf(body: KubeBody | undefined, { group, kind, namespaced }: KindDescription): IdentityKey[] {
   const { ownerReferences, namespace } = body?.metadata ?? {};
   if (!ownerReferences) return [];
   return ownerReferences
     .filter((owner) => owner.kind === kind && groupOf(owner.apiVersion) === group)
-    .map(({ name, uid }) => `${namespaced ? (namespace ?? "") : ""}/${name}/${uid}`);
+    .map(({ name, uid }) => identityKeyOf(objectKeyOf(namespaced ? namespace : undefined, name), uid));
 }
 
 function groupOf(apiVersion: string): string {

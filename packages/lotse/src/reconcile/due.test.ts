@@ -1,16 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planBackoff } from "../declare/index.ts";
-import {
-  beginRun,
-  endRun,
-  NEW,
-  nextRunAt,
-  type Rhythm,
-  type RunEnd,
-  SELF_WOKEN_LIMIT,
-  type Timing,
-  wokenByWrite,
-} from "./due.ts";
+import { ROW_LIMIT } from "../turn/index.ts";
+import { beginRun, endRun, NEW, nextRunAt, type Rhythm, type RunEnd, type Timing, wokenByWrite } from "./due.ts";
 
 const RHYTHM: Rhythm = { backoff: planBackoff({ jitter: 0 }), resyncMs: undefined, rateLimit: undefined };
 const DONE: RunEnd = { type: "done", requeueMs: undefined, stale: false };
@@ -109,12 +100,12 @@ describe("a run", () => {
   it("that wakes itself runs again at once, and ever more slowly from a limit on", () => {
     let timing: Timing = NEW;
     const waits: number[] = [];
-    for (let at = 0; at < SELF_WOKEN_LIMIT + 30; at++) {
+    for (let at = 0; at < ROW_LIMIT + 30; at++) {
       timing = run(timing, STALE, 1_000);
       waits.push((timing.dueAt ?? 0) - 1_000);
     }
-    expect(waits.slice(0, SELF_WOKEN_LIMIT)).toEqual(Array.from({ length: SELF_WOKEN_LIMIT }, () => 0));
-    expect(waits.slice(SELF_WOKEN_LIMIT, SELF_WOKEN_LIMIT + 3)).toEqual([200, 400, 800]);
+    expect(waits.slice(0, ROW_LIMIT)).toEqual(Array.from({ length: ROW_LIMIT }, () => 0));
+    expect(waits.slice(ROW_LIMIT, ROW_LIMIT + 3)).toEqual([200, 400, 800]);
     expect(waits.at(-1)).toBe(300_000);
     // Woken by somebody else: not its own doing.
     expect(run(run(timing, DONE), STALE).selfWoken).toBe(1);
@@ -134,12 +125,12 @@ describe("a write of the operator that a reconciler has to look at", () => {
   it("of other reconcilers is looked at ever more slowly, when one leads to the next without an end", () => {
     let timing: Timing = NEW;
     const waits: number[] = [];
-    for (let at = 0; at < SELF_WOKEN_LIMIT + 30; at++) {
+    for (let at = 0; at < ROW_LIMIT + 30; at++) {
       timing = wokenByWrite(run(timing, DONE, 1_000), true, 1_000);
       waits.push((nextRunAt(timing, 1_000, undefined) ?? 0) - 1_000);
     }
-    expect(waits.slice(0, SELF_WOKEN_LIMIT)).toEqual(Array.from({ length: SELF_WOKEN_LIMIT }, () => 0));
-    expect(waits.slice(SELF_WOKEN_LIMIT, SELF_WOKEN_LIMIT + 3)).toEqual([200, 400, 800]);
+    expect(waits.slice(0, ROW_LIMIT)).toEqual(Array.from({ length: ROW_LIMIT }, () => 0));
+    expect(waits.slice(ROW_LIMIT, ROW_LIMIT + 3)).toEqual([200, 400, 800]);
     expect(waits.at(-1)).toBe(300_000);
     // Somebody else need not wait for that, and does not end the row, for it goes on.
     const mixed = { ...timing, due: true };

@@ -1,5 +1,6 @@
 /** When does a reconciler run for an object? Pure; times are monotonic milliseconds. */
 import { type BackoffPlan, backoffMs } from "../declare/index.ts";
+import { rowPauseMs } from "../turn/index.ts";
 
 /** What is remembered of one reconciler of one object. */
 export interface Timing {
@@ -58,10 +59,6 @@ export interface Rhythm {
   readonly rateLimit: RatePlan | undefined;
 }
 
-/** From so many runs in a row on, a reconciler that keeps waking itself is slowed down. */
-export const SELF_WOKEN_LIMIT = 10;
-const SLOWEST_MS = 5 * 60_000;
-
 /** When the next run is due: at `now` or before, later, or undefined for whenever something happens. */
 export function nextRunAt(
   { due, dueAt, recent }: Timing,
@@ -77,7 +74,7 @@ export function nextRunAt(
 /** The timing while a run is under way. */
 export function beginRun(timing: Timing, now: number, limit: RatePlan | undefined): Timing {
   const recent = limit ? [...timing.recent, now].slice(-limit.runs) : timing.recent;
-  // Whoever is woken by somebody else alone begins a new row.
+  // A reconciler that is woken by others alone begins a new row.
   return { ...timing, due: false, selfWoken: timing.self ? timing.selfWoken : 0, recent };
 }
 
@@ -88,13 +85,7 @@ export function beginRun(timing: Timing, now: number, limit: RatePlan | undefine
 export function wokenByWrite(timing: Timing, loops: boolean, now: number): Timing {
   if (!loops) return { ...timing, due: true };
   const selfWoken = timing.selfWoken + 1;
-  return { ...timing, self: true, selfWoken, dueAt: Math.min(timing.dueAt ?? Infinity, now + pauseMs(selfWoken)) };
-}
-
-/** Each run that it owes to itself waits for longer, from a number on that no honest work needs. */
-function pauseMs(selfWoken: number): number {
-  const over = selfWoken - SELF_WOKEN_LIMIT;
-  return over <= 0 ? 0 : Math.min(SLOWEST_MS, 100 * 2 ** over);
+  return { ...timing, self: true, selfWoken, dueAt: Math.min(timing.dueAt ?? Infinity, now + rowPauseMs(selfWoken)) };
 }
 
 /** The timing after a run from `begunAt` to `now`; `timing.due` says what has happened meanwhile. `random` is in [0, 1). */
@@ -107,12 +98,12 @@ export function endRun(
   random: () => number,
 ): Timing {
   if (end.type === "aborted") return { ...timing, due: true };
-  // The row is over when the next run is woken by somebody else: until then this one may still have woken itself.
+  // The row is over when the next run is woken by others: until then this one may still have woken itself.
   const calm = { failures: 0, failingSince: undefined, self: false };
   // Jitter: what was reconciled together at the start shall not come back together for ever.
   const resyncIn = resyncMs === undefined ? undefined : resyncMs * (0.9 + 0.2 * random());
   if (end.type === "stuck") {
-    // What lies outside of the cluster may have changed, which nobody tells.
+    // What lies outside of the cluster may have changed, which no stream tells.
     const dueAt = resyncIn === undefined ? undefined : now + resyncIn;
     return { ...timing, ...calm, failures: timing.failures + 1, dueAt };
   }
@@ -124,7 +115,7 @@ export function endRun(
   }
   if (end.stale && !timing.due) {
     const selfWoken = timing.selfWoken + 1;
-    return { ...timing, ...calm, self: true, selfWoken, dueAt: now + pauseMs(selfWoken) };
+    return { ...timing, ...calm, self: true, selfWoken, dueAt: now + rowPauseMs(selfWoken) };
   }
   const wakes = [end.requeueMs, resyncIn].filter((ms) => ms !== undefined);
   return { ...timing, ...calm, dueAt: wakes.length === 0 ? undefined : now + Math.min(...wakes) };

@@ -33,7 +33,7 @@ export class KindView {
     return this.#closed;
   }
 
-  /** The kind is followed no longer: whoever has read it reads anew, and finds out. */
+  /** The kind is followed no longer: reconcilers that have read it read anew, and find out. */
   close(): void {
     this.#closed = true;
     this.#listeners.clear();

@@ -1,4 +1,4 @@
-import { storeKey } from "@lotse/client";
+import { objectKey } from "@lotse/client/meta";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Lookup } from "./lookup.ts";
@@ -30,10 +30,10 @@ describe("a lookup", () => {
             }
             const { query: input } = step;
             const naive = [...objects.values()].filter((body) => naivelyMatches(input, body));
-            const keys = naive.map(storeKey).sort();
+            const keys = naive.map(objectKey).sort();
             const found = lookup.list(readQuery(input));
-            expect(found.map(storeKey)).toEqual(keys);
-            for (const body of found) expect(body).toBe(objects.get(storeKey(body)));
+            expect(found.map(objectKey)).toEqual(keys);
+            for (const body of found) expect(body).toBe(objects.get(objectKey(body)));
           }
         },
       ),

@@ -3,16 +3,17 @@
  * dimension is first asked for, and follows every change from then on. What must stay true: it never lacks an object that
  * is there; one that it has too many is found out when the object itself is looked at.
  */
-import { type KubeBody, storeKey } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
+import { type ObjectKey, objectKey } from "@lotse/client/meta";
 import { type Dimension, type Query, valuesIn } from "./query.ts";
 
 /** Where the objects are: the newest that is known of each, own writes included. */
 export interface Objects {
-  get(key: string): KubeBody | undefined;
+  get(key: ObjectKey): KubeBody | undefined;
   values(): Iterable<KubeBody>;
 }
 
-type Entries = Map<string, Set<string>>;
+type Entries = Map<string, Set<ObjectKey>>;
 
 /** See the module comment. */
 export class Lookup {
@@ -23,7 +24,7 @@ export class Lookup {
     this.#objects = objects;
   }
 
-  get(key: string): KubeBody | undefined {
+  get(key: ObjectKey): KubeBody | undefined {
     return this.#objects.get(key);
   }
 
@@ -42,8 +43,8 @@ export class Lookup {
     for (const [dimension, entries] of this.#indexes) {
       const was = before ? valuesOf(dimension, before) : [];
       const is = now ? valuesOf(dimension, now) : [];
-      if (before) for (const value of was) if (!is.includes(value)) remove(entries, value, storeKey(before));
-      if (now) for (const value of is) add(entries, value, storeKey(now));
+      if (before) for (const value of was) if (!is.includes(value)) remove(entries, value, objectKey(before));
+      if (now) for (const value of is) add(entries, value, objectKey(now));
     }
   }
 
@@ -52,10 +53,10 @@ export class Lookup {
     return valuesIn(dimension, body).includes(value) && (test?.(body) ?? true);
   }
 
-  #candidates({ dimension, value, namespace }: Query): Iterable<string> {
+  #candidates({ dimension, value, namespace }: Query): Iterable<ObjectKey> {
     if (dimension !== "n") return this.#index(dimension).get(value) ?? [];
     if (namespace !== undefined) return this.#index("ns").get(namespace) ?? [];
-    return Array.from(this.#objects.values(), storeKey);
+    return Array.from(this.#objects.values(), objectKey);
   }
 
   #index(dimension: Dimension | "ns"): Entries {
@@ -63,7 +64,7 @@ export class Lookup {
     if (!entries) {
       entries = new Map();
       for (const body of this.#objects.values()) {
-        for (const value of valuesOf(dimension, body)) add(entries, value, storeKey(body));
+        for (const value of valuesOf(dimension, body)) add(entries, value, objectKey(body));
       }
       this.#indexes.set(dimension, entries);
     }
@@ -75,18 +76,18 @@ function valuesOf(dimension: Dimension | "ns", body: KubeBody): readonly string[
   return dimension === "ns" ? [body.metadata?.namespace ?? ""] : valuesIn(dimension, body);
 }
 
-function add(entries: Entries, value: string, key: string): void {
+function add(entries: Entries, value: string, key: ObjectKey): void {
   const members = entries.get(value);
   if (members) members.add(key);
   else entries.set(value, new Set([key]));
 }
 
-function remove(entries: Entries, value: string, key: string): void {
+function remove(entries: Entries, value: string, key: ObjectKey): void {
   const members = entries.get(value);
   if (members?.delete(key) && members.size === 0) entries.delete(value);
 }
 
 function byKey(a: KubeBody, b: KubeBody): number {
-  const [first, second] = [storeKey(a), storeKey(b)];
+  const [first, second] = [objectKey(a), objectKey(b)];
   return first < second ? -1 : first > second ? 1 : 0;
 }

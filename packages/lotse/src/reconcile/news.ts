@@ -122,7 +122,7 @@ function without(
   let back: JsonObject = {};
   for (const path of paths) back = withLeaf(back, path, valueAt(expected, path) ?? null);
   const before = applyMergePatch<KubeBody>(written, back);
-  // Whoever asks for the generation asks for the spec: it has moved by the others' part only if they touched it.
+  // A filter by generation asks for the spec: it has moved by the others' part only if they touched it.
   const wanted = paths.some(([section]) => section !== "metadata" && section !== "status");
   const { generation } = (wanted ? saw : written).metadata ?? {};
   const { resourceVersion } = saw.metadata ?? {};

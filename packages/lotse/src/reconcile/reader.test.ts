@@ -1,11 +1,12 @@
 import type { KubeBody } from "@lotse/client";
+import { identityKeyOf, objectKeyOf } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import type { ChangeFilter, ReconcileHandler } from "../declare/index.ts";
 import { type Contribution, newMemory } from "../turn/index.ts";
 import { ObjectReader } from "./reader.ts";
 import { KindReads, NewState } from "./reads.ts";
 
-const KEY = "ns/one/u";
+const KEY = identityKeyOf(objectKeyOf("ns", "one"), "u");
 
 function body(version: number, spec: object, status: object = {}, generation = 1): KubeBody {
   const metadata = { namespace: "ns", name: "one", uid: "u", resourceVersion: String(version), generation };
@@ -101,7 +102,7 @@ describe("a reconciler that reads its own object like any other", () => {
   /** The turn has written the object, which the reconciler has read. */
   function mirrored(...by: Contribution[]) {
     const one = reader(body(1, {}), "generation");
-    const point = new KindReads("Thing").object("ns/one", one);
+    const point = new KindReads("Thing").object(objectKeyOf("ns", "one"), one);
     const written = body(2, {}, { v: 1 });
     one.onChange(point, { before: body(1, {}), now: written, by: new NewState(KEY, "2") });
     const early = one.timing.due;
@@ -124,14 +125,18 @@ describe("a reconciler that reads its own object like any other", () => {
 
   it("is woken at once by what others write into other objects", () => {
     const one = reader(body(1, {}));
-    const point = new KindReads("Thing").object("ns/two", one);
-    one.onChange(point, { before: undefined, now: body(2, {}), by: new NewState("ns/two/v", "2") });
+    const point = new KindReads("Thing").object(objectKeyOf("ns", "two"), one);
+    one.onChange(point, {
+      before: undefined,
+      now: body(2, {}),
+      by: new NewState(identityKeyOf(objectKeyOf("ns", "two"), "v"), "2"),
+    });
     expect(one.timing.due).toBe(true);
   });
 
   it("is woken by what somebody else made of it, also when that was shown before its turn's write was answered", () => {
     const one = reader(body(1, {}), "generation");
-    const point = new KindReads("Thing").object("ns/one", one);
+    const point = new KindReads("Thing").object(objectKeyOf("ns", "one"), one);
     const theirs = body(3, {}, { v: 1, theirs: 1 });
     one.onChange(point, { before: body(1, {}), now: theirs, by: new NewState(KEY, "3") });
     one.wrote(body(1, {}), body(2, {}, { v: 1 }), [], 0);

@@ -1,10 +1,20 @@
 /** One reconciler of one object: what it has read, and whether something has happened since. */
 import type { KubeBody } from "@lotse/client";
+import type { IdentityKey } from "@lotse/client/meta";
 import type { ReconcileHandler } from "../declare/index.ts";
-import { type Contribution, isDeleting, noteWake, type ObjectMemory, type Standing } from "../turn/index.ts";
+import {
+  ask,
+  type Contribution,
+  isAlive,
+  isDeleting,
+  noteWake,
+  type ObjectMemory,
+  ROW_LIMIT,
+  type Standing,
+} from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
 import { NotesOfChildren } from "./children/index.ts";
-import { NEW, SELF_WOKEN_LIMIT, type Timing, wokenByWrite } from "./due.ts";
+import { NEW, type Timing, wokenByWrite } from "./due.ts";
 import { hasPart, newsFor } from "./news.ts";
 import { type Change, changeName, NewState, type Reader, type ReadPoint } from "./reads.ts";
 import type { ReadSession } from "./session.ts";
@@ -32,13 +42,13 @@ export class ObjectReader implements Reader {
   session: ReadSession | undefined;
   /** What the last run has read. */
   #points: readonly ReadPoint[] = NOTHING;
-  readonly #wake: (key: string) => void;
+  readonly #wake: (key: IdentityKey) => void;
   /** People know that it keeps waking itself. */
   #told = false;
   /** It has read its own object like any other, and that has changed: with the turn's write it is known by whom. */
   #mirrored: { readonly version: string | undefined; readonly what: string } | undefined;
 
-  constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: string) => void) {
+  constructor(handler: ReconcileHandler, memory: ObjectMemory, wake: (key: IdentityKey) => void) {
     this.handler = handler;
     this.memory = memory;
     this.#wake = wake;
@@ -78,7 +88,7 @@ export class ObjectReader implements Reader {
   /** What its own object has become is looked at in its turn, which comes; a cleanup that waits for it is not held up. */
   #changed(what: string, { by }: Change): void {
     const own = by instanceof NewState && by.key === this.memory.key;
-    if (own && !this.memory.deletionSeen) this.#mirrored = { version: by.version, what };
+    if (own && isAlive(this.memory.life)) this.#mirrored = { version: by.version, what };
     else this.due(what);
   }
 
@@ -86,13 +96,13 @@ export class ObjectReader implements Reader {
   due(what: string): void {
     this.timing = { ...this.timing, due: true };
     noteWake(this.memory, { by: "read", what });
-    this.memory.hurried = true;
+    ask(this.memory, "retryCleanupNow");
     this.#wake(this.memory.key);
   }
 
   /**
-   * The turn has written the object over `base`; `by`: who wanted what. Whoever had seen what was written over, and has
-   * wanted all of it, has seen this as well. What others have put there is news, if it counts.
+   * The turn has written the object over `base`; `by`: who wanted what. A reconciler that had seen what was written
+   * over, and has wanted all of it, has seen this as well. What others have put there is news, if it counts.
    */
   wrote(base: KubeBody, body: KubeBody, by: readonly Contribution[], now: number): void {
     const { saw, handler } = this;
@@ -113,7 +123,7 @@ export class ObjectReader implements Reader {
       this.#wakeBy(what, news.peers, now);
       return;
     }
-    // It has read what it, or somebody else, has then changed, and has not read it again.
+    // It has read what it, or another handler, has then changed, and has not read it again.
     const known = news === undefined && !hasPart(handler.id, by);
     if (mirrored && !known) this.#wakeBy(mirrored.what, news === undefined || news.peers, now);
     else if (news) this.saw = news.before();
@@ -136,7 +146,7 @@ export class ObjectReader implements Reader {
 
   /** Whether it keeps waking itself; true once for each row. */
   isLooping(): boolean {
-    const loops = this.timing.selfWoken > SELF_WOKEN_LIMIT;
+    const loops = this.timing.selfWoken > ROW_LIMIT;
     const first = loops && !this.#told;
     this.#told = loops;
     return first;

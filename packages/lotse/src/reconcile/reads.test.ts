@@ -1,4 +1,5 @@
-import { type KubeBody, storeKey } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
+import { type ObjectKey, objectKey, objectKeyOf } from "@lotse/client/meta";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type QueryInput, readQuery } from "./query.ts";
@@ -17,11 +18,11 @@ class Told implements Reader {
 const BY_NOBODY = { by: undefined };
 
 type Read =
-  | { readonly type: "object"; readonly key: string }
-  | { readonly type: "existence"; readonly key: string }
+  | { readonly type: "object"; readonly key: ObjectKey }
+  | { readonly type: "existence"; readonly key: ObjectKey }
   | { readonly type: "list"; readonly input: QueryInput };
 
-const key = place.map(({ namespace, name }) => `${namespace ?? ""}/${name}`);
+const key = place.map(({ namespace, name }) => objectKeyOf(namespace, name));
 const read: fc.Arbitrary<Read> = fc.oneof(
   fc.record({ type: fc.constant("object" as const), key }),
   fc.record({ type: fc.constant("existence" as const), key }),
@@ -40,7 +41,7 @@ function answer(one: Read, objects: TestObjects): unknown {
   if (one.type === "object") return known(objects.get(one.key)) ?? null;
   if (one.type === "existence") return objects.get(one.key)?.metadata?.uid ?? null;
   const found = [...objects.values()].filter((body) => naivelyMatches(one.input, body));
-  return found.map((body) => `${storeKey(body)} ${known(body)}`).sort();
+  return found.map((body) => `${objectKey(body)} ${known(body)}`).sort();
 }
 
 describe("a change", () => {
@@ -102,7 +103,7 @@ describe("a change", () => {
   it("is still told to those who share a read with somebody who has forgotten it", () => {
     const reads = new KindReads("Thing");
     const [first, second, third] = [new Told(), new Told(), new Told()];
-    const points = [first, second, third].map((reader) => reads.object("one/a", reader));
+    const points = [first, second, third].map((reader) => reads.object(objectKeyOf("one", "a"), reader));
     expect(reads.size).toBe(1);
     reads.forget(points[0] as ReadPoint, first);
     reads.forget(points[0] as ReadPoint, first);
@@ -120,8 +121,8 @@ describe("a change", () => {
       },
       claim: () => {},
     };
-    reads.object("one/a", leaving);
-    reads.object("one/a", last);
+    reads.object(objectKeyOf("one", "a"), leaving);
+    reads.object(objectKeyOf("one", "a"), last);
     expect(() => reads.changed({ before: undefined, now: body("one", "a"), ...BY_NOBODY })).not.toThrow();
     expect(reads.size).toBe(0);
   });
@@ -150,9 +151,9 @@ describe("a read in words", () => {
     reads.list(readQuery({ namespace: undefined, ...input }), new Told()).text;
 
   it("says what was read", () => {
-    expect(reads.object("one/a", new Told()).text).toBe("Pod one/a");
-    expect(reads.object("/a", new Told()).text).toBe("Pod a");
-    expect(reads.existence("one/a", new Told()).text).toBe("whether there is a Pod one/a");
+    expect(reads.object(objectKeyOf("one", "a"), new Told()).text).toBe("Pod one/a");
+    expect(reads.object(objectKeyOf(undefined, "a"), new Told()).text).toBe("Pod a");
+    expect(reads.existence(objectKeyOf("one", "a"), new Told()).text).toBe("whether there is a Pod one/a");
     expect(list({})).toBe("list of Pod");
     expect(list({ namespace: "one" })).toBe("list of Pod in one");
     expect(list({ labelSelector: { app: "web" } })).toBe("list of Pod with app=web");

@@ -3,7 +3,8 @@
  * existence, or a query. What must stay true: an entry without readers does not exist, and a change is compared with the
  * entries at the object's old and new places only.
  */
-import { type KubeBody, storeKey } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
+import { type IdentityKey, type ObjectKey, objectKey } from "@lotse/client/meta";
 import { type Dimension, placeOf, type Query, restText, testFrom, valuesIn } from "./query.ts";
 
 /** A change of an object: created without `before`, gone without `now`. */
@@ -14,24 +15,23 @@ export interface Change {
 }
 
 /**
- * A new state of an object, by its own turn or by somebody else. The stream may be faster than the answer to the turn's
+ * A new state of an object, by its own turn or by another client. The stream may be faster than the answer to the turn's
  * write, so which of the two it was is known only with that answer, which has the same version.
  */
 export class NewState {
-  /** `namespace/name/uid`. */
-  readonly key: string;
+  readonly key: IdentityKey;
   readonly version: string | undefined;
 
-  constructor(key: string, version: string | undefined) {
+  constructor(key: IdentityKey, version: string | undefined) {
     this.key = key;
     this.version = version;
   }
 }
 
-/** Whose work a change was: a reader's own, that of the object's turn or of somebody else, or certainly somebody else's. */
+/** Whose work a change was: a reader's own, that of the object's turn or of another client, or certainly another client's. */
 export type Author = Reader | NewState | undefined;
 
-/** Somebody who reads. */
+/** A reconciler of one object, as far as it reads. */
 export interface Reader {
   /** Something that it has read would be read differently now. */
   onChange(point: ReadPoint, change: Change): void;
@@ -107,12 +107,12 @@ export class KindReads {
   }
 
   /** `reader` has read one object. */
-  object(key: string, reader: Reader): ReadPoint {
+  object(key: ObjectKey, reader: Reader): ReadPoint {
     return this.#subscribe(`o ${key}`, reader);
   }
 
   /** `reader` has asked whether an object exists. */
-  existence(key: string, reader: Reader): ReadPoint {
+  existence(key: ObjectKey, reader: Reader): ReadPoint {
     return this.#subscribe(`e ${key}`, reader);
   }
 
@@ -144,7 +144,7 @@ export class KindReads {
     const { before, now } = change;
     const body = now ?? before;
     if (!body) return;
-    const key = storeKey(body);
+    const key = objectKey(body);
     tell(this.#points.get(`o ${key}`), change);
     if (before?.metadata?.uid !== now?.metadata?.uid) tell(this.#points.get(`e ${key}`), change);
     for (const dimension of this.#dimensions.keys()) {
@@ -250,7 +250,7 @@ function flat(text: string): string {
 function tell(point: ReadPoint | undefined, change: Change): void {
   const readers = point?.readers;
   if (!point || readers === undefined) return;
-  // Copied: whoever is told may stop to read.
+  // Copied: a reader that is told may stop to read.
   if (readers instanceof Set) for (const reader of [...readers]) reader.onChange(point, change);
   else readers.onChange(point, change);
 }

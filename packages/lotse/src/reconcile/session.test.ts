@@ -1,4 +1,5 @@
 import { type Client, ConfigMap, type KindDescription, type KubeBody, NotFoundError } from "@lotse/client";
+import { identityKeyOf, objectKeyOf } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import type { ReconcileHandler } from "../declare/index.ts";
 import { newMemory } from "../turn/index.ts";
@@ -6,7 +7,7 @@ import { KindView } from "./kind-view.ts";
 import { ObjectReader } from "./reader.ts";
 import { ReadSession } from "./session.ts";
 import { TestObjects } from "./test-objects.ts";
-import { World } from "./world.ts";
+import { TrackedKinds } from "./tracked-kinds.ts";
 
 const KIND = ConfigMap.description;
 
@@ -20,14 +21,14 @@ function stage(live: Partial<Client> = {}) {
     views.set(kind.plural, view);
     return view;
   };
-  const world = new World(async (kind) => {
+  const tracked = new TrackedKinds(async (kind) => {
     followed.push(kind.plural);
     return viewOf(kind);
   });
-  world.add(viewOf(KIND));
+  tracked.add(viewOf(KIND));
   const woken: string[] = [];
   const handler = { id: "look" } as ReconcileHandler;
-  const memory = newMemory("one/t/u", "u", 0);
+  const memory = newMemory(identityKeyOf(objectKeyOf("one", "t"), "u"), "u", 0);
   const reader = new ObjectReader(handler, memory, (key) => woken.push(key));
   const client = live as Client;
   const session = () => {
@@ -35,7 +36,7 @@ function stage(live: Partial<Client> = {}) {
     reader.session = new ReadSession({
       onRead: () => {},
       reader,
-      world,
+      tracked,
       client: () => client,
       indexes: (() => new Map([["k", ["v"]]])) as never,
       namespace: "one",
@@ -63,7 +64,7 @@ function stage(live: Partial<Client> = {}) {
     viewOf(KIND).changed(before, undefined, by);
     return before as KubeBody;
   };
-  return { session, end, put, remove, reader, woken, world, followed, reads: viewOf(KIND).reads };
+  return { session, end, put, remove, reader, woken, tracked, followed, reads: viewOf(KIND).reads };
 }
 
 describe("a run that has read something", () => {
@@ -74,8 +75,8 @@ describe("a run that has read something", () => {
     put("b");
     expect(woken).toEqual([]);
     put("a");
-    expect(woken).toEqual(["one/t/u"]);
-    expect(reader.memory.woke?.map(({ by, what }) => `${by}: ${what}`)).toEqual([
+    expect(woken).toEqual([identityKeyOf(objectKeyOf("one", "t"), "u")]);
+    expect(reader.memory.journal.woke?.map(({ by, what }) => `${by}: ${what}`)).toEqual([
       "read: ConfigMap one/a: one/a appeared, version 2",
     ]);
   });
@@ -222,14 +223,14 @@ describe("a read", () => {
   });
 
   it("of an index is remembered under its key", async () => {
-    const { session, end, world, reader, woken } = stage();
+    const { session, end, tracked, reader, woken } = stage();
     expect(await session().reads.list({ id: "byNode" } as never, "k" as never)).toEqual(["v"]);
     end();
-    world.indexReads("byNode").indexChanged("k", { before: undefined, now: undefined, by: undefined });
+    tracked.indexReads("byNode").indexChanged("k", { before: undefined, now: undefined, by: undefined });
     expect(woken).toEqual([]);
     const [point] = reader.points;
     expect(point?.text).toBe('index byNode["k"]');
-    world.indexReads("byNode").indexChanged('"k"', { before: undefined, now: undefined, by: undefined });
+    tracked.indexReads("byNode").indexChanged('"k"', { before: undefined, now: undefined, by: undefined });
     expect(woken).toHaveLength(1);
   });
 });

@@ -11,6 +11,7 @@ import {
   KubeObject,
   NotFoundError,
 } from "@lotse/client";
+import { type ObjectKey, objectKeyOf } from "@lotse/client/meta";
 import {
   deepFreeze,
   type Indexes,
@@ -23,15 +24,15 @@ import { indexKeyText } from "../informers/index.ts";
 import type { KindView } from "./kind-view.ts";
 import { readQuery } from "./query.ts";
 import type { Reader, ReadPoint } from "./reads.ts";
-import type { World } from "./world.ts";
+import type { TrackedKinds } from "./tracked-kinds.ts";
 
 /** Of whom, with what, and where. */
 export interface SessionParts {
-  /** Whoever is woken when what was read changes; undefined: nobody is. */
+  /** The reconciler that is woken when what was read changes; undefined for handlers that are no reconcilers. */
   readonly reader: Reader | undefined;
   /** Told of each kind that is read. */
   readonly onRead: (kind: KindDescription) => void;
-  readonly world: World;
+  readonly tracked: TrackedKinds;
   readonly client: () => Client;
   readonly indexes: Indexes;
   /** The namespace of the object that is reconciled. */
@@ -76,8 +77,8 @@ export class ReadSession {
   }
 
   /**
-   * Somebody has changed what was read; `name` is that of the change, `what` says it in words. Until the run is over it
-   * may turn out to be the reader's own write, which the stream has shown before the answer came.
+   * Another client, or another handler, has changed what was read; `name` is that of the change, `what` says it in words.
+   * Until the run is over it may turn out to be the reader's own write, which the stream has shown before the answer came.
    */
   news(name: string, what: string, point: ReadPoint | undefined): void {
     this.#news ??= new Map();
@@ -110,7 +111,7 @@ export class ReadSession {
     for (const point of this.#points.keys()) this.#points.set(point, false);
   }
 
-  /** Remembers a read that somebody else has made for the reader. */
+  /** Remembers a read that the framework has made for the reader. */
   note(point: ReadPoint): void {
     this.#points.set(point, false);
   }
@@ -124,9 +125,9 @@ export class ReadSession {
   async view(kind: ReadableKind): Promise<KindView> {
     const kindClass = typeof kind === "function" ? (kind as KindClass) : undefined;
     const description = typeof kind === "string" ? await this.#parts.client().resolve(kind) : descriptionOf(kind);
-    const { world, onRead } = this.#parts;
+    const { tracked, onRead } = this.#parts;
     onRead(description);
-    return world.known(description) ?? (await world.view(description, kindClass));
+    return tracked.known(description) ?? (await tracked.view(description, kindClass));
   }
 
   async #get(kind: ReadableKind, name: string, o: Somewhere): Promise<KubeObject | undefined> {
@@ -158,8 +159,8 @@ export class ReadSession {
   }
 
   async #indexed(index: IndexHandle<unknown, unknown>, key: unknown): Promise<readonly unknown[]> {
-    const { world, indexes } = this.#parts;
-    this.#subscribe((reader) => world.indexReads(index.id).indexKey(indexKeyText(key), reader));
+    const { tracked, indexes } = this.#parts;
+    this.#subscribe((reader) => tracked.indexReads(index.id).indexKey(indexKeyText(key), reader));
     return indexes(index).get(key as never);
   }
 
@@ -172,9 +173,9 @@ export class ReadSession {
     }
   }
 
-  #key(view: KindView, name: string, o: Somewhere): string {
-    const namespace = view.kind.namespaced ? (o?.namespace ?? this.#parts.namespace ?? "default") : "";
-    return `${namespace}/${name}`;
+  #key(view: KindView, name: string, o: Somewhere): ObjectKey {
+    const namespace = view.kind.namespaced ? (o?.namespace ?? this.#parts.namespace ?? "default") : undefined;
+    return objectKeyOf(namespace, name);
   }
 
   #namespace({ kind }: KindView, asked: string | undefined): string | undefined {

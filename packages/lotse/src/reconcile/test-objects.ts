@@ -1,5 +1,6 @@
 /** Random objects, queries and changes, for property tests. */
-import { type KubeBody, storeKey } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
+import { objectKey } from "@lotse/client/meta";
 import fc from "fast-check";
 import type { QueryInput } from "./query.ts";
 
@@ -101,7 +102,7 @@ export class TestObjects {
     const version = ++this.#version;
     const uid = (what === "put" && before?.metadata?.uid) || `uid-${version}`;
     const now = bodyOf(place, shape, uid, version);
-    this.all.set(storeKey(now), now);
+    this.all.set(objectKey(now), now);
     return { before, now };
   }
 }

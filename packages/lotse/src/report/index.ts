@@ -12,10 +12,12 @@ export {
   type LogSink,
   type ObjectReference,
 } from "./logger.ts";
-export { KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
+export { HandlerMeasures, KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { Metrics } from "./metrics.ts";
 export type { RecordedRequest } from "./recorded-request.ts";
+export type { KindReporting, PostEvent, Reporting } from "./reporting.ts";
 export { restMeasures } from "./rest-measures.ts";
+export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";
 export { jsonSink, minLevel, prettySink, shortValue, type TextOutput } from "./sinks.ts";
 export type { TracedEnd, Traces } from "./traces.ts";
 export { findTraces } from "./traces-find.ts";

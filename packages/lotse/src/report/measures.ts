@@ -42,12 +42,45 @@ export function measureStreams(metrics: Metrics, streams: () => readonly StreamH
   );
 }
 
+/** What is measured of handlers: those of a kind, or those of the operator itself. */
+export class HandlerMeasures {
+  readonly #metrics: Metrics;
+  readonly #labels: Readonly<Record<string, string>>;
+  readonly #handlers = new Map<string, { readonly seconds: Histogram; readonly outcomes: Map<string, Counter> }>();
+
+  /** @param kind of the objects that the handlers are for; none for handlers of the operator itself */
+  constructor(metrics: Metrics, kind?: string) {
+    this.#metrics = metrics;
+    this.#labels = kind === undefined ? {} : { kind };
+  }
+
+  /** One attempt of a handler. */
+  ran(handler: string, outcome: string, ms: number): void {
+    let known = this.#handlers.get(handler);
+    if (!known) {
+      const labels = { ...this.#labels, handler };
+      known = {
+        seconds: this.#metrics.histogram("lotse_handler_seconds", "How long handlers take.", labels),
+        outcomes: new Map(),
+      };
+      this.#handlers.set(handler, known);
+    }
+    let counter = known.outcomes.get(outcome);
+    if (!counter) {
+      const labels = { ...this.#labels, handler, outcome };
+      counter = this.#metrics.counter("lotse_handler_runs_total", "Attempts of handlers.", labels);
+      known.outcomes.set(outcome, counter);
+    }
+    counter.add();
+    known.seconds.observe(ms / 1_000);
+  }
+}
+
 /** What is measured of one kind. */
-export class KindMeasures {
+export class KindMeasures extends HandlerMeasures {
   readonly #metrics: Metrics;
   readonly #kind: string;
   readonly #results = new Map<TurnResult, Counter>();
-  readonly #handlers = new Map<string, { readonly seconds: Histogram; readonly outcomes: Map<string, Counter> }>();
   readonly #turnSeconds: Histogram;
   readonly #errors: Counter;
   readonly #adds: Counter;
@@ -58,6 +91,7 @@ export class KindMeasures {
 
   /** @param kind its name as people write it: `Machine` */
   constructor(metrics: Metrics, kind: string) {
+    super(metrics, kind);
     this.#metrics = metrics;
     this.#kind = kind;
     const controller = { controller: kind.toLowerCase() };
@@ -149,31 +183,5 @@ export class KindMeasures {
     counter.add();
     if (result === "error") this.#errors.add();
     this.#turnSeconds.observe(ms / 1_000);
-  }
-
-  /** One attempt of a handler. */
-  ran(handler: string, outcome: string, ms: number): void {
-    let known = this.#handlers.get(handler);
-    if (!known) {
-      known = {
-        seconds: this.#metrics.histogram("lotse_handler_seconds", "How long handlers take.", {
-          kind: this.#kind,
-          handler,
-        }),
-        outcomes: new Map(),
-      };
-      this.#handlers.set(handler, known);
-    }
-    let counter = known.outcomes.get(outcome);
-    if (!counter) {
-      counter = this.#metrics.counter("lotse_handler_runs_total", "Attempts of handlers.", {
-        kind: this.#kind,
-        handler,
-        outcome,
-      });
-      known.outcomes.set(outcome, counter);
-    }
-    counter.add();
-    known.seconds.observe(ms / 1_000);
   }
 }

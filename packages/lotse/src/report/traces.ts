@@ -24,7 +24,7 @@ type Attributes = Record<string, string | number | boolean | string[] | undefine
 /** What is known of a handler's attempt when it begins. */
 export interface TracedHandler {
   readonly id: string;
-  /** `change`, `event`, `timer`, `daemon`. */
+  /** `change`, `event`, `timer`, `daemon`, … ; `startup`, `source`, … for handlers of the operator itself. */
   readonly type: string;
   /** Why a handler of changes is called: `create`, `update`, … */
   readonly reason?: string | undefined;
@@ -77,19 +77,20 @@ export class Traces {
 
   /**
    * Makes one attempt of a handler, inside the turn that it is part of. A daemon outlives the turn that began it: it has a
-   * trace of its own, with a link to that turn.
+   * trace of its own, with a link to that turn. So have sources and scheduled functions, which are part of no turn. A
+   * handler of the operator itself has no object.
    */
   async attempt<T>(
-    object: ObjectReference,
+    object: ObjectReference | undefined,
     handler: TracedHandler,
     work: () => Promise<T>,
     endOf: (result: T) => TracedEnd,
   ): Promise<T> {
     const { context, trace, ROOT_CONTEXT } = this.#api;
-    const alone = handler.type === "daemon";
+    const alone = ALONE.has(handler.type);
     const begunBy = alone ? trace.getActiveSpan()?.spanContext() : undefined;
     const parent = alone ? ROOT_CONTEXT : context.active();
-    const attributes = { ...this.#about(object), ...handlerAttributes(handler) };
+    const attributes = { ...this.#aboutHandler(object), ...handlerAttributes(handler) };
     const links = begunBy ? [{ context: begunBy }] : [];
     const span = this.#tracer.startSpan(`handler ${handler.id}`, { attributes, links }, parent);
     if (this.#isNothing(span)) return work();
@@ -153,6 +154,10 @@ export class Traces {
     };
   }
 
+  #aboutHandler(object: ObjectReference | undefined): Attributes {
+    return object ? this.#about(object) : { "lotse.operator": this.#operator };
+  }
+
   #about({ apiVersion, kind, namespace, name, uid }: ObjectReference): Attributes {
     const word = WORDS.get(`${apiVersion}/${kind}`);
     return {
@@ -175,6 +180,9 @@ export class Traces {
     return !this.#api.isSpanContextValid(span.spanContext());
   }
 }
+
+/** Sorts of handlers that run beside all turns. */
+const ALONE: ReadonlySet<string> = new Set(["daemon", "source", "schedule"]);
 
 /** Kinds for which the semantic conventions have a word. */
 const WORDS: ReadonlyMap<string, string> = new Map([

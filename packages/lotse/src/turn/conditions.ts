@@ -53,7 +53,7 @@ const STATUSES: readonly unknown[] = ["True", "False", "Unknown"];
 
 /**
  * The list after the changes. Order is kept and new conditions come last; `lastTransitionTime` moves only when the status
- * does; what nobody speaks of stays as it is, fields of others included. Mutates nothing.
+ * does; what no handler speaks of stays as it is, fields of others included. Mutates nothing.
  *
  * @example
  * ```ts
@@ -182,7 +182,7 @@ function timeOf(date: Date): string {
   return `${date.toISOString().slice(0, 19)}Z`;
 }
 
-/** A long message is no reason to fail: most are made from errors that nobody can foresee. */
+/** A long message is no reason to fail: most are made from errors that cannot be foreseen. */
 function cutMessage(message: string): string {
   if (byteLength(message) <= MESSAGE_BYTES) return message;
   let bytes = 0;

@@ -1,6 +1,6 @@
 /** Builds what handlers get. Views are made when they are asked for: most handlers look at two or three of them. */
-import { type Client, type KindClass, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
-import { type Clock, deepClone, diff, durationMs, errorMessage, sleep } from "@lotse/client/meta";
+import { type Client, type KubeBody, KubeObject } from "@lotse/client";
+import { deepClone, diff, durationMs, errorMessage, sleep } from "@lotse/client/meta";
 import {
   type Adoptable,
   type AttemptContext,
@@ -12,9 +12,7 @@ import {
   type EventContext,
   type FailureContext,
   type FieldPath,
-  type FixedSettings,
   fieldKeys,
-  type Indexes,
   type Memo,
   type ObjectContext,
   type Patch,
@@ -26,46 +24,47 @@ import {
 import type { Logger } from "../report/index.ts";
 import type { ConditionsDraft } from "./conditions.ts";
 import type { Essence } from "./essence.ts";
+import { handlerClient } from "./handler-requests.ts";
 import { adopt, type Children } from "./hierarchies.ts";
-import type { FinalFailure, RawEvent } from "./memory.ts";
+import type { KindWork } from "./kind-work.ts";
+import type { FinalFailure, ObjectMemory, RawEvent } from "./memory.ts";
 import type { Stop } from "./stop.ts";
 
-/** What a context is made of. What costs something is made when it is asked for. */
+/** What the context of one attempt is made of. What costs something is made when it is asked for. */
 export interface ContextParts {
+  readonly work: KindWork;
+  readonly handler: { readonly id: string; readonly param: unknown };
+  /** What is remembered of the object; undefined where nothing is. */
+  readonly memory: ObjectMemory | undefined;
+  /** The state that the handler is shown. */
   readonly body: KubeBody;
-  readonly kind: KindDescription;
-  /** The user's class, where the resource was declared by one. */
-  readonly kindClass: KindClass | undefined;
+  readonly logger: Logger;
   /** Ends the attempt. */
   readonly stop: Stop;
-  readonly client: () => Client;
-  readonly logger: () => Logger;
-  readonly memo: () => Memo;
-  readonly param: unknown;
   readonly patch: Patch<KubeBody>;
-  readonly indexes: Indexes;
-  readonly settings: FixedSettings;
   readonly conditions: () => ConditionsDraft;
-  readonly clock: Clock;
-  /** Reads of the operator's own copy of the cluster. */
-  readonly reads: () => CachedReads;
-  /** Posts a Kubernetes Event about an object. */
-  readonly post: (about: KubeBody, type: "Normal" | "Warning", reason: string, message: string) => void;
 }
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 
 /** What every handler of an object gets. */
 export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
-  const { body, kind } = parts;
+  const { work, handler, memory, body, stop } = parts;
+  const { kind, kindClass, runtime, views } = work;
+  const { id, param } = handler;
   const frozen = deepFreeze(body);
   const metadata = frozen.metadata ?? NOTHING;
+  let memo: Memo | undefined;
   let client: Client | undefined;
+  const clientOf = () => {
+    client ??= handlerClient(work, id, body, stop.signal, memory && work.handlers.reconcilers?.writerOf(memory, id));
+    return client;
+  };
   return {
-    ...readsOf(parts),
+    ...readsOf(() => views.reads(id, clientOf, metadata.namespace)),
     get object() {
       const own = deepClone(body);
-      return parts.kindClass ? new parts.kindClass(own, this.client) : new KubeObject(own, this.client, kind);
+      return kindClass ? new kindClass(own, this.client) : new KubeObject(own, this.client, kind);
     },
     body: frozen,
     spec: (frozen.spec ?? NOTHING) as ObjectContext<KubeBody>["spec"],
@@ -79,33 +78,34 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
     resource: kind,
     patch: parts.patch,
     get memo() {
-      return parts.memo();
+      if (memory) return views.memoOf(memory);
+      memo ??= {};
+      return memo;
     },
     get logger() {
-      return parts.logger();
+      return parts.logger.with({ handler: id });
     },
     get client() {
-      client ??= parts.client();
-      return client;
+      return clientOf();
     },
     get signal() {
-      return parts.stop.signal;
+      return stop.signal;
     },
-    param: parts.param,
-    indexes: parts.indexes,
-    settings: parts.settings,
+    param,
+    indexes: views.indexes,
+    settings: runtime.settings,
     adopt: (children, options) => adopt(children as Children, { ...options, owner: { body, kind } }) as typeof children,
     get conditions() {
       return parts.conditions();
     },
     info: (reason, message, about) => post(parts, "Normal", reason, message, about),
     warn: (reason, message, about) => post(parts, "Warning", reason, message, about),
-    sleep: (duration) => sleep(parts.clock, durationMs(duration), parts.stop.signal),
+    sleep: (duration) => sleep(runtime.clock, durationMs(duration), stop.signal),
   };
 }
 
-/** Made when somebody reads: most handlers do not. */
-function readsOf({ reads: make }: ContextParts): CachedReads {
+/** Made when the handler reads: most do not. */
+function readsOf(make: () => CachedReads): CachedReads {
   let made: CachedReads | undefined;
   const reads = () => {
     made ??= make();
@@ -121,7 +121,7 @@ function readsOf({ reads: make }: ContextParts): CachedReads {
 }
 
 function post(
-  { body, post: send }: ContextParts,
+  { body, work }: ContextParts,
   type: "Normal" | "Warning",
   reason: string,
   message: string | Error,
@@ -130,7 +130,7 @@ function post(
   const text = message instanceof Error ? `${message.name}: ${errorMessage(message)}` : message;
   const objects = Array.isArray(about) ? (about as readonly Adoptable[]) : [about as Adoptable];
   for (const one of objects)
-    send(one instanceof KubeObject ? (one.body as KubeBody) : (one as KubeBody), type, reason, text);
+    work.reporting.post(one instanceof KubeObject ? (one.body as KubeBody) : (one as KubeBody), type, reason, text);
 }
 
 /** When an attempt's effort began and how often it was tried. */
@@ -169,7 +169,7 @@ export function changeContext(
     new: deepFreeze(now),
   });
   lazily(context, "step", change.step);
-  // What was before is not known where it did not fit onto the object: then nobody can say what has changed.
+  // What was before is not known where it did not fit onto the object: then what has changed is not known either.
   const unknown = change.reason === "update" && change.old === undefined;
   lazily(context, "diff", () => (unknown ? [] : diff(old, now)));
   return context as ChangeContext<KubeBody>;

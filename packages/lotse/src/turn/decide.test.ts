@@ -122,7 +122,7 @@ describe("the cause, first match wins", () => {
     ],
     [
       "back to what was handled, from where no handler matched: an update",
-      situation({ body: held, record: handledRecord(held), away: { spec: { size: 9 } } }),
+      situation({ body: held, record: handledRecord(held), unmatchedEssence: { spec: { size: 9 } } }),
       { finalizer: "keep", reason: "update", due: ["update"] },
     ],
     [

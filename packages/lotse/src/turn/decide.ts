@@ -13,7 +13,7 @@
  *  else ──▶ update (with resume at first sight)
  * ```
  *
- * A handler that failed for good is owed another try once the object is not what it failed with, or when somebody asks
+ * A handler that failed for good is owed another try once the object is not what it failed with, or when a person asks
  * for it: it joins whatever cycle that makes, with the reason for which it was called before.
  */
 import type { KubeBody } from "@lotse/client";
@@ -26,7 +26,7 @@ import { type ObjectRecord, type OpenCycle, type RunRecord, unpackEssence } from
 export interface Situation {
   /** The newest known body, with own writes laid over it. */
   readonly body: KubeBody;
-  /** The record that counts: the one on the object, or the remembered one when somebody wiped it. */
+  /** The record that counts: the one on the object, or the remembered one when another client wiped it. */
   readonly record: ObjectRecord | undefined;
   /** The object carries our marks, but they cannot be read: never a creation. */
   readonly unreadable: boolean;
@@ -41,14 +41,14 @@ export interface Situation {
   /** Names that it had before. */
   readonly formerFinalizers?: readonly string[];
   /**
-   * The last essence that was told to nobody, if the object has been in one since the last change was handled: no handler
+   * The last essence that no handler was told of, if the object has been in one since the last change was handled: no handler
    * matched it, or the operator itself had written it. A return from there is a change, even if it leads to what was
    * handled before.
    */
-  readonly away?: Essence | undefined;
+  readonly unmatchedEssence?: Essence | undefined;
   /** Something that a cleanup waits for has happened: it need not wait for its time. */
-  readonly hurried?: boolean;
-  /** Somebody asks for another try of whatever waits for one, or has failed for good. */
+  readonly retryCleanupNow?: boolean;
+  /** A person asks for another try of whatever waits for one, or has failed for good. */
   readonly retryNow?: boolean;
   /** Something has happened outside of the cluster: whatever waits for another try need not wait for its time. */
   readonly woken?: boolean;
@@ -58,7 +58,7 @@ export interface Situation {
   readonly now: number;
   /** Milliseconds until a deadline in the record. Default: by the wall clock. */
   readonly remainingMs?: ((due: string) => number) | undefined;
-  /** For how long nobody has changed the object, if its essence has this digest. Default: for ever. */
+  /** For how long no client has changed the object, if its essence has this digest. Default: for ever. */
   readonly quietFor?: ((digest: string) => number) | undefined;
   /** For how long the change has waited for its handlers. */
   readonly waitingForMs?: number | undefined;
@@ -171,10 +171,10 @@ function decideDeletion(
   if (selected.every((handler) => runs[handler.id]?.outcome !== undefined)) {
     return { finalizer: keptBy(selected, runs).length > 0 ? "keep" : "drop", ...quiet };
   }
-  // A change that nobody was told of before the deletion is told with it.
+  // A change that no handler was told of before the deletion is told with it.
   const old = unpackEssence(record?.base) ?? current.essence;
   const cycle: Cycle = { reason: "delete", opened: current, old, selected, runs };
-  const atOnce = situation.hurried || isAtOnce(situation);
+  const atOnce = situation.retryCleanupNow || isAtOnce(situation);
   return { finalizer: "keep", cycle, ...dueOf(cycle, situation, atOnce), matching, current };
 }
 
@@ -217,8 +217,8 @@ function isHandled(record: ObjectRecord | undefined): boolean {
 }
 
 /** Whether the object has come back to what was handled, from where no handler matched. */
-function isBack({ record, away }: Situation, digest: string): boolean {
-  return away !== undefined && record?.handled === digest && record.open === undefined;
+function isBack({ record, unmatchedEssence }: Situation, digest: string): boolean {
+  return unmatchedEssence !== undefined && record?.handled === digest && record.open === undefined;
 }
 
 function cycleOf(
@@ -235,14 +235,14 @@ function cycleOf(
     return { ...fresh, reason: "create", old: undefined, selected };
   }
   const back = isBack(situation, current.digest);
-  const old = back ? situation.away : unpackEssence(record?.base);
+  const old = back ? situation.unmatchedEssence : unpackEssence(record?.base);
   const resumes = ({ reasons }: ChangeHandler) => firstSight && reasons.has("resume");
   if (record?.open && record.open.reason !== "delete")
     return openCycle(situation, record, record.open, matching, current, resumes);
 
   const owed = owedBy(situation, matching, current.digest);
   const isOwed = ({ id }: ChangeHandler) => owed !== undefined && id in owed;
-  // Where nobody asks for changes none is told, and what was handled last is no measure of what has changed since.
+  // Where no handler asks for changes none is told, and what was handled last is no measure of what has changed since.
   const unasked = firstSight && !keepsBase(matching);
   if (unreadable || unasked || (record?.handled === current.digest && !back)) {
     const selected = matching.filter((handler) => resumes(handler) || isOwed(handler));
@@ -253,7 +253,7 @@ function cycleOf(
   const selected = matching.filter(
     (handler) => isFor(handler, "update", old, current.essence) || resumes(handler) || isOwed(handler),
   );
-  // Nobody asked for this change, but somebody asks for changes: the base moves on, so that the next one is told alone.
+  // No handler asked for this change, but one asks for changes: the base moves on, so that the next one is told alone.
   if (selected.length === 0 && !keepsBase(matching)) return undefined;
   return { ...fresh, reason: "update", old, selected, owed };
 }
@@ -268,7 +268,7 @@ function openCycle(
   resumes: (handler: ChangeHandler) => boolean,
 ): Cycle {
   const known = Object.entries(record.runs ?? {});
-  // Who has failed for good waits for the end of the cycle, and then for another state, unless somebody asks.
+  // Who has failed for good waits for the end of the cycle, and then for another state, unless a person asks.
   const given = retryNow ? known.filter(([, { outcome }]) => outcome === "failed").map(([id]) => id) : [];
   const runs = Object.fromEntries(known.filter(([id]) => !given.includes(id)));
   const old = reason === "create" ? undefined : unpackEssence(record.base);
@@ -288,7 +288,7 @@ function isFor(handler: ChangeHandler, reason: Reason, old: Essence | undefined,
 }
 
 /**
- * Handlers that failed for good and have a reason to hope: another state of the object, or somebody who asks. And those
+ * Handlers that failed for good and have a reason to hope: another state of the object, or a person who asks. And those
  * that wait for the object to be left alone.
  */
 function owedBy(

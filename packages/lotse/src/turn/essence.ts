@@ -1,6 +1,6 @@
 /**
- * The essence: what somebody wants of an object. Only a change of it is a change; versions, generations, status,
- * finalizers, owners and everybody's bookkeeping are not.
+ * The essence: what is wanted of an object. Only a change of it is a change; versions, generations, status,
+ * finalizers, owners and the bookkeeping of clients are not.
  */
 import { hash } from "node:crypto";
 import type { KubeBody } from "@lotse/client";
@@ -27,7 +27,7 @@ export function fieldsOf(handlers: readonly ChangeHandler[]): EssenceFields {
   return handlers.flatMap(({ filters }) => (filters.field === undefined ? [] : [fieldKeys(filters.field)]));
 }
 
-/** The essence of `body`: with the fields that handlers name, without those that nobody cares for. */
+/** The essence of `body`: with the fields that handlers name, without those that the settings leave out. */
 export function essenceOf(body: KubeBody, fields: EssenceFields = [], ignored: EssenceFields = []): Essence {
   let essence = wishesOf(body);
   for (const path of fields) {
@@ -38,7 +38,7 @@ export function essenceOf(body: KubeBody, fields: EssenceFields = [], ignored: E
   return essence;
 }
 
-/** Whoever names the whole status does not mean what Lotse keeps in it. */
+/** A handler that names the whole status does not mean what Lotse keeps in it. */
 function withoutRecord(path: readonly string[], value: unknown): unknown {
   if (path.length !== 1 || path[0] !== "status" || !isObject(value)) return value;
   const { [RECORD_FIELD]: _record, ...rest } = value;

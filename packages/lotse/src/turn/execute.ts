@@ -1,41 +1,91 @@
 /**
- * One attempt of one handler of an object, whatever sort it is of: what it is given, its signal and deadline, its span,
- * its measures, and what is said when it blocks the event loop or ignores its signal. What follows from how it ended is
- * the business of whoever had it run.
+ * One attempt of one handler, whatever sort it is of: its signal and deadline, its span, its measures, its line for the
+ * journal, and what is said when it blocks the event loop or ignores its signal. A handler of an object is given its
+ * context here, and what it wants to change is collected here; one of the operator itself, or of a request, brings a call
+ * of its own. What follows from how it ended is the business of the caller.
  */
-import type { Client, KubeBody } from "@lotse/client";
-import { errorMessage, formatDuration } from "@lotse/client/meta";
-import type { Handler, IndexHandler, Reason } from "../declare/index.ts";
-import type { JournalRun, Logger, TracedEnd } from "../report/index.ts";
-import { type AttemptResult, attempt } from "./attempt.ts";
+import type { KubeBody } from "@lotse/client";
+import { type Clock, errorMessage, formatDuration, type IdentityKey } from "@lotse/client/meta";
+import { Aborted, type ErrorMode, type Handler, type IndexHandler, type Reason } from "../declare/index.ts";
+import type { HandlerMeasures, JournalRun, KindReporting, Logger, ObjectReference } from "../report/index.ts";
+import type { Runtime } from "../runtime/index.ts";
 import { ConditionsDraft, conditionsOf } from "./conditions.ts";
 import type { ContextParts } from "./context.ts";
-import { handlerClient, referenceTo, type TurnKind } from "./kind.ts";
+import { type KindWork, referenceTo } from "./kind-work.ts";
 import { named } from "./log-fields.ts";
 import type { ObjectMemory } from "./memory.ts";
+import { type AttemptResult, conclude, type Ended, tracedEnd } from "./outcome.ts";
 import type { PatchDraft } from "./patch.ts";
-import type { Stop } from "./stop.ts";
+import { Stop } from "./stop.ts";
 
-/** A handler of an object that can be executed; index functions are asked, not executed. */
-export type ObjectHandler = Exclude<Handler, IndexHandler>;
+/** How an attempt is bounded. */
+export interface AttemptLimits {
+  /** Ends it from outside: deletion, shutdown, the end of a request. */
+  readonly parent: Stop;
+  /** Milliseconds that are left of its deadline. */
+  readonly timeoutMs: number | undefined;
+  /** How long it may take to end after its signal, before it is abandoned. */
+  readonly graceMs: number;
+  /** How its unknown errors count. */
+  readonly errors: ErrorMode;
+}
 
 /** What is to be executed, for whom. */
-export interface Execution {
-  readonly handler: ObjectHandler;
-  readonly memory: ObjectMemory;
-  /** The state that the handler is shown. */
-  readonly body: KubeBody;
+export interface Execution extends AttemptLimits {
+  readonly handler: { readonly id: string; readonly type: string; readonly place: string | undefined };
   readonly logger: Logger;
   /** Why a handler of changes is called. */
   readonly reason: Reason | undefined;
   /** How many attempts there were before. */
   readonly retry: number;
-  /** Ends it from outside. */
-  readonly parent: Stop;
-  /** Milliseconds that are left of the handler's `timeout`. */
-  readonly timeoutMs: number | undefined;
-  /** How long it may take to end after its signal. */
-  readonly graceMs: number;
+  /** The object that it works for, as traces name it; undefined for handlers of the operator itself. */
+  readonly object: (() => ObjectReference) | undefined;
+  /** The object that waits for its end, by its key; undefined when none does. */
+  readonly waits: IdentityKey | undefined;
+  readonly call: (stop: Stop) => unknown;
+  /** Follows upon its end, still within its span: writes what it wants to change. Must not reject. */
+  readonly after?: (result: AttemptResult) => Promise<void>;
+}
+
+/** What an execution needs of its surroundings. */
+export interface Surroundings {
+  readonly runtime: Pick<Runtime, "clock" | "plan">;
+  readonly reporting: Pick<KindReporting, "traces"> & {
+    readonly measures: Pick<HandlerMeasures, "ran">;
+    readonly attempts?: KindReporting["attempts"];
+  };
+}
+
+/** How it ended. */
+export interface Executed {
+  /** Its outcome carries what the handler has returned: for some sorts, their answer. */
+  readonly result: AttemptResult;
+  /** The same in the words of the journal. */
+  readonly run: JournalRun;
+}
+
+/** Executes a handler. Never rejects. */
+export function execute(surroundings: Surroundings, execution: Execution): Promise<Executed> {
+  const { traces } = surroundings.reporting;
+  if (!traces) return run(surroundings, execution);
+  const { handler, reason, retry, object } = execution;
+  const traced = { id: handler.id, type: handler.type, reason, retry };
+  const end = ({ result }: Executed) => tracedEnd(result);
+  return traces.attempt(object?.(), traced, () => run(surroundings, execution), end);
+}
+
+/** A handler of an object that can be executed; index functions are asked, not executed. */
+export type ObjectHandler = Exclude<Handler, IndexHandler>;
+
+/** A handler of an object is to be executed. */
+export interface ObjectExecution
+  extends Omit<AttemptLimits, "errors">,
+    Pick<Execution, "logger" | "reason" | "retry" | "after"> {
+  readonly handler: ObjectHandler;
+  /** What is remembered of the object; undefined where nothing is, such as for an object that is not there yet. */
+  readonly memory: ObjectMemory | undefined;
+  /** The state that the handler is shown. */
+  readonly body: KubeBody;
   /** Collects what it wants to change. */
   readonly draft: PatchDraft;
   /** Collects what it says of the object; made when it first does, unless there is one already. */
@@ -43,102 +93,67 @@ export interface Execution {
   readonly call: (parts: ContextParts) => unknown;
 }
 
-/** How it ended. */
-export interface Executed {
-  readonly result: AttemptResult;
-  /** The same in the words of the journal. */
-  readonly run: JournalRun;
+/** How the execution of an object's handler ended. */
+export interface ObjectExecuted extends Executed {
   /** Undefined when the handler has not asked for them. */
   readonly conditions: ConditionsDraft | undefined;
 }
 
-/** What became of an attempt, in the words of the journal. */
-const OUTCOMES: Readonly<Record<AttemptResult["outcome"]["type"], JournalRun["outcome"]>> = {
-  done: "succeeded",
-  temporary: "failed",
-  failed: "failed for good",
-  aborted: "stopped",
-};
-
-/** How an attempt ended, in the words of the journal and of traces. */
-export function tracedEnd({ outcome, error }: AttemptResult): TracedEnd {
-  if (outcome.type === "temporary" && outcome.waitsForStep) return { outcome: "waits for a step", error };
-  return { outcome: outcome.type === "temporary" && outcome.waits ? "waits" : OUTCOMES[outcome.type], error };
-}
-
-/** See the module comment. Never rejects. */
-export async function execute(kind: TurnKind, execution: Execution): Promise<Executed> {
-  const { handler, reason, retry, body } = execution;
-  if (!kind.traces) return run(kind, execution);
-  const { id, type } = handler;
-  const object = referenceTo(kind, body);
-  const end = ({ result }: Executed) => tracedEnd(result);
-  return kind.traces.attempt(object, { id, type, reason, retry }, () => run(kind, execution), end);
-}
-
-async function run(kind: TurnKind, execution: Execution): Promise<Executed> {
-  const { handler, memory, body, logger, parent, timeoutMs, graceMs, draft, call } = execution;
-  const { clock, plan, settings } = kind;
-  const { id, type, param } = handler;
+/** Executes a handler of an object. Never rejects. */
+export async function executeForObject(work: KindWork, execution: ObjectExecution): Promise<ObjectExecuted> {
+  const { handler, memory, body, logger, reason, retry, parent, timeoutMs, graceMs, draft, call, after } = execution;
   let { conditions } = execution;
-  const begunAt = clock.monotonic();
-  // A daemon is to run for long: nothing waits for its end.
-  const ended = type === "daemon" ? undefined : kind.attempts.begin(memory.key, handler);
-  const clientOf = (stop: Stop): Client => handlerClient(kind, id, body, stop.signal, kind.level?.writerOf(memory, id));
-  const partsOf = (stop: Stop): ContextParts => ({
-    body,
-    kind: kind.kind,
-    kindClass: kind.kindClass,
-    stop,
-    client: () => clientOf(stop),
-    logger: () => logger.with({ handler: id }),
-    memo: () => kind.memoOf(memory),
-    param,
-    patch: draft.view,
-    indexes: kind.indexes,
-    settings,
-    conditions: () => {
-      conditions ??= new ConditionsDraft(conditionsOf(body));
-      return conditions;
-    },
-    clock,
-    reads: () => kind.reads(id, () => clientOf(stop), body.metadata?.namespace),
-    post: kind.post,
-  });
-  const result = await attempt((stop) => call(partsOf(stop)), {
-    clock,
+  const conditionsDraft = () => {
+    conditions ??= new ConditionsDraft(conditionsOf(body));
+    return conditions;
+  };
+  const { result, run } = await execute(work, {
+    handler,
+    errors: "retry" in handler ? handler.retry.errors : "ignored",
+    logger,
+    reason: handler.type === "change" ? reason : undefined,
+    retry,
+    object: () => referenceTo(work, body),
+    // A daemon is to run for long: nothing waits for its end.
+    waits: handler.type === "daemon" ? undefined : memory?.key,
     parent,
     timeoutMs,
     graceMs,
-    blockedMs: plan.blockedMs,
-    errors: "retry" in handler ? handler.retry.errors : "ignored",
-    onBlocked: (ms) =>
-      logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
-        ...named(handler),
-        for: formatDuration(ms),
-        hint: "await something now and then, or use a worker thread",
-      }),
+    call: (stop) => call({ work, handler, memory, body, logger, stop, patch: draft.view, conditions: conditionsDraft }),
+    ...(after && { after }),
   });
+  return { result, run, conditions };
+}
+
+async function run({ runtime, reporting }: Surroundings, execution: Execution): Promise<Executed> {
+  const { handler, waits, logger, reason, call } = execution;
+  const { clock, plan } = runtime;
+  const { id, type } = handler;
+  const begunAt = clock.monotonic();
+  const ended = waits === undefined ? undefined : reporting.attempts?.begin(waits, handler);
+  const result = await attempt(call, clock, execution, plan.blockedMs, (ms) =>
+    logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
+      ...named(handler),
+      for: formatDuration(ms),
+      hint: "await something now and then, or use a worker thread",
+    }),
+  );
   ended?.();
   complain(execution, result);
   const tookMs = clock.monotonic() - begunAt;
   const { outcome, error } = tracedEnd(result);
-  kind.measures.ran(id, outcome, tookMs);
+  reporting.measures.ran(id, outcome, tookMs);
+  if (execution.after) await execution.after(result);
   const message = error === undefined ? undefined : errorMessage(error);
-  return {
-    result,
-    run: { handler: id, reason: type === "change" ? execution.reason : type, outcome, message, tookMs },
-    conditions,
-  };
+  return { result, run: { handler: id, reason: reason ?? type, outcome, message, tookMs } };
 }
 
-/** A handler that does not end when it is told to is in everybody's way, and its author must hear of it. */
-function complain({ handler, logger }: Execution, { abandoned, late }: AttemptResult): void {
-  const isDaemon = handler.type === "daemon";
-  const what = isDaemon ? "daemon" : "handler";
+/** A handler that does not end when it is told to is in the way of others, and its author must hear of it. */
+function complain({ handler, waits, logger }: Execution, { abandoned, late }: AttemptResult): void {
+  const { what, abandoned: sentence } = SORTS[handler.type] ?? HANDLER;
   if (abandoned) {
     // Nothing waits for a daemon; a handler's object has waited in vain.
-    logger[isDaemon ? "warn" : "error"](`${what} ignores its signal and was abandoned`, {
+    logger[waits === undefined ? "warn" : "error"](sentence, {
       ...named(handler),
       hint: "end the work when context.signal aborts; what it does from now on is refused",
     });
@@ -148,4 +163,84 @@ function complain({ handler, logger }: Execution, { abandoned, late }: AttemptRe
       hint: "end the work when context.signal aborts, or give it more time with { timeout }",
     });
   }
+}
+
+/** How people call a sort of handlers, and what is said of one that did not end. */
+interface Sort {
+  readonly what: string;
+  readonly abandoned: string;
+}
+
+const HANDLER: Sort = { what: "handler", abandoned: "handler ignores its signal and was abandoned" };
+const SORTS: Readonly<Record<string, Sort>> = {
+  daemon: { what: "daemon", abandoned: "daemon ignores its signal and was abandoned" },
+  source: { what: "source", abandoned: "source did not end when the operator stopped, it is abandoned" },
+};
+
+/** One for all: an attempt ends a thousand times a second, and where it ended is of no interest. */
+const OVER = Object.freeze(new Aborted("superseded", "the attempt is over"));
+
+/** Calls `fn` with a stop of its own, within its limits, and says how it ended. Never rejects. */
+async function attempt(
+  fn: (stop: Stop) => unknown,
+  clock: Clock,
+  limits: AttemptLimits,
+  /** Keeping the event loop to itself for longer than this is worth a word. */
+  blockedMs: number,
+  onBlocked: (ms: number) => void,
+): Promise<AttemptResult> {
+  const { parent, timeoutMs } = limits;
+  const own = new Stop();
+  const unlink = parent.onStop((reason) => own.stop(reason));
+  const stopTimer =
+    timeoutMs === undefined
+      ? undefined
+      : clock.after(timeoutMs, () => own.stop(new Aborted("timeout", "the handler's timeout is over")));
+  try {
+    // Real time, whatever the clock: it is the real event loop that a handler blocks.
+    const begunAt = performance.now();
+    const work = call(fn, own);
+    const keptMs = performance.now() - begunAt;
+    if (keptMs >= blockedMs) onBlocked(keptMs);
+    const ended = work instanceof Promise ? await inTime(work, own, clock, limits.graceMs) : work;
+    return conclude(ended, own.reason, limits.errors);
+  } finally {
+    stopTimer?.();
+    unlink();
+    // What was handed the signal and outlives the attempt must not act any more.
+    own.stop(OVER);
+  }
+}
+
+const succeeded = (value: unknown): Ended => ({ type: "value", value });
+const failed = (error: unknown): Ended => ({ type: "error", error });
+
+/** A handler that is not asynchronous has ended when it returns. */
+function call(fn: (stop: Stop) => unknown, own: Stop): Ended | Promise<Ended> {
+  try {
+    const result = fn(own);
+    return isThenable(result) ? Promise.resolve(result).then(succeeded, failed) : succeeded(result);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** How the work ends; abandoned when it does not, a while after it was told to. */
+function inTime(work: Promise<Ended>, own: Stop, clock: Clock, graceMs: number): Promise<Ended> {
+  return new Promise((resolve) => {
+    let cancel: (() => void) | undefined;
+    const forget = own.onStop(() => {
+      cancel = clock.after(graceMs, () => resolve({ type: "abandoned" }));
+    });
+    // Cannot reject: errors are values here.
+    void work.then((ended) => {
+      cancel?.();
+      forget();
+      resolve(ended);
+    });
+  });
 }

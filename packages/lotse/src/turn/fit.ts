@@ -8,7 +8,7 @@ import type { ObjectRecord, OpenCycle, RecordStorage } from "../declare/index.ts
 import type { Logger } from "../report/index.ts";
 import { combineConditionChanges } from "./conditions.ts";
 import { isDeleting } from "./decide.ts";
-import type { TurnKind } from "./kind.ts";
+import type { KindWork } from "./kind-work.ts";
 import { firstTime, type ObjectMemory } from "./memory.ts";
 import type { WritePlan } from "./write.ts";
 
@@ -60,30 +60,30 @@ function withoutEssences({ base: _base, open, later, ...rest }: ObjectRecord): O
 }
 
 /** A base that does not fit onto the object is left out, which is said once. */
-export function fittingPlan(
-  kind: TurnKind,
+export function limitRecordSize(
+  work: KindWork,
   memory: ObjectMemory,
   body: KubeBody,
   plan: WritePlan,
   logger: Logger,
 ): WritePlan {
   if (!plan.record) return plan;
-  const { storage, handlers } = kind.target;
+  const { storage, handlers } = work.target;
   const record = fittingRecord(body, plan.record, storage, handlers);
-  return record === plan.record ? plan : lightened(kind, memory, body, plan, record, logger);
+  return record === plan.record ? plan : lightened(work, memory, body, plan, record, logger);
 }
 
 /** The same plan with less in it, after the server found the object too large; undefined when nothing can be left out. */
 export function lighterPlan(
-  kind: TurnKind,
+  work: KindWork,
   memory: ObjectMemory,
   body: KubeBody,
   plan: WritePlan,
   logger: Logger,
 ): WritePlan | undefined {
   const { record } = plan;
-  if (record && essencesIn(record).length > 0 && !kind.target.storage.needsEssence) {
-    return lightened(kind, memory, body, plan, withoutEssences(record), logger);
+  if (record && essencesIn(record).length > 0 && !work.target.storage.needsEssence) {
+    return lightened(work, memory, body, plan, withoutEssences(record), logger);
   }
   // An object that shall go is let go, whatever else would have been said of it.
   const more = record || plan.changes || plan.conditions || plan.transforms?.length;
@@ -92,7 +92,7 @@ export function lighterPlan(
 }
 
 function lightened(
-  kind: TurnKind,
+  work: KindWork,
   memory: ObjectMemory,
   body: KubeBody,
   plan: WritePlan,
@@ -105,9 +105,9 @@ function lightened(
   logger.warn("the object is too large to remember what it was before", {
     hint: "old is undefined and diff is empty for it; settings.persistence.ignore leaves fields out",
   });
-  kind.post(body, "Warning", "BaseTooLarge", message);
-  if (!kind.keepsResult("conditions")) return light;
+  work.reporting.post(body, "Warning", "BaseTooLarge", message);
+  if (!work.keepsResult("conditions")) return light;
   const set = [{ type: "BaseTooLarge", status: true, reason: "SizeLimit", message }];
   const changes = combineConditionChanges(plan.conditions?.changes ?? { set: [], remove: [] }, { set, remove: [] });
-  return { ...light, conditions: { changes, now: new Date(kind.clock.now()) } };
+  return { ...light, conditions: { changes, now: new Date(work.runtime.clock.now()) } };
 }

@@ -4,28 +4,29 @@ import { matchesFilters } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { Cycle } from "./decide.ts";
 import { digestOf } from "./essence.ts";
-import type { TurnKind } from "./kind.ts";
+import { HandlerRunner } from "./handler-runner.ts";
+import type { KindWork } from "./kind-work.ts";
+import { isHandled, nextLife } from "./life.ts";
 import { named } from "./log-fields.ts";
 import { type ObjectMemory, takeEvents } from "./memory.ts";
 import { messageOf } from "./reports.ts";
-import { Runs } from "./runs.ts";
 import { Stop } from "./stop.ts";
 
 /** See the module comment. */
-export async function handleGone(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<void> {
+export async function handleGone(work: KindWork, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<void> {
   memory.running = new Stop();
-  const runs = new Runs(kind, memory, body, logger);
-  await runs.events(takeEvents(memory));
-  const handlers = kind.changes.filter(
+  const runner = new HandlerRunner(work, memory, body, logger);
+  await runner.events(takeEvents(memory));
+  const handlers = work.handlers.changes.filter(
     (handler) =>
       handler.reasons.has("delete") &&
       handler.optional &&
       handler.change === undefined &&
       matchesFilters(handler.filters, body),
   );
-  if (handlers.length === 0 || memory.deletionHandled) return;
-  memory.deletionHandled = true;
-  const essence = kind.essenceOf(body);
+  if (handlers.length === 0 || isHandled(memory.life)) return;
+  memory.life = nextLife(memory.life, { type: "deletion handled" });
+  const essence = work.essenceOf(body);
   const current = { essence, digest: digestOf(essence) };
   const cycle: Cycle = { reason: "delete", opened: current, old: essence, selected: handlers, runs: {} };
   const decision = {
@@ -36,7 +37,7 @@ export async function handleGone(kind: TurnKind, memory: ObjectMemory, body: Kub
     matching: handlers,
     current,
   };
-  const attempts = await runs.changing(decision, async () => {});
+  const attempts = await runner.runChangeHandlers(decision, async () => {});
   for (const { handler, outcome, error } of attempts) {
     if (outcome.type === "done") continue;
     logger.error("delete handler failed after the object was gone, it is not tried again", {

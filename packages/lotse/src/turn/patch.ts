@@ -69,7 +69,7 @@ export interface DraftedChanges {
   readonly transforms: readonly Transform[];
 }
 
-/** Sections of a new patch: when nobody wrote into them, they mean nothing, not "an empty object". */
+/** Sections of a new patch: when no handler wrote into them, they mean nothing, not "an empty object". */
 type Sections = { readonly [key: string]: Sections | true };
 const SECTIONS: Sections = { metadata: { labels: true, annotations: true }, spec: true, status: true };
 

@@ -6,21 +6,21 @@ import type { Logger } from "../report/index.ts";
 import { RECORD_FIELD } from "../schema/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
 import { leafPaths } from "./fields.ts";
-import type { TurnKind } from "./kind.ts";
+import type { HandlerRunner } from "./handler-runner.ts";
+import type { KindWork } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
-import { type FinalFailure, firstTime, type ObjectMemory } from "./memory.ts";
+import { type FinalFailure, firstTime, keepFailure, type ObjectMemory } from "./memory.ts";
 import { isWar, type RestoreState } from "./restore.ts";
-import type { Runs } from "./runs.ts";
 import type { Attempt, Failure, Settlement } from "./settle.ts";
 import type { StepFailure } from "./steps.ts";
 
 /** All handlers of a cycle are done: what became of them in one line, and on the object if it cannot go. */
 export function reportClosed(
-  kind: TurnKind,
+  work: KindWork,
   cycle: Cycle,
   settlement: Settlement,
   attempts: readonly Attempt[],
-  runs: Runs,
+  runner: HandlerRunner,
   logger: Logger,
 ): void {
   const failedNow = new Set(settlement.failures.map(({ handler }) => handler.id));
@@ -36,13 +36,13 @@ export function reportClosed(
     const failure = settlement.failures.find(({ handler }) => handler.id === id);
     return `${id} failed for good: ${failure?.message ?? cycle.runs[id]?.message}`;
   });
-  const hint = `change the object to try again, or take the finalizer ${kind.target.storage.finalizer} off`;
+  const hint = `change the object to try again, or take the finalizer ${work.target.storage.finalizer} off`;
   logger.error("the object is kept, because its deletion could not be handled", { handlers: ids, hint });
-  kind.post(runs.body, "Warning", "DeletionFailed", `${texts.join("; ")}; the object is kept: ${hint}`);
-  runs.condition("DeletionFailed", true, "HandlerFailed", `${texts.join("; ")}; ${hint}`);
+  work.reporting.post(runner.body, "Warning", "DeletionFailed", `${texts.join("; ")}; the object is kept: ${hint}`);
+  runner.condition("DeletionFailed", true, "HandlerFailed", `${texts.join("; ")}; ${hint}`);
 }
 
-/** Deletion wins over whatever was open: said once, so that nobody wonders where a retry has gone. */
+/** Deletion wins over whatever was open: said once, so that no reader of the log wonders where a retry has gone. */
 export function reportSuperseded(memory: ObjectMemory, { body, record }: Situation, logger: Logger): void {
   if (!isDeleting(body) || !record?.open || record.open.reason === "delete") return;
   if (!firstTime(memory, "superseded")) return;
@@ -54,10 +54,10 @@ export function reportSuperseded(memory: ObjectMemory, { body, record }: Situati
 }
 
 /** The record was put back; who takes it away again and again has to be told of. */
-export function reportRestored(kind: TurnKind, restored: RestoreState, body: KubeBody, logger: Logger): void {
-  kind.metrics.count("lotse_records_restored_total", "Records that somebody had taken off an object.", {
-    operator: kind.operator,
-    kind: kind.kind.kind,
+export function reportRestored(work: KindWork, restored: RestoreState, body: KubeBody, logger: Logger): void {
+  work.reporting.metrics.count("lotse_records_restored_total", "Records that somebody had taken off an object.", {
+    operator: work.runtime.operator,
+    kind: work.kind.kind,
   });
   if (!isWar(restored)) {
     logger.debug("the record was taken off the object, it is put back", { times: restored.times });
@@ -68,7 +68,7 @@ export function reportRestored(kind: TurnKind, restored: RestoreState, body: Kub
     times: restored.times,
     hint: "without it handlers run again after a restart; kubectl get --show-managed-fields tells who writes the object",
   });
-  kind.post(body, "Warning", "RecordWiped", message);
+  work.reporting.post(body, "Warning", "RecordWiped", message);
 }
 
 export function messageOf(error: unknown): string {
@@ -94,11 +94,11 @@ export interface Trouble {
   readonly who?: string;
   /** For how long it has been tried, in milliseconds. */
   readonly sinceMs?: number;
-  /** Somebody waits for the object to go. */
+  /** A client waits for the object to go. */
   readonly deleting?: boolean;
 }
 
-/** Whoever waits for longer than this may wait for something that never comes. */
+/** A handler that waits for longer than this may wait for something that never comes. */
 const LONG_WAIT_MS = 15 * 60_000;
 
 /** The line and the Event of a failure that is followed by another attempt, and of one for good. */
@@ -130,7 +130,7 @@ const SENTENCES = {
  * an Event only where all of them are wanted, unless it keeps an object from its end, or goes on for long.
  */
 export function reportTrouble(
-  kind: TurnKind,
+  work: KindWork,
   memory: ObjectMemory,
   body: KubeBody,
   trouble: Trouble,
@@ -146,7 +146,7 @@ export function reportTrouble(
     const fields = { why: message, retryIn, ...about };
     if (long) logger.warn("still waits", { ...fields, for: formatDuration(sinceMs) });
     else logger.info("waits", fields);
-    kind.post(
+    work.reporting.post(
       body,
       long || deleting ? "Warning" : "Normal",
       "Waiting",
@@ -158,21 +158,20 @@ export function reportTrouble(
   const [sentence, eventReason] = retryIn === undefined ? final : retried;
   const told = { ...about, ...errorFields(error, attempts === 1), error: message, attempt: attempts };
   if (retryIn === undefined) {
-    if (kind.failures.length > 0) {
-      memory.failures ??= [];
-      memory.failures.push({ handler: handler.id, reason: trouble.reason, error, attempts });
+    if (work.handlers.failures.length > 0) {
+      keepFailure(memory, { handler: handler.id, reason: trouble.reason, error, attempts });
     }
     logger.error(sentence, told);
-    kind.post(body, "Warning", eventReason, `${who} failed for good: ${message}`);
+    work.reporting.post(body, "Warning", eventReason, `${who} failed for good: ${message}`);
   } else {
     logger.warn(sentence, { ...told, retryIn });
-    kind.post(body, "Warning", eventReason, `${who} failed, will be tried again: ${message}`);
+    work.reporting.post(body, "Warning", eventReason, `${who} failed, will be tried again: ${message}`);
   }
 }
 
 /** What became of the attempts of a cycle, as far as it is worth an Event or a line of its own. */
 export function reportAttempts(
-  kind: TurnKind,
+  work: KindWork,
   memory: ObjectMemory,
   cycle: Cycle,
   attempts: readonly Attempt[],
@@ -181,13 +180,13 @@ export function reportAttempts(
   logger: Logger,
 ): void {
   for (const { handler, stepFailures = [] } of attempts) {
-    for (const failure of stepFailures) reportStep(kind, memory, cycle, handler, failure, body, logger);
+    for (const failure of stepFailures) reportStep(work, memory, cycle, handler, failure, body, logger);
   }
-  const now = kind.clock.now();
+  const now = work.runtime.clock.now();
   for (const { handler, error, attempts: made, message, retryAt, limit, startedAt } of failures) {
     const reason = reasonFor(cycle, handler.id);
     reportTrouble(
-      kind,
+      work,
       memory,
       body,
       {
@@ -205,14 +204,14 @@ export function reportAttempts(
       logger,
     );
   }
-  if (kind.settings.posting.events !== "all") return;
+  if (work.runtime.settings.posting.events !== "all") return;
   for (const { handler, outcome } of attempts) {
-    if (outcome.type === "done") kind.post(body, "Normal", "HandlerSucceeded", `${handler.id} succeeded`);
+    if (outcome.type === "done") work.reporting.post(body, "Normal", "HandlerSucceeded", `${handler.id} succeeded`);
   }
 }
 
 function reportStep(
-  kind: TurnKind,
+  work: KindWork,
   memory: ObjectMemory,
   cycle: Cycle,
   handler: ChangeHandler,
@@ -227,13 +226,13 @@ function reportStep(
   } else {
     const reason = reasonFor(cycle, handler.id);
     const trouble = { what: "step", reason, handler, error, attempts, retryInMs, fields, who } as const;
-    reportTrouble(kind, memory, body, trouble, logger);
+    reportTrouble(work, memory, body, trouble, logger);
   }
 }
 
-export function reportDropped(kind: TurnKind, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
-  if (kind.target.storage.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
-    kind.recordNotKept();
+export function reportDropped(work: KindWork, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
+  if (work.target.storage.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
+    work.recordNotKept();
   logger.warn("the server did not keep some fields of the patch", {
     fields: leafPaths(dropped).join(", "),
     hint: "they are not in the kind's schema, or they cannot be changed",

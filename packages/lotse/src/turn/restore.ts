@@ -1,5 +1,5 @@
 /**
- * A record that somebody wipes while the process remembers the object is put back. Whoever wipes it each time would make
+ * A record that another client wipes while the process remembers the object is put back. A client that wipes it each time would make
  * that a war without an end, so it is put back a few times at once and then ever more rarely. Pure.
  */
 
@@ -28,7 +28,7 @@ export function afterRestore(state: RestoreState | undefined, now: number): Rest
   return { times: fresh ? 1 : state.times + 1, last: now };
 }
 
-/** Whether it is time to say that somebody takes the record away again and again. */
+/** Whether it is time to say that another client takes the record away again and again. */
 export function isWar({ times }: RestoreState): boolean {
   return times === AT_ONCE;
 }

@@ -1,25 +1,31 @@
 /** What handlers return, and that it has no room where the kind's schema has none. */
 import type { KubeBody } from "@lotse/client";
+import type { JsonObject } from "@lotse/client/meta";
 import type { Logger } from "../report/index.ts";
-import type { TurnKind } from "./kind.ts";
+import type { KindWork } from "./kind-work.ts";
+
+/** A merge patch that sets `status.<id>`. */
+export function resultPatch(id: string, result: unknown): JsonObject {
+  return { status: { [id]: JSON.parse(JSON.stringify(result)) } };
+}
 
 /** Said once for each handler of a kind: it is the same for all objects. */
 export function reportNoRoom(
-  kind: TurnKind,
+  work: KindWork,
   handler: { readonly id: string; readonly place: string | undefined },
   body: KubeBody,
   logger: Logger,
 ): void {
   const what = `no room for ${handler.id}`;
-  if (kind.told.has(what)) return;
-  kind.told.add(what);
+  if (work.reporting.saidOnce.has(what)) return;
+  work.reporting.saidOnce.add(what);
   logger.warn("what the handler returns is not kept, the kind's status has no field for it", {
     handler: handler.id,
     at: handler.place,
     hint: `add ${handler.id} to the schema of the status, or return nothing`,
   });
-  const message = `what ${handler.id} returns is not kept: the status of ${kind.kind.kind} has no field "${handler.id}"`;
-  kind.post(body, "Warning", "ResultNotKept", message);
+  const message = `what ${handler.id} returns is not kept: the status of ${work.kind.kind} has no field "${handler.id}"`;
+  work.reporting.post(body, "Warning", "ResultNotKept", message);
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * A cycle that closes takes the essence it *opened* with as handled, not the newest one: if the object moved on
  * meanwhile, the rest of the way opens at once as an update, for the handlers that have not seen it already. The same
- * for a handler that saw a state which somebody has taken back since. So no change is lost, and no handler runs twice
+ * for a handler that saw a state which another client has taken back since. So no change is lost, and no handler runs twice
  * for what it has seen. A handler that failed for good is remembered beyond its cycle, with what it failed for.
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
@@ -80,7 +80,7 @@ export interface Failure {
 }
 
 /**
- * See the module comment. `keepsBase`: somebody can ask for what was there before; `random` is in [0, 1).
+ * See the module comment. `keepsBase`: a handler can ask for what was there before; `random` is in [0, 1).
  */
 export function settle(
   uid: string,
@@ -102,7 +102,7 @@ export function settle(
   if (attempts.length > 0 && attempts.every(({ outcome, steps }) => outcome.type === "aborted" && !steps)) {
     return { record: undefined, closed: false, release: false, nextDue: undefined, failures };
   }
-  // Who waits for the object to be left alone keeps nobody else from hearing of the next change.
+  // Who waits for the object to be left alone keeps no other handler from hearing of the next change.
   const postponed = postponedIn(decision, runs);
   const selected = cycle.selected.map((handler) => handler.id).filter((id) => !postponed.includes(id));
   const closed = selected.every((id) => runs[id]?.outcome !== undefined);
@@ -208,7 +208,7 @@ function close(
     })
     .map(({ id }) => id);
   if (unseen.length === 0) {
-    // Whoever failed with a state that is no more is owed a try with this one.
+    // A handler that failed with a state that is no more is owed a try with this one.
     const owed = cycle.selected.some(({ id }) => failed?.[id] && failed[id].saw !== current.digest);
     return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : later && (nextDue ?? 0) };
   }

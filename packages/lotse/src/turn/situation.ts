@@ -3,66 +3,72 @@ import type { KubeBody } from "@lotse/client";
 import type { Logger } from "../report/index.ts";
 import { remainingMs } from "./deadlines.ts";
 import type { Decision, Situation } from "./decide.ts";
-import type { TurnKind } from "./kind.ts";
+import type { KindWork } from "./kind-work.ts";
+import { isFirstSight } from "./life.ts";
 import type { ObjectMemory } from "./memory.ts";
 import { restoreAt } from "./restore.ts";
 import { recall } from "./storage/index.ts";
 
 /** A {@link Situation}, and what has to be done about the record itself. */
 export interface Finding extends Situation {
-  /** Somebody wiped the record: it has to be put back, not before this time (monotonic). */
+  /** Another client wiped the record: it has to be put back, not before this time (monotonic). */
   readonly restoreAt: number | undefined;
 }
 
 /** See the module comment. Notes in the memory what it has read. */
-export function situationOf(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Finding {
-  const { storage, handlers } = kind.target;
-  const essence = kind.essenceOf(body);
+export function situationOf(work: KindWork, memory: ObjectMemory, body: KubeBody, logger: Logger): Finding {
+  const { storage, handlers } = work.target;
+  const essence = work.essenceOf(body);
   const reading = recall(storage, body, handlers, memory.record, essence);
   if (reading.type === "found") memory.record = reading.record;
   const unreadable = reading.type === "unreadable" && memory.record === undefined;
-  if (unreadable) reportUnreadable(kind, body, logger);
-  const monotonic = kind.clock.monotonic();
+  if (unreadable) reportUnreadable(work, body, logger);
+  const monotonic = work.runtime.clock.monotonic();
   const wiped = reading.type !== "found" && memory.record !== undefined;
   return {
     body,
     record: memory.record,
-    restoreAt: wiped ? restoreAt(memory.restored) : undefined,
+    restoreAt: wiped ? restoreAt(memory.waiting.restored) : undefined,
     unreadable,
-    firstSight: memory.firstSight,
-    away: memory.away,
-    hurried: memory.hurried,
-    retryNow: memory.retryNow,
-    woken: memory.woken,
+    firstSight: isFirstSight(memory.life),
+    unmatchedEssence: memory.sight.unmatchedEssence,
+    retryCleanupNow: memory.asked.retryCleanupNow,
+    retryNow: memory.asked.retryNow,
+    woken: memory.asked.woken,
     essence,
-    handlers: kind.changes,
+    handlers: work.handlers.changes,
     memo: memory.memo ?? {},
     finalizer: storage.finalizer,
     formerFinalizers: storage.formerFinalizers ?? [],
-    now: kind.clock.now(),
-    remainingMs: (due) => remainingMs(due, memory.deadlines, kind.clock),
-    quietFor: (digest) => (memory.digest === digest ? monotonic - memory.changedAt : 0),
-    waitingForMs: memory.waitingSince === undefined ? 0 : monotonic - memory.waitingSince,
+    now: work.runtime.clock.now(),
+    remainingMs: (due) => remainingMs(due, memory.waiting.deadlines, work.runtime.clock),
+    quietFor: (digest) => (memory.sight.digest === digest ? monotonic - memory.sight.changedAt : 0),
+    waitingForMs: memory.waiting.changeSince === undefined ? 0 : monotonic - memory.waiting.changeSince,
   };
 }
 
-function reportUnreadable(kind: TurnKind, body: KubeBody, logger: Logger): void {
+function reportUnreadable(work: KindWork, body: KubeBody, logger: Logger): void {
   logger.warn("the record on the object cannot be read, it counts as handled before", {
     hint: "somebody edited it; it is written anew",
   });
-  kind.post(body, "Warning", "RecordUnreadable", "what was done for the object is unknown: somebody edited the record");
+  work.reporting.post(
+    body,
+    "Warning",
+    "RecordUnreadable",
+    "what was done for the object is unknown: somebody edited the record",
+  );
 }
 
 /** Notes what the next turns have to know of this one's decision. */
 export function noteDecision(memory: ObjectMemory, { record }: Situation, decision: Decision, now: number): void {
   const { matching, current } = decision;
-  if (memory.digest !== current.digest) {
-    memory.digest = current.digest;
-    memory.changedAt = now;
+  if (memory.sight.digest !== current.digest) {
+    memory.sight.digest = current.digest;
+    memory.sight.changedAt = now;
   }
-  if (decision.cycle?.reason === "update") memory.waitingSince ??= now;
+  if (decision.cycle?.reason === "update") memory.waiting.changeSince ??= now;
   // An object that carries a record may leave the sight of all handlers: nothing is written then, but it is remembered.
   const seen = matching.some(({ reconciler }) => reconciler === undefined);
   if (!record || record.open || seen || current.digest === record.handled) return;
-  memory.away = current.essence;
+  memory.sight.unmatchedEssence = current.essence;
 }

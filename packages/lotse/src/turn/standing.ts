@@ -8,7 +8,7 @@
  *  all work is done ────────────────────────▶ neither           Ready=True
  * ```
  *
- * `Stalled` and `Reconciling` are there only while they are true. `Ready` is kept where somebody asked for it. One that
+ * `Stalled` and `Reconciling` are there only while they are true. `Ready` is kept where the declaration asks for it. One that
  * handlers set themselves stays theirs, but does not stand as true over work that has failed: it is taken back, and
  * given back when that work is done.
  */
@@ -36,7 +36,7 @@ export interface StandingSurroundings {
   readonly keepsReady: boolean;
   /** The generation of the object that was looked at: a `Ready` of another one is said anew. */
   readonly generation: number | undefined;
-  /** Somebody has worked on it in this turn. A new generation that nobody has worked on is no reason to write. */
+  /** A handler has worked on it in this turn. A new generation that none has worked on is no reason to write. */
   readonly worked: boolean;
 }
 
@@ -51,7 +51,7 @@ const UNFINISHED: ReadonlySet<string> = new Set([
 ]);
 const FINISHED: ReadonlySet<string> = new Set(["Reconciled", "ChildrenReady", "Recovered"]);
 
-/** Whether the framework speaks under this reason: what stands under another one was said by somebody else. */
+/** Whether the framework speaks under this reason: what stands under another one was said by a handler, or by another client. */
 export function isOwnReason(reason: string): boolean {
   return UNFINISHED.has(reason) || FINISHED.has(reason);
 }
@@ -91,7 +91,7 @@ function readyFrom(
   const spoken = around.said?.set.find(({ type }) => type === "Ready");
   const stands = conditionOfType(around.existing, "Ready");
   if (!around.keepsReady || spoken) {
-    // Somebody else's word: it only must not say more than is true.
+    // The word of a handler, or of another client: it only must not say more than is true.
     const isTrue = spoken ? spoken.status === true || spoken.status === "True" : stands?.status === "True";
     if (broken) return isTrue ? { type: "Ready", status: false, ...wordsOf(broken) } : undefined;
     const taken = !spoken && stands?.status === "False" && UNFINISHED.has(stands.reason);

@@ -61,7 +61,7 @@ export class Steps {
   #scheduled: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
-  /** What went wrong in this attempt and the handler does not fail for: nobody else would tell. */
+  /** What went wrong in this attempt and the handler does not fail for: nothing else would tell. */
   readonly failures: StepFailure[] = [];
   /** What the handler gets. */
   readonly step: Step;

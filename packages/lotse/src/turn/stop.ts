@@ -1,5 +1,5 @@
 /**
- * Tells work to end. An AbortController in all but its price: the signal is made when somebody asks for it, and most
+ * Tells work to end. An AbortController in all but its price: the signal is made when a handler asks for it, and most
  * handlers never do. Thousands of attempts a second notice the difference.
  */
 import type { Aborted } from "../declare/index.ts";
@@ -24,7 +24,7 @@ export class Stop {
     return this.#controller.signal;
   }
 
-  /** Tells everybody, once; the first reason stays. */
+  /** Tells all that listen, once; the first reason stays. */
   stop(reason: Aborted): void {
     if (this.#reason) return;
     this.#reason = reason;

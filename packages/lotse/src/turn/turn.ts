@@ -2,171 +2,129 @@
  * A turn: one look at one object. Decide, run what is due, settle, write once. Decisions are pure and live in
  * `decide` and `settle`; this is the I/O around them.
  */
-import { apiVersionOf, type KubeBody } from "@lotse/client";
+import type { KubeBody } from "@lotse/client";
 import { deepEqual, formatDuration } from "@lotse/client/meta";
 import { Aborted, backoffMs } from "../declare/index.ts";
-import type { JournalTurn, Logger, TurnNotes, TurnResult, Wake } from "../report/index.ts";
+import type { Logger } from "../report/index.ts";
 import { combineConditionChanges, conditionsOf } from "./conditions.ts";
-import { handledAsWritten, runCycle } from "./cycle.ts";
-import { deadlinesIn, remainingMs } from "./deadlines.ts";
+import { deadlinesIn } from "./deadlines.ts";
 import { type Decision, decide, isAtOnce, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
-import { fittingPlan, lighterPlan } from "./fit.ts";
+import { lighterPlan, limitRecordSize } from "./fit.ts";
 import { handleGone } from "./gone.ts";
-import { type BackgroundTurn, filtersLookAnywhere, type TurnKind } from "./kind.ts";
+import { handledAsWritten } from "./handled-state.ts";
+import { HandlerRunner } from "./handler-runner.ts";
+import { type BackgroundTurn, filtersLookAnywhere, type KindWork, referenceTo } from "./kind-work.ts";
+import { isOver, type LifeEvent, lastOf, nextLife } from "./life.ts";
 import { errorFields } from "./log-fields.ts";
-import { notesOf, type ObjectMemory, takeEvents } from "./memory.ts";
+import { notesOf, type ObjectMemory, seeDeletion, takeEvents } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
 import { messageOf, reportDropped, reportRestored, reportSuperseded } from "./reports.ts";
 import { afterRestore } from "./restore.ts";
-import { Runs } from "./runs.ts";
 import type { Settlement } from "./settle.ts";
 import { type Finding, noteDecision, situationOf } from "./situation.ts";
 import { eventsWait, loopDueAt, noteAnswer, slowDown, slowEvents } from "./slow-down.ts";
 import { handlerStandings, standingConditions } from "./standing.ts";
 import { Stop } from "./stop.ts";
+import { AGAIN, dueAt, noteTurn, QUIET, retryAt, type TurnEnd } from "./turn-end.ts";
 import { isTooLarge, type WritePlan, type WriteResult, write } from "./write.ts";
 
-/** What follows from a turn. */
-export type TurnEnd =
-  /** Nothing to do until something happens. */
-  | { readonly type: "quiet" }
-  /** Something is due already. */
-  | { readonly type: "again" }
-  /** Something is due at this time (monotonic milliseconds). */
-  | { readonly type: "later"; readonly at: number }
-  /** The object is gone and nothing names it any more. */
-  | { readonly type: "forget" };
-
-/** Takes the turn of the object `key`. Never rejects: what goes wrong is logged and tried again later. */
-export async function takeTurn(kind: TurnKind, key: string, memory: ObjectMemory): Promise<TurnEnd> {
-  const body = memory.gone ?? kind.newest(key);
-  if (!body || (body.metadata?.uid ?? "") !== memory.uid) return { type: "quiet" };
-  const logger = kind.logger.about({
-    apiVersion: apiVersionOf(kind.kind),
-    kind: kind.kind.kind,
-    namespace: body.metadata?.namespace,
-    name: body.metadata?.name ?? "",
-    uid: memory.uid,
-  });
-  memory.lastBody = body;
-  const woke = memory.woke ?? DUE;
-  memory.woke = undefined;
-  memory.notes = undefined;
-  const begunAt = kind.clock.now();
-  let result: TurnEnd | undefined;
+/** Takes the turn of an object. Never rejects: what goes wrong is logged and tried again later. */
+export async function takeTurn(work: KindWork, memory: ObjectMemory): Promise<TurnEnd> {
+  const { clock, stopping } = work.runtime;
+  const gone = lastOf(memory.life);
+  const body = gone ?? work.store.newest(memory.key);
+  if (!body || (body.metadata?.uid ?? "") !== memory.uid) return QUIET;
+  const logger = work.reporting.logger.about(referenceTo(work, body));
+  const { woke } = memory.journal;
+  memory.sight.body = body;
+  memory.journal.woke = undefined;
+  memory.journal.notes = undefined;
+  const begunAt = clock.now();
+  let end: TurnEnd = QUIET;
   let problem: string | undefined;
   memory.running = new Stop();
-  if (kind.stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
+  if (stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
   try {
-    const end = memory.gone
-      ? await forgotten(kind, memory, body, logger)
-      : await new ObjectTurn(kind, key, memory, body, logger).take();
-    memory.errors = 0;
-    result = end;
-    return end;
+    if (gone) {
+      await handleGone(work, memory, body, logger);
+      end = { type: "forget" };
+    } else end = await new ObjectTurn(work, memory, body, logger).process();
+    memory.waiting.errors = 0;
   } catch (error) {
-    // Whoever has cut the requests of an operator that stops says what is lost.
-    if (error instanceof Aborted && error.why === "shutdown") {
-      result = { type: "quiet" };
-      return result;
+    // The end of the operator has cut its requests, and says what is lost.
+    if (!(error instanceof Aborted && error.why === "shutdown")) {
+      problem = messageOf(error);
+      end = pauseAfter(error, work, memory, body, logger);
     }
-    // Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time.
-    const pause = backoffMs(kind.plan.errorBackoff, ++memory.errors, kind.random());
-    logger.error("could not work on the object, will be tried again", {
-      retryIn: formatDuration(pause),
-      ...errorFields(error, memory.errors === 1),
-      hint: (error as { hint?: string } | undefined)?.hint,
-    });
-    kind.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
-    problem = messageOf(error);
-    result = { type: "later", at: kind.clock.monotonic() + pause };
-    return result;
   } finally {
     memory.running = undefined;
-    const { ran, wrote, read, children }: TurnNotes = memory.notes ?? NOTHING;
-    memory.notes = undefined;
-    const tookMs = kind.clock.now() - begunAt;
-    const next = result?.type === "later" ? result.at - kind.clock.monotonic() + kind.clock.now() : undefined;
-    const after = afterwards(result, memory);
-    kind.measures.turn(problem === undefined ? RESULTS[result?.type ?? "quiet"] : "error", tookMs);
-    kind.journal.add(key, {
-      at: begunAt,
-      tookMs,
-      woke,
-      version: body.metadata?.resourceVersion,
-      ran,
-      wrote,
-      ...(read && { read }),
-      ...(children && { children }),
-      problem,
-      after,
-      nextAt: after === "waits" ? next : undefined,
-    });
+    noteTurn(work, memory, { begunAt, body, woke, end, problem });
   }
+  return end;
 }
 
-/** Whoever was woken while its turn was under way has the next one at once, whatever this one wanted to wait for. */
-function afterwards(end: TurnEnd | undefined, { woke }: ObjectMemory): JournalTurn["after"] {
-  if (end?.type === "forget") return "ends";
-  return end?.type === "again" || woke !== undefined ? "goes on" : "waits";
+/** Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time. */
+function pauseAfter(
+  error: unknown,
+  { runtime, reporting }: KindWork,
+  { waiting }: ObjectMemory,
+  body: KubeBody,
+  logger: Logger,
+): TurnEnd {
+  const pause = backoffMs(runtime.plan.errorBackoff, ++waiting.errors, runtime.random());
+  logger.error("could not work on the object, will be tried again", {
+    retryIn: formatDuration(pause),
+    ...errorFields(error, waiting.errors === 1),
+    hint: (error as { hint?: string } | undefined)?.hint,
+  });
+  reporting.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
+  return { type: "later", at: runtime.clock.monotonic() + pause };
 }
-
-/** Shared by all turns in which nothing happened: with many quiet objects that is most of them. */
-const NOTHING: TurnNotes = { ran: [], wrote: [] };
-
-/** An object that nobody woke is one whose time has come. */
-const DUE: readonly Wake[] = [{ by: "due" }];
-
-const RESULTS: Readonly<Record<TurnEnd["type"], TurnResult>> = {
-  quiet: "success",
-  forget: "success",
-  again: "requeue",
-  later: "requeue_after",
-};
 
 /** The turn of an object that is there. */
 class ObjectTurn {
-  readonly #kind: TurnKind;
-  readonly #key: string;
+  readonly #work: KindWork;
   readonly #memory: ObjectMemory;
   readonly #logger: Logger;
-  readonly #runs: Runs;
+  readonly #runner: HandlerRunner;
   /** The newest known body. */
   #body: KubeBody;
   /** What our last write has made of the object. */
   #made: KubeBody | undefined;
-  /** Somebody else may have changed the object while it was written. */
+  /** Another client may have changed the object while it was written. */
   #contested = false;
 
-  constructor(kind: TurnKind, key: string, memory: ObjectMemory, body: KubeBody, logger: Logger) {
-    this.#kind = kind;
-    this.#key = key;
+  constructor(work: KindWork, memory: ObjectMemory, body: KubeBody, logger: Logger) {
+    this.#work = work;
     this.#memory = memory;
     this.#body = body;
     this.#logger = logger;
-    this.#runs = new Runs(kind, memory, body, logger);
+    this.#runner = new HandlerRunner(work, memory, body, logger);
   }
 
-  async take(): Promise<TurnEnd> {
+  /** One look at the object: decides, runs what is due, settles, writes once. */
+  async process(): Promise<TurnEnd> {
     const memory = this.#memory;
-    if (memory.pending) await this.#sendPending(memory.pending);
+    if (memory.ownWrites.pending) await this.#sendPending(memory.ownWrites.pending);
     await this.#events();
-    if (memory.released) return QUIET;
+    if (isOver(memory.life)) return QUIET;
     const found = await this.#decide();
     if (!found) return QUIET;
     const { situation, decision } = found;
-    const settlement = await this.#work(situation, decision);
-    const [backgroundAt, levelAt] = await this.#workBeside();
-    await this.#runs.failures();
+    const settlement = await this.#runHandlers(situation, decision);
+    const [backgroundAt, reconcileAt] = await this.#runBeside();
+    await this.#runner.failures();
     await this.#writeDown(situation, decision, settlement);
     // What others have written in this turn is news to a reconciler that ran before, or did not run at all.
-    const newsAt = this.#kind.level?.next(this.#beside);
+    const newsAt = this.#work.handlers.reconcilers?.next(this.#beside);
     const next = this.#afterwards(situation, decision);
     if (next) return next;
-    const loopAt = loopDueAt(memory, this.#kind.clock.monotonic());
-    const restoreAt = this.#memory.record && this.#restoreLater(situation);
-    return this.#earliest(this.#retryInMs(decision, settlement), backgroundAt, levelAt, newsAt, loopAt, restoreAt);
+    const { clock } = this.#work.runtime;
+    const now = clock.monotonic();
+    const restoreAt = memory.record && this.#restoreLater(situation);
+    const retriedAt = retryAt(memory, decision, settlement, clock);
+    return dueAt(now, [retriedAt, backgroundAt, reconcileAt, newsAt, loopDueAt(memory, now), restoreAt]);
   }
 
   /** A write that failed before comes first. One that can never succeed must not keep the object from its deletion. */
@@ -174,233 +132,220 @@ class ObjectTurn {
     try {
       await this.#send(plan);
     } catch (error) {
-      if (!isTooLarge(error) || !isDeleting(this.#kind.newest(this.#key) ?? this.#body)) throw error;
-      this.#memory.pending = undefined;
+      if (!isTooLarge(error) || !isDeleting(this.#work.store.newest(this.#memory.key) ?? this.#body)) throw error;
+      this.#memory.ownWrites.pending = undefined;
     }
-    this.#runs.body = this.#body;
+    this.#runner.body = this.#body;
   }
 
   async #events(): Promise<void> {
     const memory = this.#memory;
-    if (eventsWait(memory, this.#kind.clock.monotonic())) return;
+    if (eventsWait(memory, this.#work.runtime.clock.monotonic())) return;
     const events = takeEvents(memory);
-    await this.#runs.events(events);
-    slowEvents(this.#kind, memory, events, this.#runs, this.#body, this.#logger);
+    await this.#runner.events(events);
+    slowEvents(this.#work, memory, events, this.#runner, this.#body, this.#logger);
   }
 
   /** What the object needs; undefined when it is gone by now. The finalizer comes before anything else. */
   async #decide(): Promise<{ readonly situation: Finding; readonly decision: Decision } | undefined> {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
-    let situation = situationOf(kind, memory, this.#body, this.#logger);
+    let situation = situationOf(work, memory, this.#body, this.#logger);
     let decision = decide(situation);
     if (decision.finalizer === "add") {
       const result = await this.#send({ changes: undefined, record: undefined, finalizer: "add" });
       if (result.type === "gone") return undefined;
-      this.#runs.body = this.#body;
-      situation = situationOf(kind, memory, this.#body, this.#logger);
+      this.#runner.body = this.#body;
+      situation = situationOf(work, memory, this.#body, this.#logger);
       decision = decide(situation);
     }
-    noteDecision(memory, situation, decision, kind.clock.monotonic());
+    if (isDeleting(situation.body)) this.#seeDeletion();
+    noteDecision(memory, situation, decision, work.runtime.clock.monotonic());
     reportSuperseded(memory, situation, this.#logger);
-    return { situation, decision: slowDown(kind, memory, decision, this.#runs, this.#body, this.#logger) };
+    return { situation, decision: slowDown(work, memory, decision, this.#runner, this.#body, this.#logger) };
   }
 
-  async #work(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
+  async #runHandlers(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
     const memory = this.#memory;
-    memory.hurried = false;
-    memory.woken = false;
-    this.#runs.atOnce = isAtOnce(situation);
+    memory.asked.retryCleanupNow = false;
+    memory.asked.woken = false;
+    this.#runner.atOnce = isAtOnce(situation);
     try {
-      return await runCycle({
-        kind: this.#kind,
-        memory,
-        decision,
-        record: situation.record,
-        runs: this.#runs,
-        logger: this.#logger,
-        // What finished handlers want to change goes with the word that they are finished.
-        remember: async (record) => void (await this.#send({ ...this.#runs.take(), record, finalizer: "keep" })),
-      });
+      // What finished handlers want to change goes with the word that they are finished.
+      const remember = async (record: ObjectRecord) =>
+        void (await this.#send({ ...this.#runner.take(), record, finalizer: "keep" }));
+      return await this.#runner.runCycle(decision, situation.record, remember);
     } finally {
-      memory.retryNow = false;
+      memory.asked.retryNow = false;
     }
   }
 
   get #beside(): BackgroundTurn {
-    return { kind: this.#kind, memory: this.#memory, body: this.#body, runs: this.#runs, logger: this.#logger };
+    return { work: this.#work, memory: this.#memory, body: this.#body, runner: this.#runner, logger: this.#logger };
   }
 
   /** Timers, daemons and reconcilers; resolves with when they are due next. */
-  async #workBeside(): Promise<readonly (number | undefined)[]> {
-    const kind = this.#kind;
+  async #runBeside(): Promise<readonly (number | undefined)[]> {
+    const work = this.#work;
     const beside = this.#beside;
-    const backgroundAt = await kind.background?.tend(beside);
-    const { loop } = this.#memory;
-    if (loop.by === "fight" && kind.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
-    return [backgroundAt, await kind.level?.tend(beside)];
+    const backgroundAt = await work.handlers.background?.runDue(beside);
+    const { state: loop } = this.#memory.hotLoop;
+    if (loop.by === "fight" && work.runtime.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
+    return [backgroundAt, await work.handlers.reconcilers?.runDue(beside)];
   }
 
-  /** The turn's one write: what everybody wants to change, what the object says of itself, and the record. */
+  /** The turn's one write: what all handlers want to change, what the object says of itself, and the record. */
   async #writeDown(situation: Finding, decision: Decision, settlement: Settlement | undefined): Promise<void> {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
     const release = decision.finalizer === "drop" || settlement?.release === true;
-    if (settlement?.release) memory.deletionHandled = true;
+    if (settlement?.release) this.#live({ type: "deletion handled" });
     const record = this.#withTimers(settlement?.record ?? this.#restored(situation), situation);
     if (!release) this.#sayHowItStands(settlement?.record ?? situation.record);
-    const taken = this.#runs.take();
+    const taken = this.#runner.take();
     await this.#send({
       ...taken,
-      record: settlement?.closed ? handledAsWritten(kind, memory, record, taken.changes, this.#body, decision) : record,
+      record: settlement?.closed ? handledAsWritten(work, memory, record, taken.changes, this.#body, decision) : record,
       finalizer: release ? "drop" : "keep",
     });
     if (settlement?.closed) {
-      memory.away = undefined;
-      if (!memory.record?.later) memory.waitingSince = undefined;
+      memory.sight.unmatchedEssence = undefined;
+      if (!memory.record?.later) memory.waiting.changeSince = undefined;
     }
-    if (!decision.cycle || settlement?.closed) memory.firstSight = false;
-    memory.deadlines = deadlinesIn(memory.record, memory.deadlines, kind.clock);
+    if (!decision.cycle || settlement?.closed) this.#live({ type: "settled" });
+    memory.waiting.deadlines = deadlinesIn(memory.record, memory.waiting.deadlines, work.runtime.clock);
   }
 
   /** What timers remember of their last run goes with whatever else is remembered. */
   #withTimers(record: ObjectRecord | undefined, situation: Finding): ObjectRecord | undefined {
-    const { ranAt } = this.#runs;
+    const { ranAt } = this.#runner;
     if (!ranAt) return record;
     const base = record ?? situation.record ?? { uid: this.#memory.uid };
     return { ...base, timers: { ...base.timers, ...ranAt } };
   }
 
-  /** The record, if somebody wiped it and it is time to put it back. */
+  /** The record, if another client wiped it and it is time to put it back. */
   #restored({ restoreAt, record, body }: Finding): ObjectRecord | undefined {
     const memory = this.#memory;
-    const now = this.#kind.clock.monotonic();
+    const now = this.#work.runtime.clock.monotonic();
     if (restoreAt === undefined || restoreAt > now || isDeleting(body)) return undefined;
-    memory.restored = afterRestore(memory.restored, now);
-    reportRestored(this.#kind, memory.restored, body, this.#logger);
+    memory.waiting.restored = afterRestore(memory.waiting.restored, now);
+    reportRestored(this.#work, memory.waiting.restored, body, this.#logger);
     return record;
   }
 
   #restoreLater({ restoreAt, body }: Finding): number | undefined {
     if (restoreAt === undefined || isDeleting(body)) return undefined;
-    return restoreAt > this.#kind.clock.monotonic() ? restoreAt : undefined;
+    return restoreAt > this.#work.runtime.clock.monotonic() ? restoreAt : undefined;
   }
 
   #sayHowItStands(record: ObjectRecord | undefined): void {
-    const kind = this.#kind;
-    if (!kind.keepsResult("conditions")) return;
-    const level = kind.level?.standings(this.#memory);
-    const others = kind.ownsConditions
-      ? [...handlerStandings(record, kind.target.handlers), ...(kind.background?.standings(this.#memory) ?? [])]
+    const work = this.#work;
+    if (!work.keepsResult("conditions")) return;
+    const level = work.handlers.reconcilers?.standings(this.#memory);
+    const others = work.ownsConditions
+      ? [
+          ...handlerStandings(record, work.target.handlers),
+          ...(work.handlers.background?.standings(this.#memory) ?? []),
+        ]
       : [];
     const standings = [...others, ...(level ?? [])];
     const existing = conditionsOf(this.#body);
     if (standings.length === 0 && !existing) return;
     const { generation } = this.#body.metadata ?? {};
     const keepsReady = level !== undefined && level.length > 0;
-    const { conditions: said, worked } = this.#runs;
+    const { conditions: said, worked } = this.#runner;
     const changes = standingConditions(standings, { existing, said, keepsReady, generation, worked });
     if (changes.set.length + changes.remove.length === 0) return;
-    this.#runs.conditions = combineConditionChanges(said ?? { set: [], remove: [] }, changes);
+    this.#runner.conditions = combineConditionChanges(said ?? { set: [], remove: [] }, changes);
   }
 
   /** What has to happen at once, if anything. */
   #afterwards(situation: Finding, decision: Decision): TurnEnd | undefined {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
-    if (memory.released || kind.stopping.aborted) return QUIET;
+    if (isOver(memory.life) || work.runtime.stopping.aborted) return QUIET;
     const { current } = decision;
-    const latest = kind.newest(this.#key) ?? this.#body;
-    const isCurrent = (body: KubeBody) => body === situation.body || deepEqual(kind.essenceOf(body), current.essence);
+    const latest = work.store.newest(this.#memory.key) ?? this.#body;
+    const isCurrent = (body: KubeBody) => body === situation.body || deepEqual(work.essenceOf(body), current.essence);
     if (this.#made) {
       const isOwnChange = !isCurrent(this.#made);
-      memory.ownDigest = isOwnChange ? digestOf(kind.essenceOf(this.#made)) : current.digest;
+      memory.ownWrites.digest = isOwnChange ? digestOf(work.essenceOf(this.#made)) : current.digest;
       if (isOwnChange) {
-        // Whoever takes back what we have written before we have looked at it has made a change all the same.
-        if (memory.ownDigest !== memory.record?.handled) memory.away = kind.essenceOf(this.#made);
+        // A client that takes back what was written before this operator has looked at it has made a change all the same.
+        if (memory.ownWrites.digest !== memory.record?.handled)
+          memory.sight.unmatchedEssence = work.essenceOf(this.#made);
         return AGAIN;
       }
     }
     if (!isCurrent(latest)) return AGAIN;
     // A deletion mark that came with the answer to an own write: the stream will show nothing new.
     if (isDeleting(latest) !== isDeleting(situation.body)) return AGAIN;
-    // What was written may be what a filter waits for, and the echo of an own write wakes nobody.
-    if (this.#made && filtersLookAnywhere(kind)) return AGAIN;
-    return kind.level && this.#contested ? AGAIN : undefined;
+    // What was written may be what a filter waits for, and the echo of an own write wakes no object.
+    if (this.#made && filtersLookAnywhere(work)) return AGAIN;
+    return work.handlers.reconcilers && this.#contested ? AGAIN : undefined;
   }
 
-  /** Milliseconds until a handler of the open cycle is tried again. */
-  #retryInMs({ nextDue }: Decision, settlement: Settlement | undefined): number | undefined {
-    const { clock } = this.#kind;
-    const due = settlement ? settlement.nextDue : nextDue;
-    if (due === undefined || settlement?.closed) return due === undefined ? undefined : due - clock.now();
-    const { record, deadlines } = this.#memory;
-    const waits = Object.values((settlement && record?.runs) ?? {}).flatMap(({ outcome, due: until }) =>
-      outcome === undefined && until !== undefined ? remainingMs(until, deadlines, clock) : [],
-    );
-    return Math.min(due - clock.now(), ...waits);
-  }
-
-  #earliest(retryInMs: number | undefined, ...others: (number | undefined)[]): TurnEnd {
-    const now = this.#kind.clock.monotonic();
-    const retryAt = retryInMs === undefined ? undefined : now + Math.max(0, retryInMs);
-    const at = Math.min(...[retryAt, ...others].map((one) => one ?? Number.POSITIVE_INFINITY));
-    if (at === Number.POSITIVE_INFINITY) return QUIET;
-    return at <= now ? AGAIN : { type: "later", at };
-  }
-
+  /** Writes what is wanted, as far as it fits onto the object. */
   async #send(wanted: WritePlan): Promise<WriteResult> {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
-    const base = kind.newest(this.#key) ?? this.#body;
-    const plan = fittingPlan(kind, memory, base, wanted, this.#logger);
+    const base = work.store.newest(this.#memory.key) ?? this.#body;
+    const plan = limitRecordSize(work, memory, base, wanted, this.#logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
-    memory.pending = plan;
+    memory.ownWrites.pending = plan;
     let result: WriteResult;
     try {
-      result = await write(kind.client, base, plan, kind.target, kind.wrote);
+      result = await write(work.runtime.client, base, plan, work.target, work.store.wrote);
     } catch (error) {
-      const lighter = isTooLarge(error) ? lighterPlan(kind, memory, base, plan, this.#logger) : undefined;
+      const lighter = isTooLarge(error) ? lighterPlan(work, memory, base, plan, this.#logger) : undefined;
       if (!lighter) throw error;
       return this.#send(lighter);
     }
-    memory.pending = undefined;
-    memory.errors = 0;
+    memory.ownWrites.pending = undefined;
+    memory.waiting.errors = 0;
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") this.#written(plan, base, result);
-    else if (result.type === "gone") memory.released = true;
-    // Nothing had to be written: because somebody, perhaps we with an answer that was lost, has done it.
+    else if (result.type === "gone") this.#live({ type: "missing" });
+    // Nothing had to be written: because another client, or this operator with an answer that was lost, has done it.
     else {
       if (result.contested) this.#contested = true;
-      this.#body = kind.newest(this.#key) ?? this.#body;
+      this.#body = work.store.newest(this.#memory.key) ?? this.#body;
     }
     return result;
   }
 
   #written(plan: WritePlan, base: KubeBody, result: Extract<WriteResult, { type: "written" }>): void {
-    const kind = this.#kind;
+    const work = this.#work;
     const memory = this.#memory;
     if (result.contested) this.#contested = true;
-    else kind.level?.wrote(memory, base, result.body, plan.by ?? []);
-    const answers = memory.ownVersion !== undefined && memory.ownVersion !== base.metadata?.resourceVersion;
+    else work.handlers.reconcilers?.wrote(memory, base, result.body, plan.by ?? []);
+    const answers =
+      memory.ownWrites.version !== undefined && memory.ownWrites.version !== base.metadata?.resourceVersion;
     this.#made = result.made;
     this.#body = result.body;
-    memory.ownVersion = result.body.metadata?.resourceVersion;
-    kind.measures.wrote();
+    memory.ownWrites.version = result.body.metadata?.resourceVersion;
+    work.reporting.measures.wrote();
     notesOf(memory).wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
-    if (answers || result.contested) noteAnswer(kind, memory, plan, result.body, this.#logger);
-    if (result.dropped) reportDropped(kind, result.dropped, this.#logger);
-    if (plan.finalizer === "drop" && isDeleting(result.body)) memory.released = true;
+    if (answers || result.contested) noteAnswer(work, memory, plan, result.body, this.#logger);
+    if (result.dropped) reportDropped(work, result.dropped, this.#logger);
+    if (plan.finalizer === "drop" && isDeleting(result.body)) {
+      this.#seeDeletion();
+      this.#live({ type: "released" });
+    }
   }
-}
 
-const QUIET: TurnEnd = { type: "quiet" };
-const AGAIN: TurnEnd = { type: "again" };
+  #live(event: LifeEvent): void {
+    this.#memory.life = nextLife(this.#memory.life, event);
+  }
 
-/** The turn of an object that is gone. */
-async function forgotten(kind: TurnKind, memory: ObjectMemory, body: KubeBody, logger: Logger): Promise<TurnEnd> {
-  await handleGone(kind, memory, body, logger);
-  return { type: "forget" };
+  /** The mark may come with the answer to a write, before the stream shows it: daemons hear of it at once. */
+  #seeDeletion(): void {
+    const memory = this.#memory;
+    if (!seeDeletion(memory)) return;
+    // Cannot reject, and nothing waits for a daemon that ignores its signal.
+    void this.#work.handlers.background?.stop(memory, "deletion", "the object is being deleted");
+  }
 }
 
 /** A write in words. */

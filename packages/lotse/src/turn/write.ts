@@ -1,6 +1,6 @@
 /**
  * One turn, one write. Composes what a turn wants to change into as few requests as Kubernetes allows, and sends them
- * so that neither a lost answer nor somebody else's write in between does harm.
+ * so that neither a lost answer nor another client's write in between does harm.
  */
 import {
   ApiError,
@@ -22,14 +22,14 @@ import type { RecordStorage } from "./storage/index.ts";
 export interface WritePlan {
   /** Changes by handlers, as a merge patch. */
   readonly changes: JsonObject | undefined;
-  /** Changes by handlers to the newest body, made anew each time that somebody else was faster. */
+  /** Changes by handlers to the newest body, made anew each time that another client was faster. */
   readonly transforms?: readonly Transform[];
   /** Changes of the conditions, made on the newest list, so that conditions of others stay. */
   readonly conditions?: { readonly changes: ConditionChanges; readonly now: Date } | undefined;
   /** The new record; undefined leaves the one that is there. */
   readonly record: ObjectRecord | undefined;
   readonly finalizer: "keep" | "add" | "drop";
-  /** Whose changes these are, one by one; what the framework adds is nobody's. */
+  /** Whose changes these are, one by one; what the framework adds has no handler. */
   readonly by?: readonly Contribution[];
 }
 
@@ -105,12 +105,12 @@ export type WriteResult =
   | {
       readonly type: "written";
       readonly body: KubeBody;
-      /** What we have made of the object, apart from its status: somebody may have changed it again before the rest was written. */
+      /** What this operator has made of the object, apart from its status: another client may have changed it again before the rest was written. */
       readonly made: KubeBody;
       readonly requests: number;
       /** What the server took and did not keep: fields that its schema prunes. */
       readonly dropped: JsonObject | undefined;
-      /** Somebody else may have changed the object before it was written. */
+      /** Another client may have changed the object before it was written. */
       readonly contested: boolean;
     }
   | { readonly type: "unchanged"; readonly contested: boolean }
@@ -138,7 +138,7 @@ function missingIn(
   return requestsFor(answer, plan, target).find((one) => one.subresource === subresource)?.patch;
 }
 
-/** Somebody who writes to the object all the time must not keep us from it for ever. */
+/** A client that writes to the object all the time must not keep this operator from it for ever. */
 const TESTED_ROUNDS = 5;
 const ROUNDS = 10;
 
@@ -202,7 +202,7 @@ export async function write(
 
 /**
  * Whether the server says that this object is not there. A proxy in between, or an API server that does not serve the
- * kind at this moment, also answers 404, but names nobody.
+ * kind at this moment, also answers 404, but names no object.
  */
 function saysGone(error: unknown, name: string): boolean {
   return error instanceof NotFoundError && error.details?.name === name;

@@ -16,8 +16,10 @@ import {
   type Need,
   networkPolicyManifest,
   olmBundle,
+  type PermissionScope,
+  permissionsOf,
 } from "../../generate/index.ts";
-import { type PermissionScope, permissionsOf, stopLimitOf } from "../../operator/index.ts";
+import { stopLimitOf } from "../../operator/index.ts";
 import type { ConnectOptions } from "../connect/index.ts";
 import { type HandlerNeeds, handlerNeeds, tellUnseen } from "../permissions/index.ts";
 import { kindNames, type LoadedOperator, loadOperators, resolveFiles, shownPath } from "../project/index.ts";

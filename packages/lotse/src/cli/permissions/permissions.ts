@@ -2,8 +2,8 @@
 import { setMaxListeners } from "node:events";
 import { type authorizationv1, type Client, KubeError, Namespace } from "@lotse/client";
 import { toYamlStream } from "@lotse/client/meta";
+import { parseNamespaces } from "../../declare/index.ts";
 import { type GrantInput, grantManifests, type Need, rulesFor } from "../../generate/index.ts";
-import { parseNamespaces } from "../../informers/index.ts";
 
 /** What is missing, and what could not be found out. */
 export interface PermissionReview {

@@ -6,8 +6,8 @@
 
 import type { KubeBody } from "@lotse/client";
 import { Commented } from "@lotse/client/meta";
-import { accessManifests } from "../../generate/index.ts";
-import { type Operator, permissionsOf } from "../../operator/index.ts";
+import { accessManifests, permissionsOf } from "../../generate/index.ts";
+import type { Operator } from "../../operator/index.ts";
 import { type LoadedOperator, shownPath } from "../project/index.ts";
 import { recordingInUse } from "../recording/index.ts";
 import type { ProjectIo } from "../scan/index.ts";

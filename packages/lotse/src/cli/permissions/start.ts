@@ -1,7 +1,7 @@
 /** Before an operator waits for permissions that it will never get, it says which, and how to give them. */
 import type { Client } from "@lotse/client";
-import type { Need } from "../../generate/index.ts";
-import { needsDiscovery, permissionsOf } from "../../operator/index.ts";
+import { needsDiscovery } from "../../declare/index.ts";
+import { type Need, permissionsOf } from "../../generate/index.ts";
 import type { Logger } from "../../report/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
 import type { Io } from "../terminal/index.ts";

@@ -12,7 +12,7 @@ import { noteAnnotation, readNote, withoutNote } from "./marks.ts";
 import { deleteObject, type Keeping } from "./objects.ts";
 import { lastOnes, type Ordered } from "./order.ts";
 
-/** Deletions that are under way tell when they are done; this is for those whose end nobody tells. */
+/** Deletions that are under way tell when they are done; this is for those whose end no stream tells. */
 const LOOK_AGAIN = "30s";
 
 interface Thing extends Ordered {
@@ -30,12 +30,12 @@ export function cleanUpChildren(keeping: Keeping): Promise<Requeue | undefined> 
  */
 export async function letChildrenGo(keeping: Keeping, turn: BackgroundTurn): Promise<Requeue | undefined> {
   const { names, handler } = keeping;
-  const { runs, body } = turn;
+  const { runner, body } = turn;
   const left = await deleteAll(keeping, true, "its parent no longer matches");
   if (left) return left;
   for (const name of names) {
     if (body.metadata?.annotations?.[noteAnnotation(name)] === undefined) continue;
-    runs.change({ metadata: { annotations: { [noteAnnotation(name)]: withoutNote(name, body, handler.id) } } });
+    runner.change({ metadata: { annotations: { [noteAnnotation(name)]: withoutNote(name, body, handler.id) } } });
   }
   if (handler.conditions) retractReport(turn);
   return undefined;
@@ -50,7 +50,7 @@ async function deleteAll(keeping: Keeping, objectsToo: boolean, why: string): Pr
     const objects = objectsToo ? await existingChildren(keeping, note, []) : [];
     const remaining = [...objects, ...things.filter(({ key }) => !gone.has(key))];
     if (remaining.length === 0) return undefined;
-    // Whoever is still there takes its time: the end of an object tells itself, that of other things does not.
+    // A child that is still there takes its time: the end of an object tells itself, that of other things does not.
     if (remaining.length >= left) return requeue(objects.length > 0 ? LOOK_AGAIN : "1s");
     left = remaining.length;
     for (const one of lastOnes<Existing | Thing>(remaining)) {
@@ -78,9 +78,9 @@ async function externalThings({ context, handler }: Keeping, noted: readonly str
   return things;
 }
 
-/** What was said of the children is not true any more. A `Ready` that somebody else has set stays. */
-function retractReport({ runs, body }: BackgroundTurn): void {
+/** What was said of the children is not true any more. A `Ready` that another writer has set stays. */
+function retractReport({ runner, body }: BackgroundTurn): void {
   const standing = conditionsOf(body) ?? [];
-  for (const { type } of standing) if (type.startsWith("child.lotse.dev/")) runs.uncondition(type);
-  if (standing.some(({ type, reason }) => type === "Ready" && isOwnReason(reason))) runs.uncondition("Ready");
+  for (const { type } of standing) if (type.startsWith("child.lotse.dev/")) runner.removeCondition(type);
+  if (standing.some(({ type, reason }) => type === "Ready" && isOwnReason(reason))) runner.removeCondition("Ready");
 }

@@ -1,17 +1,14 @@
 /**
  * A child that does not look like what was applied. Before anything is written the server is asked: what it has made of
- * our own values is no drift. What somebody else has changed is repaired, or kept, as the declaration says; and whoever
- * keeps changing it back is given way to, more and more slowly.
+ * our own values is no drift. What another client has changed is repaired, or kept, as the declaration says; and a
+ * client that keeps changing it back is given way to, more and more slowly.
  */
 import { type KubeBody, KubeObject } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
 import { type Drift, type DriftAnswer, type DriftedField, deepFreeze, PermanentError } from "../../declare/index.ts";
-import { afterOwnChange, CALM, digestOf, type LoopState } from "../../turn/index.ts";
+import { afterOwnChange, CALM, cooledDown, digestOf } from "../../turn/index.ts";
 import type { Keeping, WantedObject } from "./objects.ts";
 import { childText, tellChild } from "./tell.ts";
-
-/** A fight that has rested for so long is over. */
-const PEACE_MS = 60_000;
 
 /** What to do about a drift, as the declaration answers; told once for each drift that is kept. */
 export async function answerDrift(
@@ -55,7 +52,7 @@ export function managersIn(fields: readonly DriftedField[]): string[] {
   return [...new Set(fields.flatMap(({ by }) => by))];
 }
 
-/** How long the repair of a child has to wait, because somebody changes it again and again. */
+/** How long the repair of a child has to wait, because another client changes it again and again. */
 export function repairPause({ reader, now }: Keeping, { key }: WantedObject): number {
   return Math.max(0, (reader.notes.get(key)?.repairs?.until ?? 0) - now());
 }
@@ -65,7 +62,7 @@ export function noteRepair(keeping: Keeping, wanted: WantedObject, fields: reado
   const { reader, now, context, tellFight } = keeping;
   const { key, kind, manifest } = wanted;
   const before = reader.notes.get(key)?.repairs ?? CALM;
-  const repairs = afterOwnChange(isOver(before, now()) ? CALM : before, now(), context.settings.queueing.hotLoop);
+  const repairs = afterOwnChange(cooledDown(before, now()), now(), context.settings.queueing.hotLoop);
   reader.notes.set(key, { repairs });
   const by = managersIn(fields);
   const paths = fields.map(({ path }) => path).join(", ");
@@ -80,8 +77,4 @@ export function noteRepair(keeping: Keeping, wanted: WantedObject, fields: reado
     hint: "leave these fields out of what is returned, answer onDrift with keep, or stop the other one",
   });
   tellFight(`somebody else changes ${child} again and again: ${paths}`);
-}
-
-function isOver({ until, changes }: LoopState, now: number): boolean {
-  return now > Math.max(until, changes.at(-1) ?? 0) + PEACE_MS;
 }

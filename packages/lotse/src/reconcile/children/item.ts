@@ -40,7 +40,7 @@ const META_FIELDS = Object.keys({
   selfLink: true,
 } satisfies Record<keyof ObjectMeta | "selfLink", true>);
 
-/** The fields that somebody may write. */
+/** The fields that a declaration may write. */
 const OWN_META_FIELDS = META_FIELDS.slice(0, 6).join(", ");
 
 /** Reads the item at a position, counted from 1. */

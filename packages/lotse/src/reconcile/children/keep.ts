@@ -2,8 +2,8 @@
  * Keeps exactly the children that a parent shall have. One pass: what is wanted is applied where it differs, in order;
  * what is ours and no longer wanted goes, in reverse order; what became of each is reported on the parent.
  */
-import { ConflictError, InvalidError, type KindDescription, type KubeBody, storeKey } from "@lotse/client";
-import { errorMessage } from "@lotse/client/meta";
+import { ConflictError, InvalidError, type KindDescription, type KubeBody } from "@lotse/client";
+import { errorMessage, kindKey, objectKey } from "@lotse/client/meta";
 import {
   type DesiredChildren,
   PermanentError,
@@ -121,7 +121,7 @@ async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
   const annotation = withNote(names, context.body as KubeBody, handler.id, note);
   const { name, resource, namespace } = context;
   const { resourceVersion } = reader.saw?.metadata ?? {};
-  // With its version: what somebody else has changed meanwhile must not count as seen.
+  // With its version: what another client has changed meanwhile must not count as seen.
   const former = Object.fromEntries(names.slice(1).map((name) => [noteAnnotation(name), null]));
   const metadata = { resourceVersion, annotations: { ...former, [noteAnnotation(operator)]: annotation } };
   const where = namespace === undefined ? {} : { namespace };
@@ -136,17 +136,17 @@ async function writeNote(keeping: Keeping, note: ParentNote): Promise<void> {
   }
 }
 
-/** The last ones first; those before them when they are gone. Whoever takes its time tells its end, and we come again. */
+/** The last ones first; those before them when they are gone. A child that takes its time tells its end, and we come again. */
 async function deleteSurplus(
   keeping: Keeping,
   note: ParentNote,
   wanted: readonly WantedObject[],
   errors: unknown[],
 ): Promise<void> {
-  const kept = new Set(wanted.map(({ kind, at }) => `${kind.plural}.${kind.group} ${at}`));
+  const kept = new Set(wanted.map(({ kind, at }) => `${kindKey(kind)} ${at}`));
   for (let left = Number.POSITIVE_INFINITY; ; ) {
     const surplus = (await existingChildren(keeping, note, wanted)).filter(
-      ({ kind, body }) => !kept.has(`${kind.plural}.${kind.group} ${storeKey(body)}`),
+      ({ kind, body }) => !kept.has(`${kindKey(kind)} ${objectKey(body)}`),
     );
     if (surplus.length === 0 || surplus.length >= left) return;
     left = surplus.length;

@@ -1,6 +1,6 @@
 /**
- * Which fields of a child somebody else has changed since it was applied, by what the server records of every field
- * (`metadata.managedFields`). Whoever changes a field takes it over, and whoever removes it takes it away from its
+ * Which fields of a child another client has changed since it was applied, by what the server records of every field
+ * (`metadata.managedFields`). A client that changes a field takes it over, and one that removes it takes it away from its
  * manager. So a field that our last apply set and that is still ours has the value that the server made of ours, however
  * different it looks: an amount in another form, a default, something that it does not keep. Pure.
  */
@@ -29,10 +29,10 @@ interface Look {
   readonly same: Same | undefined;
 }
 
-/** Names that say which object this is: nobody owns them. */
+/** Names that say which object this is: no manager owns them. */
 const UNOWNED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata.name", "metadata.namespace"]);
 
-/** What differs between `live` and what `manager` applied last, because somebody else has changed it. */
+/** What differs between `live` and what `manager` applied last, because another client has changed it. */
 export function driftIn(live: KubeBody, wanted: KubeBody, manager: string, same: Same | undefined): DriftedField[] {
   const entries = live.metadata?.managedFields ?? [];
   const own = entries.find((entry) => entry.manager === manager && entry.operation === "Apply" && !entry.subresource);
@@ -70,7 +70,7 @@ function inMembers(
 
 /**
  * A list whose items have owners of their own: they are found by their keys, wherever they stand. What others add is
- * theirs, so nobody can say that such a list shall be empty.
+ * theirs, so no manager can say that such a list shall be empty.
  */
 function inItems(
   look: Look,
@@ -161,7 +161,7 @@ function fieldsAt(fields: Fields | undefined, keys: readonly string[]): Fields |
   return here;
 }
 
-/** Whose the field is now. Nobody's, when somebody took it away. */
+/** Whose the field is now; undefined when a client took it away. */
 function managersOf(entries: readonly ManagedFieldsEntry[], keys: readonly string[]): string[] {
   const names = entries.flatMap(({ manager, fieldsV1 }) =>
     manager !== undefined && fieldsAt(fieldsV1, keys) !== undefined ? [manager] : [],

@@ -118,7 +118,7 @@ function parse(text: string | undefined): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
   } catch {
-    // Somebody edited it: then nothing is proven, and nothing is touched.
+    // Another client edited it: then nothing is proven, and nothing is touched.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** Children in the cluster: built, compared, applied, deleted. Whatever is not proven to be ours is not touched. */
-import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject, storeKey } from "@lotse/client";
-import { diff } from "@lotse/client/meta";
+import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
+import { diff, type ObjectKey, objectKey } from "@lotse/client/meta";
 import { PermanentError, type ReconcileContext, type ReconcileHandler, TemporaryError } from "../../declare/index.ts";
 import { appendOwnerReference, digestOf, essenceOf, isDeleting, type ObjectMemory } from "../../turn/index.ts";
 import type { KindView } from "../kind-view.ts";
@@ -33,7 +33,7 @@ export interface Keeping {
   readonly parentLives: () => Promise<boolean>;
   /** The framework has written its own notes onto the parent, over `base`: no news to anybody. */
   readonly parentWrote: (base: KubeBody, body: KubeBody) => void;
-  /** Somebody else changes what is kept here again and again: an Event says so, and a metric counts it. */
+  /** Another client changes what is kept here again and again: an Event says so, and a metric counts it. */
   readonly tellFight: (what: string) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -52,7 +52,7 @@ export interface WantedObject extends Ordered {
   readonly kind: KindDescription;
   readonly view: KindView;
   /** `namespace/name`. */
-  readonly at: string;
+  readonly at: ObjectKey;
   readonly manifest: KubeBody;
   readonly digest: string;
   readonly readyWhen: Desired["readyWhen"];
@@ -88,7 +88,7 @@ export async function wantedObject(keeping: Keeping, desired: Desired): Promise<
     readyWhen,
     kind,
     view: await session.view(kind),
-    at: storeKey(marked),
+    at: objectKey(marked),
     manifest: marked,
     digest,
   };
@@ -116,7 +116,7 @@ export async function keepObject(keeping: Keeping, wanted: WantedObject): Promis
     tellChild(keeping, "created", childText(kind, manifest, context.namespace));
     return accept(keeping, wanted, created);
   }
-  // What the stream has not shown is somebody else's, or our own whose answer was lost: the server knows.
+  // What the stream has not shown is another client's, or our own whose answer was lost: the server knows.
   const live = known ?? (await context.get.live(kind, name, { namespace }))?.body;
   if (!live) throw new TemporaryError(`${kind.kind} ${name} was there, and is gone again`);
   const held = hindrance(keeping, wanted, live);
@@ -142,7 +142,7 @@ function isMarked({ operator }: Keeping, { manifest }: WantedObject, live: KubeB
   return live.metadata?.annotations?.[name] === manifest.metadata?.annotations?.[name];
 }
 
-/** Whether nobody has changed what we applied. */
+/** Whether no other client has changed what we applied. */
 function isAsWanted({ reader }: Keeping, wanted: WantedObject, live: KubeBody): boolean {
   const { manifest, kind, key } = wanted;
   const { accepted, kept } = reader.notes.get(key) ?? {};
@@ -177,7 +177,7 @@ async function change(keeping: Keeping, wanted: WantedObject, live: KubeBody): P
   return accept(keeping, wanted, written);
 }
 
-/** The child does not look like what was applied. The server knows whether somebody has changed it. */
+/** The child does not look like what was applied. The API server knows whether another client has changed it. */
 async function mend(keeping: Keeping, wanted: WantedObject, known: KubeBody): Promise<ChildState> {
   const { operator, context, reader } = keeping;
   const { kind, manifest, key } = wanted;
@@ -206,7 +206,7 @@ function contested(wanted: WantedObject, againMs: number): ChildState {
   return { ...stateOf(wanted, "Contested", { ready: false, message }), againMs };
 }
 
-/** What is not there is created, and never laid over something of somebody else's; undefined when the name is taken. */
+/** What is not there is created, and never laid over something of another owner's; undefined when the name is taken. */
 async function create(client: Client, { kind, manifest }: WantedObject): Promise<KubeBody | undefined> {
   try {
     return (await client.apply(new KubeObject(manifest, client, kind), { absent: true })).body;

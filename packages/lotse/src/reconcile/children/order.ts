@@ -34,6 +34,6 @@ export async function inOrder<T extends Ordered>(
 /** Those of `items` that nothing else among them comes after: they may go first. */
 export function lastOnes<T extends Ordered>(items: readonly T[]): T[] {
   const last = items.filter(({ key }) => !items.some(({ after }) => after.includes(key)));
-  // Marks that somebody edited may form a circle: then order means nothing.
+  // Marks that another client edited may form a circle: then order means nothing.
   return last.length > 0 ? last : [...items];
 }

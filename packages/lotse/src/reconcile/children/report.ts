@@ -10,7 +10,7 @@ const LONGEST_NAME = 63;
 const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?$/;
 
 /** A condition for each child; returns how they stand together. */
-export function reportChildren({ runs, body }: BackgroundTurn, states: readonly ChildState[]): Standing {
+export function reportChildren({ runner, body }: BackgroundTurn, states: readonly ChildState[]): Standing {
   const notReady = states.filter(({ ready }) => !ready);
   const told = states.length <= MOST ? states : notReady.slice(0, MOST);
   const standing = new Map(conditionsOf(body)?.map((one) => [one.type, one]));
@@ -22,17 +22,17 @@ export function reportChildren({ runs, body }: BackgroundTurn, states: readonly 
       said.reason === reason &&
       said.message === message &&
       said.observedGeneration === body.metadata?.generation;
-    if (!stands || runs.speaksOf(type)) runs.condition(type, ready, reason, message);
+    if (!stands || runner.hasConditionChange(type)) runner.condition(type, ready, reason, message);
   };
   const types = told.map(({ key }) => conditionType(key));
   for (const type of standing.keys()) {
-    if (type.startsWith(PREFIX) && !types.includes(type)) runs.uncondition(type);
+    if (type.startsWith(PREFIX) && !types.includes(type)) runner.removeCondition(type);
   }
   for (const [at, { ready, reason, message }] of told.entries()) say(types[at] ?? "", ready, reason, message);
   return together(states, notReady);
 }
 
-/** Whoever has failed for good is named first: nothing comes of waiting for the others. */
+/** A child that has failed for good is named first: nothing comes of waiting for the others. */
 function together(states: readonly ChildState[], notReady: readonly ChildState[]): Standing {
   const count = `${states.length - notReady.length} of ${states.length} are ready`;
   const failed = notReady.find((state) => state.failed === true);

@@ -1,6 +1,6 @@
 /**
- * What the server makes of a manifest: amounts are written in one way only, and a Secret keeps its texts in base64. Whoever
- * compares has to know, or every start would find a difference. Pure. What is not known here is asked of the server.
+ * What the server makes of a manifest: amounts are written in one way only, and a Secret keeps its texts in base64. A
+ * comparison has to know, or every start would find a difference. Pure. What is not known here is asked of the server.
  */
 import type { KindDescription, KubeBody } from "@lotse/client";
 import { compareQuantities, isObject } from "@lotse/client/meta";

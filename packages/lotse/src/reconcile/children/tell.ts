@@ -1,4 +1,4 @@
-/** Tells what was done to a child: in the log, as an Event of its parent, and to whoever asks `lotse explain`. */
+/** Tells what was done to a child: in the log, as an Event of its parent, and to people who ask `lotse explain`. */
 import type { KindDescription, KubeBody } from "@lotse/client";
 import type { ReconcileContext } from "../../declare/index.ts";
 import { notesOf, type ObjectMemory } from "../../turn/index.ts";
@@ -61,7 +61,7 @@ export function childText(kind: KindDescription, { metadata }: KubeBody, namespa
   return `${kind.kind} ${own === undefined || own === namespace ? "" : `${own}/`}${name}`;
 }
 
-/** A long list of fields, as far as somebody will read it. */
+/** A long list of fields, as far as people will read it. */
 function listed(fields: readonly string[]): string {
   const shown = fields.slice(0, MOST_FIELDS).join(", ");
   return fields.length > MOST_FIELDS ? `${shown} and ${fields.length - MOST_FIELDS} more` : shown;

@@ -113,7 +113,7 @@ export function stepProgressOf(step: StepRecord, purpose: Reason, stored: Progre
   const failure = step.outcome === "failed";
   // A finished step has forgotten when it began; Kopf's record has not.
   const ended = stored?.success === success && stored.failure === failure && stored.retries === step.attempts;
-  // Of a step that is done nobody remembers the errors before; of one that failed the last error is all there is.
+  // Of a step that is done the errors before are not remembered; of one that failed the last error is all there is.
   const same = ended && (success || stored.message === step.message);
   if (step.outcome && stored && same && (stored.purpose ?? purpose) === purpose) return stored;
   return {

@@ -28,10 +28,10 @@
  * - `runs.*.saw`: as above.
  *
  *   Both are different while all that is finished was finished by Kopf, which says when, and Lotse does not: it counts
- *   as having seen the newest state, as it does in Kopf, and must not run twice because somebody else goes on. The price
- *   is Kopf's: a change in the middle of its cycle, made while nobody works, is not told to what Kopf had finished.
+ *   as having seen the newest state, as it does in Kopf, and must not run twice because another operator goes on. The price
+ *   is Kopf's: a change in the middle of its cycle, made while no operator works, is not told to what Kopf had finished.
  *
- *   The same for a creation of which nothing is finished, whoever began it: a change made while nobody works is part of
+ *   The same for a creation of which nothing is finished, whichever operator began it: a change made while none works is part of
  *   what is created, and no update.
  * - `open.only`: after a restart all update handlers run.
  * - `steps.*.result`: Kopf puts results into the status, where the kind may have no room. A finished step with a result
@@ -41,7 +41,7 @@
  *   everything looks changed.
  *
  * Within a process `recall` keeps all of this. Annotations of Lotse operators that keep their own records on the same
- * object are not part of our essence, but Kopf takes them for anybody's.
+ * object are not part of our essence, but Kopf takes them for any client's.
  */
 import type { KubeBody } from "@lotse/client";
 import { deepEqual } from "@lotse/client/meta";
@@ -106,7 +106,7 @@ function read(layout: Layout, body: KubeBody, handlers: readonly string[], curre
 
   const reason = reasonOf(body, current, base, new Set(found.flatMap(({ progress }) => progress.purpose ?? [])));
   // A creation with a diff-base is over but for its progress, which goes after it where the status is written apart: the
-  // diff-base is what it ended with, and whatever came later has been told to nobody.
+  // diff-base is what it ended with, and whatever came later has been told to no handler.
   const newest = reason === "create" && base.type === "found" ? base.essence : current;
   const saw = digestOf(newest);
   const runs: Record<string, RunRecord> = {};
@@ -119,9 +119,9 @@ function read(layout: Layout, body: KubeBody, handlers: readonly string[], curre
     const steps = finisher ? {} : readSteps(layout, body, id, progress, reason, handlers);
     runs[id] = { ...run, ...(finisher === "kopf" && { saw }), ...(Object.keys(steps).length > 0 && { steps }) };
   }
-  // A resume opens with the base by definition; if the object has moved on since, nobody has been told.
+  // A resume opens with the base by definition; if the object has moved on since, no handler has been told.
   // Of a creation Kopf keeps nothing, and an empty essence would become an update from nothing, which never was: what is
-  // there now is what is created, as in Kopf, unless somebody of ours may have finished with less.
+  // there now is what is created, as in Kopf, unless a handler of ours may have finished with less.
   const asKopf = reason !== "resume" && (finishers.has("kopf") || reason === "create") && !finishers.has("lotse");
   const opened = asKopf ? newest : base.type === "found" ? base.essence : {};
   const open = { reason, digest: digestOf(opened), essence: inMemory(opened) };
@@ -158,7 +158,7 @@ const REASONS: ReadonlySet<string> = new Set<Reason>(["create", "update", "delet
 function reasonOf(body: KubeBody, current: Essence, base: Base, purposes: ReadonlySet<string>): Reason {
   const [purpose] = purposes;
   if (purposes.size === 1 && purpose !== undefined && REASONS.has(purpose)) {
-    // Without a diff-base the creation is not over, whatever somebody wrote into a record.
+    // Without a diff-base the creation is not over, whatever a person wrote into a record.
     if (base.type === "found" || purpose === "create" || purpose === "delete") return purpose as Reason;
   }
   if (body.metadata?.deletionTimestamp !== undefined) return "delete";
@@ -203,7 +203,7 @@ function writeRun(
   const stored = readProgress(layout, draft.body, id);
   const goesOn = stored !== undefined && (stored.purpose ?? reason) === reason;
   const replaced = goesOn ? stored : undefined;
-  // Of a finished handler nobody asks for the steps: they go with the cycle.
+  // Of a finished handler the steps are not asked for: they go with the cycle.
   const kept = run.outcome === undefined ? writeSteps(layout, draft, id, run, reason, handlers) : replaced?.subrefs;
   for (const subref of stored?.subrefs ?? []) {
     if (!kept?.includes(subref) && !handlers.includes(subref)) dropProgress(layout, draft, subref);

@@ -29,8 +29,8 @@ export function statusStorage(operator: string): RecordStorage {
 
 /**
  * Keeps the record in the annotation `<operator>.lotse.dev/state`. Annotations are copied: by the Deployment controller
- * to its ReplicaSets, by whoever mirrors objects. So where another object's record lies under that key, or an owner may
- * lay its own there, the record is kept under a key that has the object's uid in it, which nobody else writes.
+ * to its ReplicaSets, by clients that mirror objects. So where another object's record lies under that key, or an owner may
+ * lay its own there, the record is kept under a key that has the object's uid in it, which no other client writes.
  */
 export function annotationStorage(operator: string): RecordStorage {
   const shared = recordAnnotation(operator);
@@ -59,7 +59,7 @@ function ownKey(shared: string, uid: string | undefined): string {
   return `${shared}-${uid ?? ""}`;
 }
 
-/** Of two places the one that says more: that somebody edited a record is worth more than that there is none. */
+/** Of two places the one that says more: that a person edited a record is worth more than that there is none. */
 function strongest(first: RecordReading, second: RecordReading): RecordReading {
   return first.type === "absent" ? second : first;
 }

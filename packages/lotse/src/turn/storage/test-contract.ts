@@ -24,7 +24,7 @@ export interface StorageCase {
   readonly other: RecordStorage;
   /** What the storage can express whole. */
   readonly remembered: fc.Arbitrary<Remembered>;
-  /** Somebody edits what was written. */
+  /** A person edits what was written. */
   readonly damage: (body: KubeBody) => KubeBody;
   /** What a record counts as that came to the object by a copy. */
   readonly copied: RecordReading["type"];

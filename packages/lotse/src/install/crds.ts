@@ -1,0 +1,45 @@
+/** Installs the CRDs of kinds made by `resource()`; writes nothing when the cluster has them already. */
+import { type Client, CustomResourceDefinition, NotFoundError } from "@lotse/client";
+import { isResourceClass, type ResourceClass, type ResourceDeclaration } from "../declare/index.ts";
+import { type Retrying, retryForever } from "../informers/index.ts";
+import { shows } from "../reconcile/index.ts";
+
+/** Installs the CRD of `resource` and waits until its objects can be created. Returns whether anything was written. */
+export async function installCrd(
+  client: Client,
+  resource: ResourceClass<unknown, unknown>,
+  fieldManager: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const crd = new CustomResourceDefinition(resource.crd(), client);
+  const installed = await find(client, crd.name, signal);
+  const writes = installed === undefined || !shows(installed.spec, crd.spec);
+  if (writes) await crd.apply({ fieldManager, force: true, signal });
+  await crd.wait("condition=Established", { timeout: "30s", signal });
+  return writes;
+}
+
+async function find(client: Client, name: string, signal: AbortSignal) {
+  try {
+    return await client.get(CustomResourceDefinition, name, { signal });
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/** Installs the CRDs of all declared resources that are made by `resource()`, however long the cluster takes to allow it. */
+export async function installCrds(
+  client: Client,
+  declarations: readonly ResourceDeclaration[],
+  operator: string,
+  retrying: Retrying,
+): Promise<void> {
+  const { logger, signal } = retrying;
+  for (const { resource } of declarations) {
+    if (!isResourceClass(resource)) continue;
+    const install = () => installCrd(client, resource, operator, signal);
+    const written = await retryForever("the custom resource definition could not be installed", install, retrying);
+    if (written) logger.info("the custom resource definition is installed", { crd: resource.crd().metadata?.name });
+  }
+}

@@ -1,0 +1,2 @@
+export { installCrd, installCrds } from "./crds.ts";
+export { type UninstallRequest, type UninstallResult, uninstallOperator } from "./uninstall.ts";

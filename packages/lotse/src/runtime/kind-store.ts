@@ -1,0 +1,22 @@
+/** What this operator knows of the objects of one kind, as the work for them sees it. */
+import type { KindDescription, KubeBody, WriteVerb } from "@lotse/client";
+import type { IdentityKey } from "@lotse/client/meta";
+
+/** How a handler wrote: its verb, and the reconciler that it is, if it is one. */
+export interface HandlerWrite {
+  readonly verb: WriteVerb;
+  /** The reconciler that wrote; a room above knows its type. */
+  readonly writer: unknown;
+}
+
+/** See the module comment. */
+export interface KindStore {
+  /** The newest known body of an object, this operator's own writes included. */
+  readonly newest: (key: IdentityKey) => KubeBody | undefined;
+  /** Lays the API server's answer to a turn's own write over what the stream has shown. */
+  readonly wrote: (body: KubeBody) => void;
+  /** Lays the answer to a handler's write, of whatever kind, over what is known of that kind, and wakes that object. */
+  readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
+  /** The object gets a turn. */
+  readonly wake: (key: IdentityKey) => void;
+}
