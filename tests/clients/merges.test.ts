@@ -3,8 +3,7 @@ import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { deepEqual } from "@lotse/client/meta";
 import { expect, it } from "vitest";
-import { applyStrategicMergePatch } from "../../packages/cluster/src/registry/patch/strategic.ts";
-import { createSchemaTable } from "../../packages/cluster/src/registry/tables/index.ts";
+import { applyStrategicMergePatch, createSchemaTable } from "../../packages/cluster/src/registry/patch/test-merge.ts";
 import { buildGoProgram } from "./go/build.ts";
 import { type MergeCase, mergeCases } from "./merges.ts";
 

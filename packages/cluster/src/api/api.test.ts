@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
 import { CONFIG_MAPS, call, define, TABLE, WIDGETS, widget, widgetDefinition } from "../test-requests.ts";
-import { humanDuration } from "./age.ts";
-import { JsonTextError, parseJson } from "./json-text.ts";
+import { JsonTextError, parseJson } from "./media/json-text.ts";
 import { parseRequestInfo } from "./request-info.ts";
+import { humanDuration } from "./table/age.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 

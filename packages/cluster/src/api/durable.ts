@@ -1,7 +1,7 @@
 import { StatusError } from "../registry/index.ts";
 import type { Durability } from "../store/index.ts";
-import { objectResponse, wantsPretty } from "./encode.ts";
 import type { ApiRequest, ApiResponse, StreamSink } from "./exchange.ts";
+import { objectResponse, wantsPretty } from "./media/encode.ts";
 
 type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 

@@ -10,21 +10,21 @@ import {
   unknownResource,
 } from "../registry/index.ts";
 import type { Documents, Reviews } from "./answerers.ts";
-import type { ProtobufDecoder } from "./body-codec.ts";
-import { Discovery } from "./discovery.ts";
-import { objectResponse, protobufResponse, Warnings, wantsPretty, yamlResponse } from "./encode.ts";
+import { Discovery } from "./documents/discovery.ts";
+import { healthResponse, versionDocument } from "./documents/health.ts";
+import { type MachineFacts, Metrics, metricsResponse } from "./documents/metrics.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
-import type { FaultRequest } from "./fault-rules.ts";
-import type { Faults } from "./faults.ts";
-import { healthResponse, versionDocument } from "./health.ts";
-import { type MachineFacts, Metrics, metricsResponse } from "./metrics.ts";
-import { acceptsDocuments, negotiate, notAcceptable, REPRESENTATIONS } from "./negotiate.ts";
-import { ObjectTexts } from "./object-text.ts";
-import type { OpenApi } from "./openapi.ts";
+import type { FaultRequest } from "./faults/fault-rules.ts";
+import type { Faults } from "./faults/faults.ts";
+import type { ProtobufDecoder } from "./media/body-codec.ts";
+import { objectResponse, protobufResponse, Warnings, wantsPretty, yamlResponse } from "./media/encode.ts";
+import { acceptsDocuments, negotiate, notAcceptable, REPRESENTATIONS } from "./media/negotiate.ts";
+import { ObjectTexts } from "./media/object-text.ts";
+import type { OpenApi } from "./openapi/openapi.ts";
 import { parseRequestInfo, type RequestInfo } from "./request-info.ts";
 import type { RequestLog } from "./request-log.ts";
-import { handleResource } from "./resource-handler.ts";
-import { findReview, handleReview } from "./review-handler.ts";
+import { handleResource } from "./resources/resource-handler.ts";
+import { findReview, handleReview } from "./resources/review-handler.ts";
 
 /** What the API is made of. */
 export interface ApiServerOptions {
@@ -202,7 +202,7 @@ export class ApiServer {
   /** Documents that most clients never ask for. */
   #loadOpenApi(): Promise<OpenApi> {
     const load = async () => {
-      const { OpenApi } = await import("./openapi.ts");
+      const { OpenApi } = await import("./openapi/openapi.ts");
       return new OpenApi(this.#options.backend.catalog, this.#options.tables);
     };
     this.#openApi ??= load();

@@ -1,7 +1,7 @@
 /** What a simulated pod does, as its annotation says it: for manifests, where nobody can call `cluster.pods.program`. */
 import { type Duration, durationMs, lookup } from "@lotse/client/meta";
 import { isRecord } from "../registry/index.ts";
-import type { PodBehaviour } from "./programs.ts";
+import type { PodBehaviour } from "./behaviour.ts";
 
 /** Its value is a {@link PodBehaviour} in JSON, without functions and ports. */
 export const SIMULATE_ANNOTATION = "lotse.dev/simulate";

@@ -11,9 +11,9 @@ import { NodeDesk } from "./node-desk.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
 import type { Shortage } from "./resize.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
-import { demandOf } from "./scheduling-demand.ts";
-import { allocatableOf } from "./scheduling-filters.ts";
-import { NodeLoad } from "./scheduling-ledger.ts";
+import { demandOf } from "./scheduling/scheduling-demand.ts";
+import { allocatableOf } from "./scheduling/scheduling-filters.ts";
+import { NodeLoad } from "./scheduling/scheduling-ledger.ts";
 
 export interface KubeletOptions {
   readonly context: ControllerContext;

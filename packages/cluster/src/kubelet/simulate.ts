@@ -1,20 +1,18 @@
 import { type Clock, type Duration, durationMs, sleep } from "@lotse/client/meta";
 import { connectionPair, type PodConnection, readText } from "../bytes/index.ts";
 import { type ApiObject, isRecord } from "../registry/index.ts";
+import type {
+  ContainerBehaviour,
+  ExecAnswer,
+  ExecCall,
+  ExecProgram,
+  PodBehaviour,
+  SimulatedExit,
+  SimulatedPod,
+  SimulatedRun,
+} from "./behaviour.ts";
 import type { ContainerLog } from "./log.ts";
-import {
-  type ContainerBehaviour,
-  containerBehaviour,
-  type ExecAnswer,
-  type ExecCall,
-  type ExecProgram,
-  type PodBehaviour,
-  type PodPrograms,
-  type SimulatedExit,
-  type SimulatedPod,
-  type SimulatedRun,
-  simulatedPod,
-} from "./programs.ts";
+import { containerBehaviour, type PodPrograms, simulatedPod } from "./programs.ts";
 import {
   type CommandStreams,
   type ContainerExit,

@@ -1,7 +1,7 @@
 import { type ApiObject, listAt } from "../registry/index.ts";
+import type { SimulatedRun } from "./behaviour.ts";
 import { containerEnvironment, expand, type FindObject } from "./environment.ts";
 import { CAPACITY } from "./node.ts";
-import type { SimulatedRun } from "./programs.ts";
 import { mountedFiles, type PodToken } from "./volume-files.ts";
 
 /** Where what a container sees is read from. */

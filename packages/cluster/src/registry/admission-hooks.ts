@@ -1,13 +1,6 @@
 import type { ApiObject } from "./object.ts";
 import type { Endpoint } from "./resource.ts";
-
-/** Who asks, as far as objects are concerned. */
-export interface RequestUser {
-  readonly username: string;
-  readonly uid?: string | undefined;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
-}
+import type { RequestUser } from "./user.ts";
 
 /** Notes a value under a key, as audit logs carry them. */
 export type Annotate = (key: string, value: string) => void;

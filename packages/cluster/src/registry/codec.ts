@@ -1,4 +1,3 @@
-import type { Converter } from "./conversion.ts";
 import type { FieldError } from "./fields.ts";
 import type { ApiMeta, ApiObject } from "./object.ts";
 import type { Resolver, Schema } from "./schema/index.ts";
@@ -14,6 +13,12 @@ export interface Decoded {
   readonly object: ApiObject;
   /** Paths of dropped fields: `spec.bogus`. */
   readonly unknownFields: readonly string[];
+}
+
+/** Rewrites objects of one kind between its versions, where that takes more than another name for the version. */
+export interface Converter {
+  /** In the same order; those that are in the wanted version already stay as they are. Rejects with a StatusError. */
+  convert(objects: readonly ApiObject[], apiVersion: string): Promise<ApiObject[]>;
 }
 
 /** The text that was wrong about a body: the words after `cannot be handled as a Kind: `. */

@@ -1,21 +1,20 @@
-export type { Admission, AdmissionAttributes, Annotate, RequestUser } from "./admission-hooks.ts";
-export { admitPosted, type Posted } from "./admit.ts";
+export type { Admission, AdmissionAttributes, Annotate } from "./admission-hooks.ts";
 export { overlayConfiguration } from "./apply/index.ts";
-export { decodeBody, unreadableBody, unreadableYaml } from "./body.ts";
-export { builtinResources, lazyTables } from "./builtin.ts";
+export { builtinResources, lazyTables } from "./builtin/builtin.ts";
+export { createClusterIpAllocator, type ServiceRange, serviceRange } from "./builtin/cluster-ip.ts";
+export { admitPod } from "./builtin/defaults-pod.ts";
+export { type Amounts, addAll, podAmounts, readAmounts } from "./builtin/pod-amounts.ts";
+export { subresourceEndpoint } from "./builtin/subresource-endpoint.ts";
+export type { BuiltinTables } from "./builtin/typed-shape.ts";
 export { Catalog, type CatalogGroup, compareVersions, storageEndpoint } from "./catalog.ts";
 export { CelSlot } from "./cel.ts";
-export { createClusterIpAllocator, type ServiceRange, serviceRange } from "./cluster-ip.ts";
+export type { Converter } from "./codec.ts";
 export { type Codec, DecodeError, type SchemaView } from "./codec.ts";
-export { type Converter, convertObject, webhookConverter } from "./conversion.ts";
-export { asCrd, type Crd, type CrdCondition, conditionOf, isEstablished, withCondition } from "./crd.ts";
-export { decideNames } from "./crd-names.ts";
-export { CLEANUP_FINALIZER } from "./crd-validation.ts";
-export { create, createFromBody, matchNamespace } from "./create.ts";
-export { customResource } from "./custom-resource.ts";
-export { admitPod } from "./defaults-pod.ts";
-export { type Deleted, type DeleteOptions, deletedStatus, type Propagation, remove } from "./delete.ts";
-export { DEEPEST } from "./depth.ts";
+export { convertObject, webhookConverter } from "./custom/converter.ts";
+export { asCrd, type Crd, type CrdCondition, conditionOf, isEstablished, withCondition } from "./custom/crd.ts";
+export { decideNames } from "./custom/crd-names.ts";
+export { CLEANUP_FINALIZER } from "./custom/crd-validation.ts";
+export { customResource } from "./custom/custom-resource.ts";
 export {
   badRequest,
   bareInternal,
@@ -55,8 +54,6 @@ export {
 export { describeError, type FieldError, forbiddenField, invalidValue, notSupported, required } from "./fields.ts";
 export { checkReviewKind, type HookClient, HookError, HookSetupError, type HookTarget } from "./hook-client.ts";
 export { readSelector } from "./label-selectors.ts";
-export { type Listing, type ListOptions, list } from "./list.ts";
-export { trackUpdate } from "./managed-fields.ts";
 export {
   type ApiMeta,
   type ApiObject,
@@ -71,19 +68,8 @@ export {
 } from "./object.ts";
 export { generateName } from "./object-meta.ts";
 export { Pace, type PaceOptions, type Patience } from "./pace.ts";
-export {
-  compilePatch,
-  customPatchTypes,
-  lenientOperation,
-  PATCH_TYPES,
-  type PatchOptions,
-  type PatchType,
-  patch,
-} from "./patch-request.ts";
-export { type Amounts, addAll, podAmounts, readAmounts } from "./pod-amounts.ts";
 export { Provisions } from "./provisions.ts";
 export { type Amount, addAmounts, formatAmount, NOTHING, readAmount } from "./quantity-form.ts";
-export type { Backend, FieldValidation, ParsedBody, Scope, Target, WriteOptions } from "./request.ts";
 export {
   apiVersionOf,
   type Endpoint,
@@ -94,10 +80,7 @@ export {
   type Subresource,
   storeKey,
 } from "./resource.ts";
-export { decodeScale, hasReplicas, type Scale, toScale, withScale } from "./scale.ts";
 export { type CelCompilation, type CelEngine, inlineSchema, type Schema } from "./schema/index.ts";
-export { parseSelection, type Selection, selects } from "./select.ts";
-export { subresourceEndpoint } from "./subresource-endpoint.ts";
 export {
   createMessageTable,
   type MessageField,
@@ -106,6 +89,32 @@ export {
   type ScalarType,
 } from "./tables/index.ts";
 export { Troubles, type TroublesOptions } from "./troubles.ts";
-export type { BuiltinTables } from "./typed-shape.ts";
-export { update, updateFromBody, type Written } from "./update.ts";
-export { parseWatchStart, type WatchEvent, type Watching, type WatchOptions, type WatchSink, watch } from "./watch.ts";
+export type { RequestUser } from "./user.ts";
+export { admitPosted, type Posted } from "./verbs/admit.ts";
+export { decodeBody, unreadableBody, unreadableYaml } from "./verbs/body.ts";
+export { create, createFromBody, matchNamespace } from "./verbs/create.ts";
+export { type Deleted, type DeleteOptions, deletedStatus, type Propagation, remove } from "./verbs/delete.ts";
+export { DEEPEST } from "./verbs/depth.ts";
+export { type Listing, type ListOptions, list } from "./verbs/list.ts";
+export { trackUpdate } from "./verbs/managed-fields.ts";
+export {
+  compilePatch,
+  customPatchTypes,
+  lenientOperation,
+  PATCH_TYPES,
+  type PatchOptions,
+  type PatchType,
+  patch,
+} from "./verbs/patch-request.ts";
+export type { Backend, FieldValidation, ParsedBody, Scope, Target, WriteOptions } from "./verbs/request.ts";
+export { decodeScale, hasReplicas, type Scale, toScale, withScale } from "./verbs/scale.ts";
+export { parseSelection, type Selection, selects } from "./verbs/select.ts";
+export { update, updateFromBody, type Written } from "./verbs/update.ts";
+export {
+  parseWatchStart,
+  type WatchEvent,
+  type Watching,
+  type WatchOptions,
+  type WatchSink,
+  watch,
+} from "./verbs/watch.ts";

@@ -9,10 +9,7 @@ import {
 } from "@lotse/client/meta";
 import { type FieldError, forbiddenField, IMMUTABLE, invalidValue, required, tooLongValue } from "./fields.ts";
 import type { ApiMeta, ApiObject } from "./object.ts";
-import type { Strategy } from "./strategy.ts";
-
-/** How the names of a kind look. */
-export type NameRule = "subdomain" | "label" | "label1035" | "pathSegment";
+import type { NameRule, Strategy } from "./strategy.ts";
 
 const NAME_ERRORS: Record<NameRule, (name: string) => string[]> = {
   // Lengths of names are counted in characters, those of keys and values in bytes.

@@ -1,7 +1,9 @@
-import type { RequestUser } from "./admission-hooks.ts";
 import type { FieldError } from "./fields.ts";
 import type { ApiObject } from "./object.ts";
-import type { NameRule } from "./object-meta.ts";
+import type { RequestUser } from "./user.ts";
+
+/** How the names of a kind look. */
+export type NameRule = "subdomain" | "label" | "label1035" | "pathSegment";
 
 /** What a strategy may need from the server to prepare an object. */
 export interface StrategyContext {

@@ -1,5 +1,6 @@
+import type { Change } from "./change.ts";
 import { sizeOf } from "./size.ts";
-import type { Change, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 
 interface Kept {
   readonly id: string;

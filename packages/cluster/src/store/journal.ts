@@ -1,4 +1,4 @@
-import type { StoredObject } from "./store.ts";
+import type { StoredObject } from "./change.ts";
 
 /**
  * One step of the store, in the order of revisions, none left out: whoever has all of them can build the store again.

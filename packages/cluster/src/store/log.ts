@@ -1,5 +1,5 @@
+import type { Change } from "./change.ts";
 import { sizeOf } from "./size.ts";
-import type { Change } from "./store.ts";
 
 /**
  * The recent changes of one resource. Bounded by number here, by bytes and by age by the store: whoever asks for more is told so

@@ -1,6 +1,7 @@
 import { deepEqual } from "@lotse/client/meta";
+import type { StoredObject } from "./change.ts";
 import type { StoredRow } from "./journal.ts";
-import type { Store, StoredObject } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** Kinds whose objects decide what other objects can be: they come first and go last. */
 const FOUNDATIONS = ["customresourcedefinitions.apiextensions.k8s.io", "namespaces"];

@@ -7,35 +7,10 @@
  * - `log` holds every change of its table after `compacted`, in revision order, each with the state before it. Any
  *   revision at or after `compacted` can therefore be rebuilt by undoing the tail of the log.
  */
+import type { Change, ChangeListener, ChangeType, Entry, StoredObject } from "./change.ts";
 import type { Journal, JournalEntry, StoredRow } from "./journal.ts";
 import { RevisionLog } from "./log.ts";
 import { SortedTable } from "./table.ts";
-
-/** What the store asks of an object; the rest of the body is the registry's business. */
-export interface StoredObject {
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly resourceVersion: string };
-  readonly [key: string]: unknown;
-}
-
-/** One row: an object as of its last change. */
-export interface Entry {
-  readonly key: string;
-  readonly revision: number;
-  readonly object: StoredObject;
-}
-
-export type ChangeType = "created" | "updated" | "deleted";
-
-/** One committed change; `object` is the state after it, or for a deletion the last state with the deletion's revision. */
-export interface Change {
-  readonly type: ChangeType;
-  readonly revision: number;
-  readonly key: string;
-  readonly object: StoredObject;
-  readonly previous: Entry | undefined;
-}
-
-export type ChangeListener = (change: Change) => void;
 
 /** A reader asked for a revision that the log no longer reaches back to. */
 export class RevisionExpired extends Error {

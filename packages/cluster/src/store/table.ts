@@ -1,4 +1,4 @@
-import type { Entry } from "./store.ts";
+import type { Entry } from "./change.ts";
 
 /**
  * Rows by key, readable in key order. Keys compare by code unit, as the bytes of a key do in a real server's storage:

@@ -2,7 +2,6 @@
 import type { KindDescription, StreamState } from "@lotse/client";
 import { errorMessage } from "@lotse/client/meta";
 import type { StreamHealth } from "../report/index.ts";
-import type { Scope } from "./scopes.ts";
 
 /** What is asked of an informer. */
 interface Stream {
@@ -12,7 +11,12 @@ interface Stream {
 }
 
 /** How the stream of one scope is; `now` is monotonic. */
-export function streamHealth(kind: KindDescription, namespace: Scope, informer: Stream, now: number): StreamHealth {
+export function streamHealth(
+  kind: KindDescription,
+  namespace: string | undefined,
+  informer: Stream,
+  now: number,
+): StreamHealth {
   const { phase: reported = "listing", since = now, error } = informer.stream ?? {};
   // A closed stream is one that is being moved to another version of its kind: it lists again at once.
   const phase = reported === "closed" ? "listing" : reported;

@@ -13,7 +13,7 @@ import {
   type Standing,
 } from "../turn/index.ts";
 import { isCounted } from "./changes.ts";
-import { NotesOfChildren } from "./children/index.ts";
+import { NotesOfChildren } from "./children-notes.ts";
 import { NEW, type Timing, wokenByWrite } from "./due.ts";
 import { hasPart, newsFor } from "./news.ts";
 import { type Change, changeName, NewState, type Reader, type ReadPoint } from "./reads.ts";

@@ -1,7 +1,7 @@
 /** How a reconciler stands for an object after a run, for what the object says of itself. Pure but for the last line. */
 import type { KubeBody } from "@lotse/client";
 import { TemporaryError } from "../declare/index.ts";
-import { type HandlerRunner, type KindWork, messageOf, type Standing } from "../turn/index.ts";
+import { type KindWork, messageOf, type Standing, type TurnRunner } from "../turn/index.ts";
 import type { RunEnd } from "./due.ts";
 
 /** A reconciler speaks for the whole object: its name would say nothing to those who read the condition. */
@@ -26,7 +26,7 @@ export function standingAfter(
 }
 
 /** The present generation has been looked at, whatever came of it. */
-export function observe(runner: HandlerRunner, work: KindWork, { metadata, status }: KubeBody): void {
+export function observe(runner: TurnRunner, work: KindWork, { metadata, status }: KubeBody): void {
   const { generation } = metadata ?? {};
   const { observedGeneration } = (status ?? {}) as { observedGeneration?: number };
   if (generation === undefined || observedGeneration === generation || !work.keepsResult("observedGeneration")) return;

@@ -15,35 +15,16 @@ import {
   fieldKeys,
   type Memo,
   type ObjectContext,
-  type Patch,
   type Reason,
   type Step,
   type TimerContext,
   valueAt,
 } from "../declare/index.ts";
-import type { Logger } from "../report/index.ts";
-import type { ConditionsDraft } from "./conditions.ts";
 import type { Essence } from "./essence.ts";
 import { handlerClient } from "./handler-requests.ts";
 import { adopt, type Children } from "./hierarchies.ts";
-import type { KindWork } from "./kind-work.ts";
-import type { FinalFailure, ObjectMemory, RawEvent } from "./memory.ts";
-import type { Stop } from "./stop.ts";
-
-/** What the context of one attempt is made of. What costs something is made when it is asked for. */
-export interface ContextParts {
-  readonly work: KindWork;
-  readonly handler: { readonly id: string; readonly param: unknown };
-  /** What is remembered of the object; undefined where nothing is. */
-  readonly memory: ObjectMemory | undefined;
-  /** The state that the handler is shown. */
-  readonly body: KubeBody;
-  readonly logger: Logger;
-  /** Ends the attempt. */
-  readonly stop: Stop;
-  readonly patch: Patch<KubeBody>;
-  readonly conditions: () => ConditionsDraft;
-}
+import type { ContextParts } from "./kind-work.ts";
+import type { FinalFailure, RawEvent } from "./memory.ts";
 
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({});
 

@@ -6,12 +6,11 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, type IdentityKey } from "@lotse/client/meta";
-import { Aborted, type ErrorMode, type Handler, type IndexHandler, type Reason } from "../declare/index.ts";
+import { Aborted, type ErrorMode, type Reason } from "../declare/index.ts";
 import type { HandlerMeasures, JournalRun, KindReporting, Logger, ObjectReference } from "../report/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { ConditionsDraft, conditionsOf } from "./conditions.ts";
-import type { ContextParts } from "./context.ts";
-import { type KindWork, referenceTo } from "./kind-work.ts";
+import { type ContextParts, type KindWork, type ObjectHandler, referenceTo } from "./kind-work.ts";
 import { named } from "./log-fields.ts";
 import type { ObjectMemory } from "./memory.ts";
 import { type AttemptResult, conclude, type Ended, tracedEnd } from "./outcome.ts";
@@ -73,9 +72,6 @@ export function execute(surroundings: Surroundings, execution: Execution): Promi
   const end = ({ result }: Executed) => tracedEnd(result);
   return traces.attempt(object?.(), traced, () => run(surroundings, execution), end);
 }
-
-/** A handler of an object that can be executed; index functions are asked, not executed. */
-export type ObjectHandler = Exclude<Handler, IndexHandler>;
 
 /** A handler of an object is to be executed. */
 export interface ObjectExecution

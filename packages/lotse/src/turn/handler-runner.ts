@@ -4,13 +4,13 @@ import { formatDuration, type JsonObject } from "@lotse/client/meta";
 import { type ChangeHandler, matchesFilters, orderDue, PermanentError, type Reason } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { type ConditionChanges, combineConditionChanges, conditionsOf } from "./conditions.ts";
-import { type ContextParts, changeContext, eventContext, failureContext } from "./context.ts";
+import { changeContext, eventContext, failureContext } from "./context.ts";
 import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import { remainingMs } from "./deadlines.ts";
 import { type Cycle, type Decision, keepsBase, oldFor, reasonFor } from "./decide.ts";
-import { executeForObject, type ObjectHandler } from "./execute.ts";
+import { executeForObject } from "./execute.ts";
 import { observePatch } from "./handler-requests.ts";
-import type { KindWork } from "./kind-work.ts";
+import type { ContextParts, KindWork, ObjectHandler, TurnRunner } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, type RawEvent, takeFailures } from "./memory.ts";
 import type { AttemptResult } from "./outcome.ts";
@@ -34,7 +34,7 @@ export interface UnderWay {
 }
 
 /** One object's turn, while its handlers run. */
-export class HandlerRunner {
+export class HandlerRunner implements TurnRunner {
   readonly #work: KindWork;
   readonly #memory: ObjectMemory;
   readonly #logger: Logger;

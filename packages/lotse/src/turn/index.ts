@@ -35,6 +35,7 @@ export {
   type KindWork,
   type ReconcileWork,
   referenceTo,
+  type TurnRunner,
 } from "./kind-work.ts";
 export { isAlive, lastOf } from "./life.ts";
 export { errorFields, named } from "./log-fields.ts";

@@ -1,5 +1,6 @@
 /** Everything that the work for one kind has in common, whichever object it is for. */
 import { apiVersionOf, type Client, type KindClass, type KindDescription, type KubeBody } from "@lotse/client";
+import type { JsonObject } from "@lotse/client/meta";
 import type {
   Aborted,
   CachedReads,
@@ -7,15 +8,20 @@ import type {
   Essence,
   EventHandler,
   FailureHandler,
+  Handler,
   Indexes,
+  IndexHandler,
   Memo,
+  Patch,
 } from "../declare/index.ts";
 import type { KindReporting, Logger, ObjectReference } from "../report/index.ts";
 import type { KindStore, Runtime } from "../runtime/index.ts";
+import type { ConditionsDraft } from "./conditions.ts";
 import type { Contribution } from "./contribution.ts";
-import type { HandlerRunner } from "./handler-runner.ts";
 import type { ObjectMemory } from "./memory.ts";
+import type { AttemptResult } from "./outcome.ts";
 import type { Standing } from "./standing.ts";
+import type { Stop } from "./stop.ts";
 import type { WriteTarget } from "./write.ts";
 
 /** The work for the objects of one kind: with what it is done, what the kind is, and who does it. */
@@ -59,12 +65,56 @@ export interface KindViews {
   readonly memoOf: (memory: ObjectMemory) => Memo;
 }
 
+/** What the context of one attempt is made of. What costs something is made when it is asked for. */
+export interface ContextParts {
+  readonly work: KindWork;
+  readonly handler: { readonly id: string; readonly param: unknown };
+  /** What is remembered of the object; undefined where nothing is. */
+  readonly memory: ObjectMemory | undefined;
+  /** The state that the handler is shown. */
+  readonly body: KubeBody;
+  readonly logger: Logger;
+  /** Ends the attempt. */
+  readonly stop: Stop;
+  readonly patch: Patch<KubeBody>;
+  readonly conditions: () => ConditionsDraft;
+}
+
+/** A handler of an object that can be executed; index functions are asked, not executed. */
+export type ObjectHandler = Exclude<Handler, IndexHandler>;
+
+/** What may be done in an object's turn besides its handlers of changes: all of it becomes part of the turn's one write. */
+export interface TurnRunner {
+  /** The newest known body. */
+  readonly body: KubeBody;
+  /** When timers with a schedule last ran, by their ids: goes into the record. */
+  ranAt: Record<string, string> | undefined;
+  /** Whether a handler of this turn wants to change something. */
+  readonly wantsChanges: boolean;
+  /** One attempt of any handler of the turn, and what it wants to change. `retry` is how many there were before. */
+  attempt(
+    handler: ObjectHandler,
+    body: KubeBody,
+    timeoutMs: number | undefined,
+    call: (parts: ContextParts) => unknown,
+    retry?: number,
+  ): Promise<AttemptResult>;
+  /** Adds a change that the framework itself wants. */
+  change(changes: JsonObject): void;
+  /** Says something of the object that the framework itself has found, where the kind has room for it. */
+  condition(type: string, status: boolean, reason: string, message: string): void;
+  /** Takes back what was said of the object, where it was. */
+  removeCondition(type: string): void;
+  /** Whether a handler of this turn has said something under this type. */
+  hasConditionChange(type: string): boolean;
+}
+
 /** An object's turn, as far as timers, daemons and reconcilers are concerned. */
 export interface BackgroundTurn {
   readonly work: KindWork;
   readonly memory: ObjectMemory;
   readonly body: KubeBody;
-  readonly runner: HandlerRunner;
+  readonly runner: TurnRunner;
   readonly logger: Logger;
 }
 

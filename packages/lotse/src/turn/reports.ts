@@ -6,8 +6,7 @@ import type { Logger } from "../report/index.ts";
 import { RECORD_FIELD } from "../schema/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
 import { leafPaths } from "./fields.ts";
-import type { HandlerRunner } from "./handler-runner.ts";
-import type { KindWork } from "./kind-work.ts";
+import type { KindWork, TurnRunner } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
 import { type FinalFailure, firstTime, keepFailure, type ObjectMemory } from "./memory.ts";
 import { isWar, type RestoreState } from "./restore.ts";
@@ -20,7 +19,7 @@ export function reportClosed(
   cycle: Cycle,
   settlement: Settlement,
   attempts: readonly Attempt[],
-  runner: HandlerRunner,
+  runner: TurnRunner,
   logger: Logger,
 ): void {
   const failedNow = new Set(settlement.failures.map(({ handler }) => handler.id));

@@ -5,9 +5,8 @@ import type { Logger, Metrics } from "../report/index.ts";
 import type { Decision } from "./decide.ts";
 import { canonical, digestOf } from "./essence.ts";
 import { leafPaths } from "./fields.ts";
-import type { HandlerRunner } from "./handler-runner.ts";
 import { afterAnswer, afterForeignChange, afterOwnChange, coolAt, cooledDown } from "./hot-loop.ts";
-import type { KindWork } from "./kind-work.ts";
+import type { KindWork, TurnRunner } from "./kind-work.ts";
 import type { ObjectMemory, RawEvent } from "./memory.ts";
 import type { WritePlan } from "./write.ts";
 
@@ -16,7 +15,7 @@ export function slowDown(
   work: KindWork,
   memory: ObjectMemory,
   decision: Decision,
-  runner: HandlerRunner,
+  runner: TurnRunner,
   body: KubeBody,
   logger: Logger,
 ): Decision {
@@ -51,7 +50,7 @@ export function slowDown(
 }
 
 /** A loop is over when another client changes the object, or after a while; until then the object says that there is one. */
-function coolDown(work: KindWork, memory: ObjectMemory, runner: HandlerRunner, foreign: boolean): void {
+function coolDown(work: KindWork, memory: ObjectMemory, runner: TurnRunner, foreign: boolean): void {
   const { level } = memory.hotLoop.state;
   const cooled = cooledDown(memory.hotLoop.state, work.runtime.clock.monotonic());
   memory.hotLoop.state = foreign ? afterForeignChange(cooled) : cooled;
@@ -83,7 +82,7 @@ export function slowEvents(
   work: KindWork,
   memory: ObjectMemory,
   events: readonly RawEvent[],
-  runner: HandlerRunner,
+  runner: TurnRunner,
   body: KubeBody,
   logger: Logger,
 ): void {
@@ -144,7 +143,7 @@ function tell(
   work: KindWork,
   { hotLoop: { state: loop } }: ObjectMemory,
   body: KubeBody,
-  runner: HandlerRunner | undefined,
+  runner: TurnRunner | undefined,
   logger: Logger,
   what: {
     readonly sentence: string;

@@ -1,19 +1,19 @@
 import type { Controller, ControllerContext } from "../controller.ts";
 import { ChildIndexes } from "./children.ts";
-import { cronJobs } from "./cron-jobs.ts";
-import { daemonSets } from "./daemon-sets.ts";
-import { deployments } from "./deployments.ts";
-import { endpointMirror } from "./endpoint-mirror.ts";
-import { endpoints } from "./endpoints.ts";
 import { type Workload, WorkloadController } from "./engine.ts";
 import { EventRecorder } from "./events.ts";
-import { finishedJobs } from "./finished-jobs.ts";
-import type { WorkloadName } from "./index.ts";
-import { jobs } from "./jobs.ts";
-import { replicaSets } from "./replica-sets.ts";
-import { statefulSets } from "./stateful-sets.ts";
+import { cronJobs } from "./jobs/cron-jobs.ts";
+import { finishedJobs } from "./jobs/finished-jobs.ts";
+import { jobs } from "./jobs/jobs.ts";
+import type { WorkloadName } from "./names.ts";
+import { endpointMirror } from "./network/endpoint-mirror.ts";
+import { endpoints } from "./network/endpoints.ts";
+import { daemonSets } from "./sets/daemon-sets.ts";
+import { deployments } from "./sets/deployments.ts";
+import { replicaSets } from "./sets/replica-sets.ts";
+import { statefulSets } from "./sets/stateful-sets.ts";
+import { claims, volumes } from "./storage/volumes.ts";
 import { REPLICA_SETS, REPLICATION_CONTROLLERS } from "./tables.ts";
-import { claims, volumes } from "./volumes.ts";
 import { WorkloadApi } from "./workload-api.ts";
 
 interface Row {

@@ -1,20 +1,11 @@
 import { lookup } from "@lotse/client/meta";
 import { type ApiObject, create, fromStore, objectAt, StatusError } from "../../registry/index.ts";
 import type { Controller, ControllerContext } from "../controller.ts";
+import type { WorkloadName } from "./names.ts";
 
 export { type EventNote, EventRecorder, type EventSource } from "./events.ts";
+export type { WorkloadName } from "./names.ts";
 export { matchesNode } from "./placement.ts";
-
-/** The workload controllers, one by one. */
-export type WorkloadName =
-  | "deployments"
-  | "replicaSets"
-  | "statefulSets"
-  | "daemonSets"
-  | "jobs"
-  | "cronJobs"
-  | "endpoints"
-  | "volumes";
 
 interface Trigger {
   readonly for: WorkloadName;

@@ -8,8 +8,7 @@ import {
 import type { Declarations, Expressions } from "../expressions/index.ts";
 import { duplicateValue, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../fields.ts";
 import { type ApiObject, isRecord, listAt, objectAt } from "../object.ts";
-import { textOf as text } from "../rules/common.ts";
-import { given } from "../rules/values.ts";
+import { given, textOf as text } from "../rules/index.ts";
 import { conditionErrors, expressionErrors } from "./conditions.ts";
 import {
   FAILURE_POLICIES,

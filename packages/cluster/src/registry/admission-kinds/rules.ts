@@ -1,8 +1,7 @@
 import { dns1123SubdomainErrors, pathSegmentErrors } from "@lotse/client/meta";
 import { duplicateValue, type FieldError, invalidValue, notSupported, required } from "../fields.ts";
 import { isRecord, listAt } from "../object.ts";
-import { textsOf } from "../rules/common.ts";
-import { given, selectorErrors } from "../rules/values.ts";
+import { given, selectorErrors, textsOf } from "../rules/index.ts";
 
 export { selectorErrors, textsOf };
 

@@ -1,6 +1,6 @@
 import { type FieldError, invalidValue, required } from "../fields.ts";
 import { type ApiObject, listAt, objectAt } from "../object.ts";
-import { conditionsErrors } from "../rules/conditions.ts";
+import { conditionsErrors } from "../rules/index.ts";
 
 /** What is wrong with the status of a policy: what type checking found, and its conditions. */
 export function policyStatusErrors(object: ApiObject): FieldError[] {

@@ -1,6 +1,6 @@
-import type { RequestUser } from "../admission-hooks.ts";
 import type { CelEngine } from "../schema/index.ts";
-import type { AccessCheck, AccessQuestion, ResourceQuestion } from "./expressions.ts";
+import type { RequestUser } from "../user.ts";
+import type { AccessCheck, AccessQuestion, ResourceQuestion } from "./access-check.ts";
 
 type Environment = ReturnType<CelEngine["environment"]>;
 /** What is asked about, without the verb. */

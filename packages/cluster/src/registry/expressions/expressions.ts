@@ -1,28 +1,11 @@
-import type { RequestUser } from "../admission-hooks.ts";
 import type { CelSlot } from "../cel.ts";
 import { isRecord } from "../object.ts";
 import type { CelCompilation, CelEngine, Schema } from "../schema/index.ts";
+import type { AccessCheck } from "./access-check.ts";
 import { addAccessLibrary } from "./access-library.ts";
 import { addPatchTypes, rewriteLiterals } from "./patch-types.ts";
 
 type Environment = ReturnType<CelEngine["environment"]>;
-
-/** One question to whoever decides what users may do. */
-export type AccessQuestion = ResourceQuestion | { readonly type: "path"; readonly verb: string; readonly path: string };
-
-export interface ResourceQuestion {
-  readonly type: "resource";
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
-  /** Empty when there is none; the same for the two below. */
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** Whether a user may do something, and by which rule. */
-export type AccessCheck = (user: RequestUser, question: AccessQuestion) => { allowed: boolean; reason: string };
 
 /** What expressions of webhooks and policies need beside the request. */
 export interface ExpressionOptions {

@@ -1,7 +1,6 @@
+export type { AccessCheck, AccessQuestion } from "./access-check.ts";
 export { authorizerValue } from "./access-library.ts";
 export {
-  type AccessCheck,
-  type AccessQuestion,
   type Declarations,
   describeFailure,
   type ExpressionOptions,

@@ -25,9 +25,11 @@ import * as jobs from "./workload/jobs.ts";
 
 export { containsAddress, parseRange } from "./addresses.ts";
 export { textOf, textsOf } from "./common.ts";
+export { conditionsErrors } from "./conditions.ts";
 export { roundResources, totals } from "./pod/index.ts";
 export { isExternal, needsHealthCheck } from "./service.ts";
 export { clusterAddressErrors, familyOf } from "./service-addresses.ts";
+export { configKeyComplaints, given, selectorErrors } from "./values.ts";
 export { adoptAppArmor } from "./warnings/app-armor.ts";
 export { finalizerWarnings } from "./warnings/finalizers.ts";
 export { warningsOf } from "./warnings/table.ts";

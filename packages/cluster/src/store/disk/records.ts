@@ -1,6 +1,7 @@
 /** What the payloads of frames say. Every file begins with one that tells what the file is. */
+
+import type { StoredObject } from "../change.ts";
 import type { JournalEntry, StoredRow } from "../journal.ts";
-import type { StoredObject } from "../store.ts";
 
 /** Grows with every change that an older release could not read. */
 export const FORMAT_VERSION = 1;

@@ -8,8 +8,9 @@ import { type BackgroundTurn, conditionsOf, isOwnReason } from "../../turn/index
 import { readDesired } from "./desired.ts";
 import { type Existing, existingChildren } from "./existing.ts";
 import { deleteExternal } from "./external.ts";
+import type { Keeping } from "./keeping.ts";
 import { noteAnnotation, readNote, withoutNote } from "./marks.ts";
-import { deleteObject, type Keeping } from "./objects.ts";
+import { deleteObject } from "./objects.ts";
 import { lastOnes, type Ordered } from "./order.ts";
 
 /** Deletions that are under way tell when they are done; this is for those whose end no stream tells. */

@@ -7,7 +7,7 @@ import { type KubeBody, KubeObject } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
 import { type Drift, type DriftAnswer, type DriftedField, deepFreeze, PermanentError } from "../../declare/index.ts";
 import { afterOwnChange, CALM, cooledDown, digestOf } from "../../turn/index.ts";
-import type { Keeping, WantedObject } from "./objects.ts";
+import type { Keeping, WantedObject } from "./keeping.ts";
 import { childText, tellChild } from "./tell.ts";
 
 /** What to do about a drift, as the declaration answers; told once for each drift that is kept. */

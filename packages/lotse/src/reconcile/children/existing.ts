@@ -2,8 +2,8 @@
 import { type KindDescription, type KubeBody, KubeObject, UnknownKindError } from "@lotse/client";
 import type { KindView } from "../kind-view.ts";
 import { readQuery } from "../query.ts";
+import type { Keeping, WantedObject } from "./keeping.ts";
 import { type OperatorNames, ownMark, type ParentNote, readNote } from "./marks.ts";
-import type { Keeping, WantedObject } from "./objects.ts";
 import type { Ordered } from "./order.ts";
 
 /** A child of ours that is there. */

@@ -2,7 +2,7 @@
 import type { ExternalChild } from "../../declare/index.ts";
 import { shows } from "./compare.ts";
 import type { Desired } from "./desired.ts";
-import { type ChildState, stateOf } from "./objects.ts";
+import { type ChildState, stateOf } from "./keeping.ts";
 import { type Teller, tellChild } from "./tell.ts";
 
 /** Makes the thing what it shall be. */

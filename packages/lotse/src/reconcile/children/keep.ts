@@ -16,16 +16,9 @@ import type { BackgroundTurn } from "../../turn/index.ts";
 import { type Desired, readDesired } from "./desired.ts";
 import { existingChildren } from "./existing.ts";
 import { keepExternal } from "./external.ts";
+import { type ChildState, type Keeping, stateOf, type WantedObject } from "./keeping.ts";
 import { noteAnnotation, type ParentNote, readNote, withNote } from "./marks.ts";
-import {
-  type ChildState,
-  deleteObject,
-  type Keeping,
-  keepObject,
-  stateOf,
-  type WantedObject,
-  wantedObject,
-} from "./objects.ts";
+import { deleteObject, keepObject, wantedObject } from "./objects.ts";
 import { inOrder, lastOnes } from "./order.ts";
 import { reportChildren } from "./report.ts";
 

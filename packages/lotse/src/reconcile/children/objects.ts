@@ -1,62 +1,18 @@
 /** Children in the cluster: built, compared, applied, deleted. Whatever is not proven to be ours is not touched. */
 import { type Client, ConflictError, type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
-import { diff, type ObjectKey, objectKey } from "@lotse/client/meta";
-import { PermanentError, type ReconcileContext, type ReconcileHandler, TemporaryError } from "../../declare/index.ts";
-import { appendOwnerReference, digestOf, essenceOf, isDeleting, type ObjectMemory } from "../../turn/index.ts";
-import type { KindView } from "../kind-view.ts";
-import type { ObjectReader } from "../reader.ts";
-import type { ReadSession } from "../session.ts";
+import { diff, objectKey } from "@lotse/client/meta";
+import { PermanentError, type ReconcileContext, TemporaryError } from "../../declare/index.ts";
+import { appendOwnerReference, digestOf, essenceOf, isDeleting } from "../../turn/index.ts";
 import { partOf, shows } from "./compare.ts";
 import type { Desired } from "./desired.ts";
 import { answerDrift, noteRepair, repairPause } from "./drift.ts";
+import { type ChildState, type Keeping, stateOf, type WantedObject } from "./keeping.ts";
 import { driftIn } from "./managed.ts";
 import { isAppliedBy, isOurs, markAnnotation, type OperatorNames, readMark, writeMark } from "./marks.ts";
-import type { Ordered } from "./order.ts";
-import { type Readiness, readinessOf } from "./readiness.ts";
+import { readinessOf } from "./readiness.ts";
 import { asStored, sameIn } from "./stored.ts";
 import { takeOver } from "./take-over.ts";
 import { childText, tellChild } from "./tell.ts";
-
-/** One run of `operator.children` for one parent. */
-export interface Keeping {
-  readonly operator: string;
-  readonly names: OperatorNames;
-  readonly handler: ReconcileHandler;
-  readonly reader: ObjectReader;
-  readonly memory: ObjectMemory;
-  readonly session: ReadSession;
-  readonly context: ReconcileContext<KubeBody>;
-  /**
-   * Asked before a child is made again that was there before: the garbage collector may have taken it together with the
-   * parent, and a stream that is late has not shown the parent's end.
-   */
-  readonly parentLives: () => Promise<boolean>;
-  /** The framework has written its own notes onto the parent, over `base`: no news to anybody. */
-  readonly parentWrote: (base: KubeBody, body: KubeBody) => void;
-  /** Another client changes what is kept here again and again: an Event says so, and a metric counts it. */
-  readonly tellFight: (what: string) => void;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
-}
-
-/** What became of one child. */
-export interface ChildState extends Ordered, Readiness {
-  /** One word in CamelCase. */
-  readonly reason: string;
-  /** Look again after so many milliseconds, whatever happens. */
-  readonly againMs?: number;
-}
-
-/** An object that shall be there, as it will be applied. */
-export interface WantedObject extends Ordered {
-  readonly kind: KindDescription;
-  readonly view: KindView;
-  /** `namespace/name`. */
-  readonly at: ObjectKey;
-  readonly manifest: KubeBody;
-  readonly digest: string;
-  readonly readyWhen: Desired["readyWhen"];
-}
 
 /** Builds what will be applied: in its namespace, with its owner and our mark. */
 export async function wantedObject(keeping: Keeping, desired: Desired): Promise<WantedObject> {
@@ -246,10 +202,6 @@ function judge(wanted: WantedObject, live: KubeBody): ChildState {
   const { kindClass, kind } = wanted.view;
   const ready = wanted.readyWhen((kindClass ? new kindClass(live) : new KubeObject(live, undefined, kind)) as never);
   return stateOf(wanted, ready ? "Ready" : "NotReady", { ready, message: ready ? "it is ready" : "it is not ready" });
-}
-
-export function stateOf({ key, after }: Ordered, reason: string, readiness: Readiness): ChildState {
-  return { key, after, reason, ...readiness };
 }
 
 /** Deletes a child, if the server confirms that it is ours: by mark, owner and field manager. */

@@ -1,7 +1,7 @@
 /** What a parent says of its children. */
 import { hash } from "node:crypto";
 import { type BackgroundTurn, conditionsOf, type Standing } from "../../turn/index.ts";
-import type { ChildState } from "./objects.ts";
+import type { ChildState } from "./keeping.ts";
 
 const PREFIX = "child.lotse.dev/";
 /** A status is no place for thousands of conditions: of many children, those that are not ready are told. */

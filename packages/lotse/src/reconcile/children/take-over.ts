@@ -3,7 +3,7 @@
  * wanted would stay. So before the first apply under the new name the ownership is rewritten, as the server allows to.
  */
 import type { KindDescription, KubeBody } from "@lotse/client";
-import type { Keeping } from "./objects.ts";
+import type { Keeping } from "./keeping.ts";
 
 type ManagedFields = NonNullable<NonNullable<KubeBody["metadata"]>["managedFields"]>;
 

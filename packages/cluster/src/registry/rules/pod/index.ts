@@ -1,8 +1,9 @@
 /** The rules of pods and of their templates. */
+
+import { qosClass } from "../../builtin/pod-subresources.ts";
 import type { FieldError } from "../../fields.ts";
 import { forbiddenField } from "../../fields.ts";
 import type { ApiObject } from "../../object.ts";
-import { qosClass } from "../../pod-subresources.ts";
 import { checkAgreement } from "./annotations.ts";
 import { type Fields, struct, structs, text } from "./check.ts";
 import { checkResize } from "./resize.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultPod } from "../../defaults-pod.ts";
+import { defaultPod } from "../../builtin/defaults-pod.ts";
 import { describeError } from "../../fields.ts";
 import type { ApiObject } from "../../object.ts";
 import { pod, podTemplate, podUpdate } from "./index.ts";

@@ -20,7 +20,14 @@ import {
 } from "./check.ts";
 import { checkFieldRef, checkResourceFieldRef, FILE_FIELDS } from "./env.ts";
 import { checkFreePath, checkLocalPath, checkNoBacksteps } from "./paths.ts";
-import type { VolumeContext } from "./volumes.ts";
+
+/** What a source of volumes may need to know beside itself. */
+export interface VolumeContext {
+  readonly volume: string;
+  /** Name of the pod, empty in a template. */
+  readonly pod: string;
+  readonly isPod: boolean;
+}
 
 const ALL_MODES = 0o777;
 

@@ -4,16 +4,14 @@ import { checkLabel, type Errors, type Fields, isSet, struct, subdomainMessages,
 import type { Volumes } from "./mounts.ts";
 import { checkProjected } from "./projected.ts";
 import { checkClaimTemplate } from "./volume-claims.ts";
-import { checkDownwardFiles, checkFileMode, checkKeyFiles, SIMPLE_SOURCES } from "./volume-sources.ts";
+import {
+  checkDownwardFiles,
+  checkFileMode,
+  checkKeyFiles,
+  SIMPLE_SOURCES,
+  type VolumeContext,
+} from "./volume-sources.ts";
 import { checkAzureDisk, checkFibreChannel, checkIscsi, checkQuobyte } from "./volume-storage.ts";
-
-/** What a source of volumes may need to know beside itself. */
-export interface VolumeContext {
-  readonly volume: string;
-  /** Name of the pod, empty in a template. */
-  readonly pod: string;
-  readonly isPod: boolean;
-}
 
 type SourceCheck = (source: Fields, path: string, errors: Errors, context: VolumeContext) => void;
 

@@ -1,0 +1,35 @@
+import { type Backend, objectAt, type Scope, update } from "../../registry/index.ts";
+
+/** Lets somebody else hold a Lease from now on, as if the holder had lost it. Nothing happens when there is none. */
+export async function stealLease(
+  backend: Backend,
+  scope: Scope,
+  namespace: string,
+  name: string,
+  thief: string,
+): Promise<void> {
+  const endpoint = backend.catalog.storage("coordination.k8s.io", "leases");
+  if (!endpoint || !backend.store.get(endpoint.resource.table, `${namespace}/${name}`)) return;
+  const now = microTime(backend.clock.now());
+  await update(
+    backend,
+    scope,
+    { endpoint, namespace, name, subresource: undefined },
+    { dryRun: false, fieldManager: thief, fieldValidation: "Ignore" },
+    {
+      by: "patch",
+      tracked: false,
+      next: (current) => {
+        const spec = objectAt(current, "spec");
+        const transitions = Number(spec.leaseTransitions ?? 0) + 1;
+        return {
+          ...structuredClone(current),
+          spec: { ...spec, holderIdentity: thief, acquireTime: now, renewTime: now, leaseTransitions: transitions },
+        };
+      },
+    },
+  );
+}
+
+/** How a Lease writes points in time. */
+const microTime = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");

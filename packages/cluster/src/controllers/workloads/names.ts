@@ -1,0 +1,10 @@
+/** The workload controllers, one by one. */
+export type WorkloadName =
+  | "deployments"
+  | "replicaSets"
+  | "statefulSets"
+  | "daemonSets"
+  | "jobs"
+  | "cronJobs"
+  | "endpoints"
+  | "volumes";
