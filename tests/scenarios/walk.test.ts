@@ -73,3 +73,20 @@ describe("the walk of a change, as docs/architecture.md tells it", () => {
     expect(numbers).toEqual(hops.map((_, index) => index + 1));
   });
 });
+
+describe("the walk of a request, as docs/architecture.md tells it", () => {
+  const request = hopsIn(sectionOf(page, "## The walk of a request"));
+
+  it("has at most 30 functions", () => {
+    expect(request.length).toBeGreaterThan(10);
+    expect(request.length).toBeLessThanOrEqual(30);
+  });
+
+  it.each(request)("$name is in $file", ({ name, file }) => {
+    const source = readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), "utf8");
+    const [method, owner] = name.split(".").reverse() as [string, string | undefined];
+    const declared = owner === undefined ? `function ${method}(` : `\n  (?:async )?${method}\\(`;
+    expect(source).toMatch(owner === undefined ? declared : new RegExp(declared));
+    if (owner !== undefined) expect(source).toContain(`class ${owner} `);
+  });
+});
