@@ -371,6 +371,9 @@ it("99: everything at once, and each handler succeeds as often as it should", as
   await remove(harness);
   const { "examplePodChange succeeded": podChanges, ...counted } = calls(harness);
   expect(counted).toEqual({
+    "startupFnSimple succeeded": 1,
+    "startupFnRetried waits": 3,
+    "startupFnRetried succeeded": 1,
     "create1 succeeded": 1,
     "create2 failed": 1,
     "create2 succeeded": 1,

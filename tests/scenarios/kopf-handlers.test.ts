@@ -44,6 +44,7 @@ describe("startup handlers", () => {
     });
     operator.on.create("ships.ships.example.com", function built() {});
     const running = operator.start({ client, clock, log: () => {} });
+    await expect.poll(() => seen.length).toBe(1);
     await clock.advance(4_999);
     expect(seen).toEqual(["first 0, 0 requests"]);
     await clock.advance(1);

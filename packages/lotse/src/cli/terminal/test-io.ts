@@ -130,7 +130,7 @@ export function bundledLoader(): Pick<ModuleLoader, "load"> {
 
 /** Where a user's imports of the framework lead to. */
 function bundles(): Record<string, string> {
-  const script = path.resolve(import.meta.dirname, "../../../../tests/cli/install.mjs");
+  const script = path.resolve(import.meta.dirname, "../../../../../tests/cli/install.mjs");
   const modules = path.join(execFileSync(process.execPath, [script], { encoding: "utf8" }), "node_modules");
   const entries = { lotse: "lotse/dist/index.js", "lotse/client": "lotse/dist/client.js" };
   return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(modules, file)]));
