@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import type { ApiRequest, Headers, StreamResponse } from "../api/index.ts";
 import { StatusError, tooLarge } from "../registry/index.ts";
@@ -60,16 +61,21 @@ export class OpenStreams {
   }
 }
 
-function drained(output: Writable): Promise<void> {
+function drained(output: Writable & { readonly socket?: EventEmitter | null }): Promise<void> {
   if (!output.writableNeedDrain || output.destroyed) return Promise.resolve();
+  // Node.js no longer tells an answer that there is room when the next request of its connection has asked for another
+  // protocol; the socket still does.
+  const { socket } = output;
   return new Promise((resolve) => {
     const go = () => {
       output.off("drain", go);
       output.off("close", go);
+      socket?.off("drain", go);
       resolve();
     };
     output.on("drain", go);
     output.on("close", go);
+    socket?.on("drain", go);
   });
 }
 
@@ -99,8 +105,8 @@ export function sendBody(output: Writable, body: string | Uint8Array): void {
     const piece = bytes.subarray(at, at + PIECE);
     at += PIECE;
     if (at >= bytes.length) output.end(piece);
-    else if (output.write(piece)) setImmediate(next);
-    else output.once("drain", () => setImmediate(next));
+    // Called when the piece has left, also where no "drain" comes: see `drained`.
+    else output.write(piece, () => setImmediate(next));
   };
   next();
 }
