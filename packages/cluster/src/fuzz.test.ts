@@ -234,8 +234,8 @@ interface ServerFailure {
 }
 
 /**
- * The failures that a real server calls its own, too, in the same words: kube-apiserver 1.36.3 was asked for each of them
- * (for the proxy of a Service by its source). Every other one is a defect of this server.
+ * The failures that a real server calls its own, too, in the same words: kube-apiserver 1.36.3 was asked for each of them,
+ * but for the proxy of a Service without endpoints, which needs controllers that make Endpoints. Every other one is a defect of this server.
  */
 const REAL_FAILURES: readonly { readonly status: number; readonly message: RegExp; readonly why: string }[] = [
   {

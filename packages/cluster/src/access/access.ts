@@ -2,7 +2,6 @@ import type { AdmissionPlugin } from "../admission/index.ts";
 import type { ApiServer, Documents, Reviews } from "../api/index.ts";
 import type { Controller, ControllerContext } from "../controllers/index.ts";
 import type { ApiObject, Backend, RequestUser } from "../registry/index.ts";
-import type { CertificateAuthority } from "../transport/index.ts";
 import { AccountSecrets } from "./account-secrets.ts";
 import { ClusterRoleAggregation } from "./aggregation.ts";
 import { createAuthenticator } from "./authenticate.ts";
@@ -10,7 +9,7 @@ import { type Authority, createPermission, PERMISSIVE } from "./authority.ts";
 import { creationChecks } from "./creation.ts";
 import { escalationChecks } from "./escalation.ts";
 import { Gate } from "./gate.ts";
-import { type Credentials, createCredentials, type Identity } from "./identities.ts";
+import { type CertificateIssuer, type Credentials, createCredentials, type Identity } from "./identities.ts";
 import { createImpersonator } from "./impersonate.ts";
 import { openIdDocuments } from "./openid.ts";
 import { podAccounts } from "./pod-accounts.ts";
@@ -30,7 +29,7 @@ export interface AccessOptions {
   /** The administrator's token. */
   readonly adminToken: string;
   /** Issues client certificates; absent over plain HTTP. */
-  readonly certificates: CertificateAuthority | undefined;
+  readonly certificates: CertificateIssuer | undefined;
   /** The key for tokens of service accounts, of a cluster that was there before. */
   readonly signingKey?: string | undefined;
   /** Who signs tokens of service accounts, and which other keys are good for them. */

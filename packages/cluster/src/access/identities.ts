@@ -2,9 +2,17 @@ import { randomBytes } from "node:crypto";
 import type { Kubeconfig } from "@lotse/client";
 import { ConfigError } from "@lotse/client/meta";
 import { type ApiObject, type Backend, fromStore, objectAt, type RequestUser } from "../registry/index.ts";
-import type { CertificateAuthority } from "../transport/index.ts";
 import type { ServiceAccountTokens } from "./tokens.ts";
 import { AUTHENTICATED } from "./users.ts";
+
+/** Signs certificates by which clients say who they are. */
+export interface CertificateIssuer {
+  issue(request: {
+    readonly commonName: string;
+    readonly organizations: readonly string[];
+    readonly usage: "client";
+  }): { readonly certPem: string; readonly keyPem: string };
+}
 
 /** Somebody who talks to the cluster: a person with groups, or a service account by `namespace/name`. */
 export type Identity =
@@ -20,7 +28,7 @@ const TOKEN_SECONDS = 365 * 86_400;
 export interface IdentitiesOptions {
   readonly backend: Pick<Backend, "store" | "uuid" | "clock">;
   /** Absent over plain HTTP, where clients cannot show certificates. */
-  readonly certificates: CertificateAuthority | undefined;
+  readonly certificates: CertificateIssuer | undefined;
   readonly tokens: Map<string, RequestUser>;
   readonly accounts: ServiceAccountTokens;
 }
