@@ -46,6 +46,35 @@ describeOn(clustersUnderTest(), "a reconciler", (cluster) => {
     expect(runs).toEqual(["a 2", "a 3"]);
   });
 
+  it("writes nothing of what it did for an object onto the one that has its name now", async () => {
+    const uids: string[] = [];
+    let replaced = () => {};
+    const replacement = new Promise<void>((resolve) => {
+      replaced = resolve;
+    });
+    const operator = new Operator({ name: "level" });
+    operator.reconcile(Team, async function count({ uid, patch }) {
+      uids.push(uid);
+      if (uids.length > 1) {
+        patch.status.seen = uid;
+        replaced();
+        return;
+      }
+      await stage.client.delete(Team, "a");
+      await stage.client.create(team("a", 2));
+      // The second one has its own turn meanwhile: whatever this one says now is about an object that is no more.
+      await replacement;
+      patch.status.members = 99;
+    });
+    await stage.start(operator);
+    await stage.client.create(team("a", 1));
+    await stage.eventually(async () => expect((await stage.client.get(Team, "a")).status?.seen).toBe(uids[1]));
+    await stage.quiet();
+    expect(uids).toHaveLength(2);
+    expect((await stage.client.get(Team, "a")).status).toMatchObject({ seen: uids[1] });
+    expect((await stage.client.get(Team, "a")).status?.members).toBeUndefined();
+  });
+
   it("is woken by what it has read: objects that come into a list, change in it, and leave it", async () => {
     const operator = new Operator({ name: "level" });
     operator.reconcile(Team, { owns: [Member] }, async function count({ name, list, patch }) {

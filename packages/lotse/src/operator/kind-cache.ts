@@ -4,7 +4,7 @@
  * read it, and then the object's own mailbox.
  */
 import type { KindDescription, KubeBody } from "@lotse/client";
-import { type IdentityKey, identityKey, type ObjectKey, objectKey, objectKeyIn } from "@lotse/client/meta";
+import { type IdentityKey, identityKey, type ObjectKey, objectKey, objectKeyIn, uidIn } from "@lotse/client/meta";
 import type { IndexHandler } from "../declare/index.ts";
 import {
   type InformerChange,
@@ -64,9 +64,10 @@ export class KindCache implements ObjectListener {
     return this.streams.get(key);
   }
 
-  /** The newest body under the name of an object, which may be that of a later one: the turn compares the uid. */
+  /** The newest body of an object; undefined when it is gone, whoever has its name now. */
   newest(key: IdentityKey): KubeBody | undefined {
-    return this.streams.get(objectKeyIn(key));
+    const body = this.streams.get(objectKeyIn(key));
+    return (body?.metadata?.uid ?? "") === uidIn(key) ? body : undefined;
   }
 
   changed(body: KubeBody, change: InformerChange): void {
