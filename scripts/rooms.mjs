@@ -49,6 +49,7 @@ export const roomOrder = {
     "scan",
     "connect",
     "recording",
+    "review",
     "permissions",
     "explain",
     "run",

@@ -7,15 +7,9 @@ import { type Client, CustomResourceDefinition, InvalidError } from "@lotse/clie
 import type { Need } from "../../generate/index.ts";
 import { compareDefinitions, type DefinitionChange } from "../../schema/index.ts";
 import { type Connection, type ConnectOptions, connect } from "../connect/index.ts";
-import {
-  type HandlerNeeds,
-  handlerNeeds,
-  lacksAny,
-  missingTexts,
-  reviewOperators,
-  unseenTexts,
-} from "../permissions/index.ts";
+import { type HandlerNeeds, handlerNeeds, unseenTexts } from "../permissions/index.ts";
 import { type LoadedOperator, loadOperators, NO_HANDLERS, resolveFiles, withoutHandlers } from "../project/index.ts";
+import { lacksAny, missingTexts, reviewOperators } from "../review/index.ts";
 import type { ProjectIo } from "../scan/index.ts";
 import { Problem, tell, wantsColours } from "../terminal/index.ts";
 import { type Baseline, type Definition, definitionsOf, fromCluster, readBaseline } from "./against.ts";

@@ -118,7 +118,7 @@ async function tellPermissions(
   stop: Stop,
   io: Io,
 ): Promise<void> {
-  const { tellMissingPermissions } = await import("../permissions/index.ts");
+  const { tellMissingPermissions } = await import("../review/index.ts");
   const ours = operators.filter(({ operator }) => !bringsLogin(operator));
   const crds = options.installCrds === undefined ? undefined : options.installCrds ? "install" : "wait";
   const required = options.requirePermissions;
