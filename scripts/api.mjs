@@ -4,7 +4,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { reportOf } from "./api/report.mjs";
-import { surfacesOf } from "./api/surface.mjs";
 import { emitInto } from "./declarations.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { main, say } from "./process.mjs";
@@ -16,6 +15,8 @@ import { readPackages, root, scratch } from "./workspace.mjs";
  * @returns {Promise<{ pkg: object, surfaces: import("./api/surface.mjs").Surface[] }[]>}
  */
 export async function readApi() {
+  // Needs an installed compiler: `npm run check` is the first command in a fresh clone, and installs.
+  const { surfacesOf } = await import("./api/surface.mjs");
   const packages = readPackages();
   const emitted = path.join(scratch, "api");
   // Whether the types are right is for `tsc` to say; here they are only written down.
