@@ -140,7 +140,7 @@ export {
   type WorkloadLogOptions,
 } from "./pods/index.ts";
 
-// Kinds: how they are described, found on a server, and addressed; keys for maps of objects and of kinds.
+// Kinds: how they are described, found on a server, and addressed.
 
 export {
   allNamespaces,
@@ -151,17 +151,24 @@ export {
   findKinds,
   type KindDescription,
   type KindSketch,
-  kindKey,
   mayBeHidden,
-  type ObjectPlace,
   parseApiVersion,
-  parseStoreKey,
   pathOf,
-  placeKey,
-  type StoreKey,
-  storeKey,
   UnknownKindError,
 } from "./kinds/index.ts";
+
+// Keys of objects and of kinds, for maps.
+
+export {
+  type KeyedBody,
+  nameIn,
+  namespaceIn,
+  type ObjectKey,
+  objectKey,
+  objectKeyOf,
+  type VersionedKindKey,
+  versionedKindKey,
+} from "./meta/index.ts";
 
 // Bodies: what objects are in JSON, and the types of the built-in kinds (`corev1.Pod`, `appsv1.Deployment`, …).
 

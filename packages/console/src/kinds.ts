@@ -1,6 +1,6 @@
 /** The kinds that the console shows: each is followed by one watch, which counts its objects and tells their changes. */
 import { allNamespaces, type Client, type KindDescription, type KindLike, type StreamState } from "@lotse/client";
-import { type Clock, sleep } from "@lotse/client/meta";
+import { type Clock, objectKeyOf, sleep } from "@lotse/client/meta";
 import type { Feed } from "./feed.ts";
 
 /** Where a kind stands. */
@@ -74,8 +74,8 @@ export class FollowedKind {
     for await (const { type, object } of this.#client.watch(kind, { namespace: allNamespaces, signal, onState })) {
       const { namespace, name } = object;
       const before = this.#names.size;
-      if (type === "DELETED") this.#names.delete(`${namespace ?? ""}/${name}`);
-      else this.#names.add(`${namespace ?? ""}/${name}`);
+      if (type === "DELETED") this.#names.delete(objectKeyOf(namespace, name));
+      else this.#names.add(objectKeyOf(namespace, name));
       this.#feed.tell("change", { kind: this.id, type, namespace, name, uid: object.uid });
       if (this.#names.size !== before) this.#feed.tell("kind", this.state);
     }

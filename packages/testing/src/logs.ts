@@ -1,3 +1,4 @@
+import { objectKeyOf } from "@lotse/client/meta";
 import type { LogLevel, LogRecord, LogSink } from "lotse";
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -66,7 +67,7 @@ function matches({ level, message, object, fields }: LogRecord, query: LogQuery)
       (typeof query.message === "string" ? message === query.message : query.message.test(message))) &&
     (query.object === undefined ||
       query.object === object?.name ||
-      query.object === `${object?.namespace ?? ""}/${object?.name}`) &&
+      (object !== undefined && query.object === objectKeyOf(object.namespace, object.name))) &&
     (query.handler === undefined || fields.handler === query.handler)
   );
 }

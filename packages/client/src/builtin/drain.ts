@@ -1,6 +1,6 @@
 /** Empties a node, as `kubectl drain` does: by eviction, so that disruption budgets hold. */
 import type { corev1, OwnerReference } from "../kinds/index.ts";
-import { type Duration, durationMs, formatDuration, sleep } from "../meta/index.ts";
+import { type Duration, durationMs, formatDuration, objectKeyOf, sleep } from "../meta/index.ts";
 import { DrainError, type ObjectClient, WaitTimeoutError, type WriteOptions } from "../objects/index.ts";
 import { NotFoundError, type RequestOptions, TooManyRequestsError } from "../transport/index.ts";
 import type { Pod } from "./pod.ts";
@@ -44,7 +44,7 @@ export async function drainNode(client: ObjectClient, node: DrainableNode, o: Dr
   const pods = await node.pods({ signal: o.signal });
   const verdicts = pods.map((pod) => ({ pod, verdict: judge(pod.body, o) }));
   const refused = verdicts.flatMap(({ pod, verdict }) =>
-    verdict.do === "refuse" ? [[`${pod.namespace}/${pod.name}`, verdict.why] as const] : [],
+    verdict.do === "refuse" ? [[objectKeyOf(pod.namespace, pod.name), verdict.why] as const] : [],
   );
   if (refused.length > 0) {
     const list = refused.map(([name, why]) => `${name} ${why}`).join("; ");
@@ -62,7 +62,7 @@ export async function drainNode(client: ObjectClient, node: DrainableNode, o: Dr
     for (let pod = queue.shift(); pod; pod = queue.shift()) {
       const why = await removePod(client, pod, o, deadline);
       if (why === undefined) o.onPod?.(pod, "gone");
-      else stuck.set(`${pod.namespace}/${pod.name}`, why);
+      else stuck.set(objectKeyOf(pod.namespace, pod.name), why);
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, o.concurrency ?? 8) }, worker));

@@ -1,4 +1,4 @@
-import { kindKey } from "../kinds/index.ts";
+import { versionedKindKey } from "../meta/index.ts";
 import type { AnyObject, KindClass } from "../objects/index.ts";
 import * as access from "./access.ts";
 import * as batch from "./batch.ts";
@@ -24,11 +24,11 @@ export function builtinClasses(): KindClass<AnyObject>[] {
 }
 
 /** Looked through once, when first asked. */
-const byKind = lazy(() => new Map(builtinClasses().map((Class) => [kindKey(Class.description), Class])));
+const byKind = lazy(() => new Map(builtinClasses().map((Class) => [versionedKindKey(Class.description), Class])));
 
 /** The class of a built-in kind. */
 export function builtinClass(wanted: Wanted): KindClass<AnyObject> | undefined {
-  return byKind().get(kindKey(wanted));
+  return byKind().get(versionedKindKey(wanted));
 }
 
 function lazy<T>(make: () => T): () => T {

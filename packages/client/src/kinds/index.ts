@@ -15,7 +15,6 @@ export {
   discoverKinds,
   mayBeHidden,
 } from "./discovery.ts";
-export { kindKey, type ObjectPlace, parseStoreKey, placeKey, type StoreKey, storeKey } from "./keys.ts";
 export { findKinds, findManifestKind, nearestNames, UnknownKindError } from "./names.ts";
 export { KindRegistry } from "./registry.ts";
 export type * from "./tables/index.ts";

@@ -37,6 +37,8 @@ export {
   objectKeyIn,
   objectKeyOf,
   uidIn,
+  type VersionedKindKey,
+  versionedKindKey,
 } from "./keys.ts";
 export {
   byteLength,

@@ -9,12 +9,15 @@ import {
   objectKeyIn,
   objectKeyOf,
   uidIn,
+  versionedKindKey,
 } from "./keys.ts";
 
 describe("keys of objects", () => {
   it.each([
     ["in a namespace", { namespace: "team-a", name: "web", uid: "u1" }, "team-a/web", "team-a/web/u1"],
     ["of the whole cluster", { name: "web", uid: "u1" }, "/web", "/web/u1"],
+    // Names of RBAC objects may have colons.
+    ["of RBAC", { namespace: "team-a", name: "system:node", uid: "u1" }, "team-a/system:node", "team-a/system:node/u1"],
     ["that the API server has not named yet", {}, "/", "//"],
   ])("name an object %s, and can be taken apart again", (_, metadata, key, identity) => {
     const body: { metadata: { namespace?: string; name?: string; uid?: string } } = { metadata };
@@ -28,6 +31,10 @@ describe("keys of objects", () => {
     expect(objectKeyIn(identityKey(body))).toBe(objectKey(body));
   });
 
+  it("of a body that has no metadata yet are those of nothing", () => {
+    expect(objectKey({})).toBe("/");
+  });
+
   it("are the same whether they are made from a body or from names", () => {
     const body = { metadata: { namespace: "team-a", name: "web", uid: "u1" } };
     expect(objectKeyOf("team-a", "web")).toBe(objectKey(body));
@@ -38,4 +45,9 @@ describe("keys of objects", () => {
 it("keys of kinds are what kubectl calls them, with the group where there is one", () => {
   expect(kindKey({ plural: "pods", group: "" })).toBe("pods");
   expect(kindKey({ plural: "deployments", group: "apps" })).toBe("deployments.apps");
+});
+
+it("keys of kinds in one of their versions tell the group, also the one without a name", () => {
+  expect(versionedKindKey({ group: "apps", version: "v1", kind: "Deployment" })).toBe("apps/v1/Deployment");
+  expect(versionedKindKey({ group: "", version: "v1", kind: "Pod" })).toBe("/v1/Pod");
 });

@@ -14,6 +14,9 @@ export type IdentityKey = string & { readonly [sort]: "identity" };
 /** `deployments.apps`, or `pods` in the core group: a kind, whatever its version, as kubectl spells it. */
 export type KindKey = string & { readonly [sort]: "kind" };
 
+/** `apps/v1/Deployment`, or `/v1/Pod` in the core group: a kind in one of its versions. */
+export type VersionedKindKey = string & { readonly [sort]: "versioned kind" };
+
 /** What a key is made from. */
 export interface KeyedBody {
   readonly metadata?:
@@ -45,7 +48,7 @@ export function identityKeyOf(key: ObjectKey, uid: string): IdentityKey {
   return `${key}/${uid}` as IdentityKey;
 }
 
-/** Where the object of an {@link IdentityKey} is, whoever it is. */
+/** The key by name in an {@link IdentityKey}: the same for every object that has had that name. */
 export function objectKeyIn(key: IdentityKey): ObjectKey {
   return key.slice(0, key.lastIndexOf("/")) as ObjectKey;
 }
@@ -65,7 +68,16 @@ export function uidIn(key: IdentityKey): string {
   return key.slice(key.lastIndexOf("/") + 1);
 }
 
-/** The key of a kind. */
+/** The key of a kind, the same for all of its versions. */
 export function kindKey({ plural, group }: { readonly plural: string; readonly group: string }): KindKey {
   return (group === "" ? plural : `${plural}.${group}`) as KindKey;
+}
+
+/** The key of a kind in one of its versions. */
+export function versionedKindKey(kind: {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}): VersionedKindKey {
+  return `${kind.group}/${kind.version}/${kind.kind}` as VersionedKindKey;
 }

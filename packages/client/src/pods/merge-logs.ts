@@ -2,8 +2,7 @@
  * The logs of several containers as one. Read once they are in the order of their times; followed they are told as they
  * come, and pods that appear meanwhile join in.
  */
-import { placeKey } from "../kinds/index.ts";
-import { sleep } from "../meta/index.ts";
+import { type ObjectKey, objectKeyOf, sleep } from "../meta/index.ts";
 import { linkSignals } from "../transport/index.ts";
 import type { PodAccess } from "./access.ts";
 import { chooseContainer, containersOf } from "./containers.ts";
@@ -120,15 +119,15 @@ async function* followAll(pods: () => Promise<readonly PodAccess[]>, o: Workload
   const left = new AbortController();
   const { signal = left.signal, unlink } = linkSignals([left.signal, o.signal]);
   const inbox = new Inbox<WorkloadLogEntry>();
-  const known = new Set<string>();
+  const known = new Set<ObjectKey>();
   let open = 0;
   /** Reads the pods that are new, to the end of their logs. */
   const look = async () => {
     const found = await pods();
-    const fresh = found.filter(({ namespace, name }) => !known.has(placeKey({ namespace, name })));
+    const fresh = found.filter(({ namespace, name }) => !known.has(objectKeyOf(namespace, name)));
     // Pods that come later are read from their beginning, whatever was asked for the first ones.
     const from = known.size === 0 ? {} : { since: undefined, tailLines: undefined };
-    for (const { namespace, name } of fresh) known.add(placeKey({ namespace, name }));
+    for (const { namespace, name } of fresh) known.add(objectKeyOf(namespace, name));
     for (const source of await sourcesOf(fresh, { ...o, signal })) {
       open++;
       read(source, { ...o, ...from, signal }).catch((error) => inbox.end(error));

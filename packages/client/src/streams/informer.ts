@@ -1,5 +1,5 @@
 /** A local copy of a kind's objects that follows the cluster, for scripts. */
-import { type KindDescription, type ObjectBody, placeKey, storeKey, type WithBody } from "../kinds/index.ts";
+import type { KindDescription, ObjectBody, WithBody } from "../kinds/index.ts";
 import {
   type Clock,
   ConfigError,
@@ -8,6 +8,9 @@ import {
   type FieldSelectorInput,
   type LabelSelectorInput,
   matchesLabels,
+  type ObjectKey,
+  objectKey,
+  objectKeyOf,
   parseLabelSelector,
 } from "../meta/index.ts";
 import { linkSignals } from "../transport/index.ts";
@@ -68,7 +71,7 @@ export class Informer<T extends WithBody> {
   readonly closed: Promise<void>;
   readonly #o: InformerOptions<T>;
   readonly #reflector: Reflector<T["body"]>;
-  readonly #indexes = new Map<string, Map<string, Set<string>>>();
+  readonly #indexes = new Map<string, Map<string, Set<ObjectKey>>>();
   readonly #listeners: { [E in keyof InformerEvents<T>]: Set<InformerEvents<T>[E]> } = {
     added: new Set(),
     updated: new Set(),
@@ -201,9 +204,9 @@ export class Informer<T extends WithBody> {
 
   #index(object: T, direction: "in" | "out"): void {
     if (this.#indexes.size === 0) return;
-    const at = storeKey(object.body);
+    const at = objectKey(object.body);
     for (const [name, keysOf] of Object.entries(this.#o.indexes ?? {})) {
-      const entries = this.#indexes.get(name) as Map<string, Set<string>>;
+      const entries = this.#indexes.get(name) as Map<string, Set<ObjectKey>>;
       const keys = keysOf(object);
       for (const key of typeof keys === "string" ? [keys] : (keys ?? [])) {
         const members = entries.get(key) ?? new Set();
@@ -217,8 +220,8 @@ export class Informer<T extends WithBody> {
     return (this.#subject as Subject<T>).wrap(body);
   }
 
-  #keyOf(name: string, namespace: string | undefined): string {
+  #keyOf(name: string, namespace: string | undefined): ObjectKey {
     const { namespaced } = this.#subject?.kind ?? { namespaced: true };
-    return placeKey({ namespace: namespaced ? (namespace ?? this.#o.namespace) : undefined, name });
+    return objectKeyOf(namespaced ? (namespace ?? this.#o.namespace) : undefined, name);
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { describeKind, type KubeBody } from "../kinds/index.ts";
-import { VirtualClock } from "../meta/index.ts";
+import { objectKeyOf, VirtualClock } from "../meta/index.ts";
 import { Reflector } from "./reflector.ts";
 import { type Answer, ScriptedServer } from "./scripted-server.ts";
 
+const KEY = objectKeyOf("default", "a");
 const kind = describeKind({ group: "", version: "v1", kind: "Pod" });
 
 const pod = (name: string, resourceVersion: string, uid = `uid-${name}`): KubeBody => ({
@@ -74,7 +75,7 @@ describe("a reflector", () => {
   it("shows an own write at once, and knows it again when the stream shows it", async () => {
     const { heard, send, reflector } = await start(list("5", pod("a", "3")), quiet);
     expect(reflector.wrote(pod("a", "6"))).toBe(true);
-    expect(told(reflector.get("default/a"))).toBe("a@6");
+    expect(told(reflector.get(KEY))).toBe("a@6");
     await send("MODIFIED", pod("a", "6"));
     await send("MODIFIED", pod("a", "7"));
     expect(heard.slice(2)).toEqual(["echo a@6", "MODIFIED a@7 after a@6"]);
@@ -85,13 +86,13 @@ describe("a reflector", () => {
     expect(reflector.wrote(pod("a", "6"))).toBe(true);
     await send("BOOKMARK", { metadata: { resourceVersion: "9" } });
     expect(heard.slice(1)).toEqual(["gone a@6"]);
-    expect(reflector.get("default/a")).toBeUndefined();
+    expect(reflector.get(KEY)).toBeUndefined();
   });
 
   it("marks the end of an object that this client has deleted itself as known", async () => {
     const { heard, send, reflector } = await start(list("5", pod("a", "3")), quiet);
-    expect(told(reflector.deleted("default/a", "uid-a"))).toBe("a@3");
-    expect(reflector.deleted("default/a", "uid-a")).toBeUndefined();
+    expect(told(reflector.deleted(KEY, "uid-a"))).toBe("a@3");
+    expect(reflector.deleted(KEY, "uid-a")).toBeUndefined();
     await send("DELETED", pod("a", "7"));
     expect(heard.slice(2)).toEqual(["gone a@7, as known"]);
   });
@@ -100,7 +101,7 @@ describe("a reflector", () => {
     const { reflector } = await start(list("5"), quiet);
     const { metadata } = pod("a", "6");
     reflector.wrote({ metadata: { ...metadata, managedFields: [{ manager: "me" }] } });
-    expect(reflector.get("default/a")?.metadata).toEqual(metadata);
+    expect(reflector.get(KEY)?.metadata).toEqual(metadata);
   });
 
   it("knows when it last heard of the server, bookmarks included", async () => {

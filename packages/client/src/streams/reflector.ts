@@ -3,8 +3,8 @@
  * once: duplicates and echoes of own writes are recognised here, and a re-list is compared with what is known, so that no
  * deletion is missed.
  */
-import { type KindDescription, type KubeBody, type ObjectBody, type StoreKey, storeKey } from "../kinds/index.ts";
-import { type Clock, systemClock } from "../meta/index.ts";
+import type { KindDescription, KubeBody, ObjectBody } from "../kinds/index.ts";
+import { type Clock, type ObjectKey, objectKey, systemClock } from "../meta/index.ts";
 import type { StreamClient, StreamOptions, StreamState } from "./contract.ts";
 import { ObjectStore } from "./store.ts";
 import { openStream } from "./stream.ts";
@@ -86,7 +86,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
   }
 
   /** The newest known body, own writes included. */
-  get(key: StoreKey): B | undefined {
+  get(key: ObjectKey): B | undefined {
     return this.#store.get(key);
   }
 
@@ -103,7 +103,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
   }
 
   /** The server answered that an object is gone; the last known body, if that is news. */
-  deleted(key: StoreKey, uid: string): B | undefined {
+  deleted(key: ObjectKey, uid: string): B | undefined {
     return this.#store.deleted(key, uid);
   }
 
@@ -131,7 +131,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
           this.#remove(body, body);
         },
         // Versions of an object share what did not change between them.
-        known: (object) => this.#store.shown.get(storeKey(object)),
+        known: (object) => this.#store.shown.get(objectKey(object)),
         bookmark: (version) => {
           this.#heard();
           this.#reached(version);
@@ -164,7 +164,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
 
   /** `told` is what the stream said of the end; a list that lacks the object says nothing. */
   #remove(body: B, told: B | undefined): void {
-    const before = this.#store.get(storeKey(body));
+    const before = this.#store.get(objectKey(body));
     const last = this.#store.removed(body);
     if (last) this.#listener.gone(told ?? last, before);
   }
@@ -175,7 +175,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
   }
 
   #replace(items: readonly B[], version: string): void {
-    const present = new Set(items.map(storeKey));
+    const present = new Set(items.map(objectKey));
     for (const [key, body] of [...this.#store.shown]) if (!present.has(key)) this.#remove(body, undefined);
     const initial = !this.#synced;
     for (const body of items) this.#apply(body, "ADDED", initial);

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { KubeBody } from "../kinds/index.ts";
+import { objectKeyOf } from "../meta/index.ts";
 import { ObjectStore } from "./store.ts";
 
 const body = (version: number, size = 0, uid = "u1"): KubeBody => ({
   metadata: { namespace: "default", name: "one", uid, resourceVersion: String(version) },
   spec: { size },
 });
-const KEY = "default/one";
+const KEY = objectKeyOf("default", "one");
 
 describe("a store", () => {
   it("shows what the stream showed last", () => {

@@ -2,7 +2,8 @@
  * What is in the cluster, as far as a stream has shown it, with one's own writes laid over it until the stream shows that
  * version or a newer one. A reader never sees here a state older than the last write told to it.
  */
-import { type ObjectBody, type StoreKey, storeKey } from "../kinds/index.ts";
+import type { ObjectBody } from "../kinds/index.ts";
+import { type ObjectKey, objectKey } from "../meta/index.ts";
 
 /** What a body of the stream meant for the store. */
 export type StoreChange<B> =
@@ -14,10 +15,10 @@ const NOTHING: readonly never[] = Object.freeze([]);
 
 /** See the module comment. */
 export class ObjectStore<B extends ObjectBody = ObjectBody> {
-  readonly #streamed = new Map<StoreKey, B>();
-  readonly #overlay = new Map<StoreKey, B>();
+  readonly #streamed = new Map<ObjectKey, B>();
+  readonly #overlay = new Map<ObjectKey, B>();
   /** Uids of objects that are known to be gone before the stream has shown it. */
-  readonly #deleted = new Map<StoreKey, string>();
+  readonly #deleted = new Map<ObjectKey, string>();
   /** The newest version that the stream has shown, over all objects; undefined where versions are not integers. */
   #streamVersion: string | undefined;
 
@@ -26,7 +27,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     return this.#streamed.size;
   }
 
-  get(key: StoreKey): B | undefined {
+  get(key: ObjectKey): B | undefined {
     const body = this.#newest(key);
     return body && this.#isDeleted(key, body) ? undefined : body;
   }
@@ -40,17 +41,17 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     for (const [key, body] of this.#overlay) if (!this.#streamed.has(key) && !this.#isDeleted(key, body)) yield body;
   }
 
-  #newest(key: StoreKey): B | undefined {
+  #newest(key: ObjectKey): B | undefined {
     return this.#overlay.get(key) ?? this.#streamed.get(key);
   }
 
-  #isDeleted(key: StoreKey, { metadata }: B): boolean {
+  #isDeleted(key: ObjectKey, { metadata }: B): boolean {
     return this.#deleted.size > 0 && this.#deleted.get(key) === metadata?.uid;
   }
 
   /** The stream shows `body`. */
   streamed(body: B): StoreChange<B> {
-    const key = storeKey(body);
+    const key = objectKey(body);
     const shown = this.#streamed.get(key);
     const own = this.#overlay.size === 0 ? undefined : this.#overlay.get(key);
     this.#streamed.set(key, body);
@@ -66,7 +67,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
 
   /** The stream shows that the object of `body` is no more. Returns the last known body, if it was known. */
   removed(body: B): B | undefined {
-    const key = storeKey(body);
+    const key = objectKey(body);
     const last = this.#newest(key);
     this.#deleted.delete(key);
     this.#streamed.delete(key);
@@ -77,7 +78,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
 
   /** The server answered an own write with `body`. Returns whether it is news. */
   wrote(body: B): boolean {
-    const key = storeKey(body);
+    const key = objectKey(body);
     const version = versionOf(body);
     const streamed = this.#streamVersion;
     // The stream is past this version: what it showed, or did not show, is newer. This also keeps a late answer from
@@ -93,7 +94,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
    * The server answered that the object with this uid is gone; the stream will show it. Returns the last known body, if
    * that is news.
    */
-  deleted(key: StoreKey, uid: string): B | undefined {
+  deleted(key: ObjectKey, uid: string): B | undefined {
     const known = this.get(key);
     if (!known || known.metadata?.uid !== uid) return undefined;
     this.#deleted.set(key, uid);
@@ -122,7 +123,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   }
 
   /** Bodies that the stream has shown, by key. */
-  get shown(): ReadonlyMap<StoreKey, B> {
+  get shown(): ReadonlyMap<ObjectKey, B> {
     return this.#streamed;
   }
 }

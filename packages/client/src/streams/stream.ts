@@ -17,11 +17,11 @@ const SERVER_TIMEOUT_MS = 600_000;
  *
  * @example
  * ```ts
- * const pods = new Map<StoreKey, KubeBody>();
+ * const pods = new Map<ObjectKey, KubeBody>();
  * await openStream<KubeBody>(client, Pod.description, { namespace: "default" }, {
- *   replace(items) { pods.clear(); for (const pod of items) pods.set(storeKey(pod), pod); },
- *   apply(pod) { pods.set(storeKey(pod), pod); },
- *   remove(pod) { pods.delete(storeKey(pod)); },
+ *   replace(items) { pods.clear(); for (const pod of items) pods.set(objectKey(pod), pod); },
+ *   apply(pod) { pods.set(objectKey(pod), pod); },
+ *   remove(pod) { pods.delete(objectKey(pod)); },
  * }, signal);
  * ```
  */

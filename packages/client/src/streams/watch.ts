@@ -1,4 +1,5 @@
-import { type KindDescription, type ObjectBody, storeKey, type WithBody } from "../kinds/index.ts";
+import type { KindDescription, ObjectBody, WithBody } from "../kinds/index.ts";
+import { objectKey } from "../meta/index.ts";
 import { linkSignals } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamState } from "./contract.ts";
 import { openStream } from "./stream.ts";
@@ -113,7 +114,7 @@ class KnownVersions<B extends ObjectBody> {
     const events: WatchEvent<B>[] = [];
     const listed = new Set<string>();
     for (const body of items) {
-      listed.add(storeKey(body));
+      listed.add(objectKey(body));
       events.push(...this.apply(body));
     }
     for (const [key, last] of this.#told) {
@@ -127,7 +128,7 @@ class KnownVersions<B extends ObjectBody> {
   }
 
   apply(body: B): WatchEvent<B>[] {
-    const key = storeKey(body);
+    const key = objectKey(body);
     const last = this.#told.get(key);
     const { uid, resourceVersion } = body.metadata ?? {};
     if (last?.metadata?.uid === uid && last?.metadata?.resourceVersion === resourceVersion && last) return [];
@@ -142,7 +143,7 @@ class KnownVersions<B extends ObjectBody> {
   }
 
   remove(body: B): WatchEvent<B>[] {
-    return this.#told.delete(storeKey(body)) ? [{ type: "DELETED", object: body }] : [];
+    return this.#told.delete(objectKey(body)) ? [{ type: "DELETED", object: body }] : [];
   }
 }
 

@@ -1,5 +1,5 @@
 /** Which changes of an object count for its reconciler, and which objects a change of another kind concerns. Pure. */
-import type { KindDescription, KubeBody } from "@lotse/client";
+import { type KindDescription, type KubeBody, parseApiVersion } from "@lotse/client";
 import { deepEqual, type IdentityKey, identityKeyOf, type ObjectKey, objectKeyOf } from "@lotse/client/meta";
 import type { ChangeFilter, Mapped } from "../declare/index.ts";
 
@@ -37,11 +37,6 @@ export function ownersOf(body: KubeBody | undefined, { group, kind, namespaced }
   const { ownerReferences, namespace } = body?.metadata ?? {};
   if (!ownerReferences) return [];
   return ownerReferences
-    .filter((owner) => owner.kind === kind && groupOf(owner.apiVersion) === group)
+    .filter((owner) => owner.kind === kind && parseApiVersion(owner.apiVersion).group === group)
     .map(({ name, uid }) => identityKeyOf(objectKeyOf(namespaced ? namespace : undefined, name), uid));
-}
-
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
 }

@@ -1,5 +1,12 @@
 /** Who may own whom. Wrong owner references are not refused by the API server: the garbage collector deletes the child. */
-import { apiVersionOf, type KindDescription, KubeObject, type ObjectBody, type OwnerReference } from "@lotse/client";
+import {
+  apiVersionOf,
+  type KindDescription,
+  KubeObject,
+  type ObjectBody,
+  type OwnerReference,
+  parseApiVersion,
+} from "@lotse/client";
 import { builtinKinds } from "@lotse/client/kinds";
 import { ConfigError } from "@lotse/client/meta";
 import { type Child, titleOf, withMetadata } from "./children.ts";
@@ -123,7 +130,6 @@ export function isNamespaced(body: ObjectBody, child: Child, lookup: ScopeLookup
   if (!apiVersion || !kind) return undefined;
   const told = lookup?.(apiVersion, kind);
   if (told !== undefined) return told;
-  const slash = apiVersion.indexOf("/");
-  const group = slash < 0 ? "" : apiVersion.slice(0, slash);
+  const { group } = parseApiVersion(apiVersion);
   return builtinKinds.find((one) => one.group === group && one.kind === kind)?.namespaced;
 }

@@ -1,5 +1,5 @@
 /** The objects that an operator works on: what the key `o` of `lotse dev` shows, and what the key `t` tries again. */
-import { allNamespaces, type Client, type KindDescription } from "@lotse/client";
+import { allNamespaces, type Client, type KindDescription, parseApiVersion } from "@lotse/client";
 import { formatDuration } from "@lotse/client/meta";
 import type { RunningOperator } from "../../operator/index.ts";
 import type { Explanation, ObjectQuestion } from "../../report/index.ts";
@@ -24,8 +24,8 @@ async function* questionsOf(client: Client, kind: Kind): AsyncGenerator<ObjectQu
   // A class is as good as its description; no signature of `list` takes either.
   for await (const { body } of client.list(kind as KindDescription | string, { namespace: allNamespaces })) {
     const { name = "", namespace } = body.metadata ?? {};
-    const [group] = body.apiVersion?.includes("/") ? body.apiVersion.split("/", 1) : [];
-    yield { kind: `${body.kind}${group === undefined ? "" : `.${group}`}`, namespace, name };
+    const { group } = parseApiVersion(body.apiVersion ?? "v1");
+    yield { kind: `${body.kind}${group === "" ? "" : `.${group}`}`, namespace, name };
   }
 }
 
