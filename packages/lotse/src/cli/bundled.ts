@@ -6,7 +6,7 @@ import { type RunOptions, runOperators } from "./run/index.ts";
 import type { Io } from "./terminal/index.ts";
 import { exitCodeOf, formatProblem, Problem, wantsColours } from "./terminal/index.ts";
 
-/** Runs the operators among `exports` until somebody asks them to stop, and returns the exit code. Never rejects. */
+/** Runs the operators among `exports` until a signal asks them to stop, and returns the exit code. Never rejects. */
 export async function mainBundled(
   exports: Readonly<Record<string, unknown>>,
   argv: readonly string[],

@@ -46,7 +46,7 @@ async function envtest(folder: string, { output }: ClusterOptions, io: Io): Prom
   return 0;
 }
 
-/** Runs a cluster until somebody asks it to stop. */
+/** Runs a cluster until the user asks it to stop. */
 export async function cluster(options: ClusterOptions, io: Io): Promise<number> {
   if (options.envtest !== undefined) return envtest(options.envtest, options, io);
   const stop = stopOnSignal(io);

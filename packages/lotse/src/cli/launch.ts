@@ -7,7 +7,8 @@ import { processIo, reportFailure, uncaughtProblem } from "./terminal/index.ts";
 export async function launch(): Promise<void> {
   const argv = process.argv.slice(2);
   const io = processIo();
-  // Whatever command it is: also an error that nobody caught is told in words. Those that know better listen themselves.
+  // Whatever command it is: also an error that no code caught is told in words. Commands that know better listen
+  // themselves.
   io.onUncaught((error, origin) => {
     process.exit(reportFailure(uncaughtProblem({ error, origin }, "then try again"), argv, io));
   });

@@ -106,7 +106,7 @@ export interface ChildrenOptions<B extends KubeBody, F extends FieldPath = Field
   /** Whether the function may return things outside of the cluster; the parent is then held with a finalizer. */
   readonly external?: boolean;
   /**
-   * What to do about a child that somebody else has changed: `"repair"` (default), `"keep"`, or a function that decides.
+   * What to do about a child that another client has changed: `"repair"` (default), `"keep"`, or a function that decides.
    * The function is asked in each run that finds the drift, so it may also tell of it: with `context.patch`,
    * `context.conditions`, `context.warn`. No answer means `"repair"`.
    */
@@ -115,7 +115,7 @@ export interface ChildrenOptions<B extends KubeBody, F extends FieldPath = Field
     | ((drift: Drift, context: ReconcileContext<B>) => DriftAnswer | undefined | Promise<DriftAnswer | undefined>);
   /**
    * What becomes of the children of a parent that no longer passes `labels`, `annotations`, `field`, `value` or `when`:
-   * `"delete"` (default), or `"keep"`: they stay as they are, and nobody looks after them until it passes again.
+   * `"delete"` (default), or `"keep"`: they stay as they are, and the operator lets them alone until it passes again.
    */
   readonly onMismatch?: "delete" | "keep";
   /** Report each child's readiness and a `Ready` of the whole as conditions, with `observedGeneration`. Default `true`. */

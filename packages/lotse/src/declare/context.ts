@@ -21,7 +21,7 @@ export type Patch<B> = MergePatch<Omit<B, "metadata" | "spec" | "status" | "apiV
   readonly status: MergePatch<Part<B, "status">>;
   /**
    * Changes the newest body in place, for what a merge patch cannot say: one item of a list. May be called several
-   * times, because it is tried again when somebody else was faster; so it must look before it changes.
+   * times, because it is tried again when another client was faster; so it must look before it changes.
    */
   transform(change: (body: B) => void): void;
 };
@@ -140,9 +140,9 @@ export interface AttemptContext {
 /** What `on.create`, `on.update`, `on.delete` and `on.resume` handlers get. */
 export interface ChangeContext<B extends KubeBody, O = KubeObject<B>> extends ObjectContext<B, O>, AttemptContext {
   readonly reason: Reason;
-  /** What somebody wanted of the object before; undefined at creation. */
+  /** What users wanted of the object before; undefined at creation. */
   readonly old: DeepReadonly<Partial<B>> | undefined;
-  /** What somebody wants of it now. */
+  /** What users want of it now. */
   readonly new: DeepReadonly<Partial<B>> | undefined;
   readonly diff: readonly Difference[];
   /** Durable sub-steps: each runs once for this change. */
@@ -169,7 +169,7 @@ export interface EventContext<B extends KubeBody, O = KubeObject<B>> extends Obj
 
 /**
  * What `on.failure` handlers get: a handler, timer, daemon or reconciler of the object has failed for good, and will not
- * be tried again before somebody changes the object.
+ * be tried again before a user or another client changes the object.
  *
  * @example
  * ```ts

@@ -2,7 +2,7 @@
 import type { KubeObject } from "@lotse/client";
 
 /**
- * A field of a child that somebody else has changed.
+ * A field of a child that another client has changed.
  *
  * @example
  * ```ts
@@ -12,7 +12,7 @@ import type { KubeObject } from "@lotse/client";
 export interface DriftedField {
   /** `spec.replicas`, `spec.template.spec.containers[name=web].image` */
   readonly path: string;
-  /** What it is now; undefined when somebody took it away. */
+  /** What it is now; undefined when another client took it away. */
   readonly live: unknown;
   /** What the function returns for it. */
   readonly wanted: unknown;
@@ -21,8 +21,8 @@ export interface DriftedField {
 }
 
 /**
- * A child that is not what was applied, because somebody else has changed it. What the server fills in or writes in
- * another form is no drift, and neither is what others add in fields of their own.
+ * A child that is not what was applied, because another client has changed it. What the API server fills in or writes
+ * in another form is no drift, and neither is what other clients add in fields of their own.
  *
  * @example
  * ```ts

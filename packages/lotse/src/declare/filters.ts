@@ -46,9 +46,9 @@ export interface WhenContext<B> extends FilterContext<B>, Partial<FilterCause> {
 export interface FilterCause {
   /** For handlers of changes: why they would be called. */
   readonly reason: Reason | undefined;
-  /** For handlers of changes: what somebody wanted of the object before. */
+  /** For handlers of changes: what users wanted of the object before. */
   readonly old: object | undefined;
-  /** For handlers of changes: what somebody wants of it now. */
+  /** For handlers of changes: what users want of it now. */
   readonly new: object | undefined;
   /** For handlers of events. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | undefined;

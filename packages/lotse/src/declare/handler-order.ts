@@ -38,7 +38,7 @@ const ORDERS: Readonly<Record<Exclude<HandlerOrder, OrderFunction>, OrderFunctio
 /** Names of the orders that come with Lotse. */
 export const HANDLER_ORDERS = Object.keys(ORDERS) as readonly Exclude<HandlerOrder, OrderFunction>[];
 
-/** The due handlers of this turn. An order that chooses nobody would wait for ever: then it is the declared one. */
+/** The due handlers of this turn. An order that chooses no handler would wait for ever: then it is the declared one. */
 export function orderDue<T extends DueHandler>(
   lifecycle: HandlerOrder,
   due: readonly T[],

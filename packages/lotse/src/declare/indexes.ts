@@ -5,7 +5,7 @@ export interface IndexHandle<K, V> {
   readonly "~types"?: { readonly key: K; readonly value: V };
 }
 
-/** What an index of the operator's objects can be asked. Reading is O(1); nobody can write to it. */
+/** What an index of the operator's objects can be asked. Reading is O(1); handlers cannot write to it. */
 export interface IndexView<K, V> extends Iterable<[K, readonly V[]]> {
   /** Number of keys. */
   readonly size: number;

@@ -8,9 +8,9 @@
  *     !kube-*                       all others: a negation in front means "all, but not"
  *     app-*, !*-pr-*, *-pr-123      taken out, and one of them taken in again
  *
- * A pattern is read from left to right. What stands before its first negation decides who is a candidate at all; after
- * that, negations take candidates out and globs take candidates in again, never anybody else: `otherapp-pr-123` is not
- * meant by the last example. Patterns do not know of each other: a negation in one takes nothing out of another.
+ * A pattern is read from left to right. What stands before its first negation decides which names are candidates at all;
+ * after that, negations take candidates out and globs take candidates in again, never another name: `otherapp-pr-123`
+ * is not meant by the last example. Patterns do not know of each other: a negation in one takes nothing out of another.
  */
 import { ConfigError } from "@lotse/client/meta";
 

@@ -89,7 +89,7 @@ export interface On {
   ): void;
   /** The object is new to the operator. Runs to its end once in the object's life. */
   readonly create: DeclareChange;
-  /** Somebody wants something else of the object. */
+  /** A user or another client wants something else of the object. */
   readonly update: DeclareChange;
   /** The object is being deleted; it stays until the handler is done, unless `optional`. */
   readonly delete: DeclareChange;

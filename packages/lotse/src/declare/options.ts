@@ -24,12 +24,12 @@ export interface ChangeOptions<B, F extends FieldPath = FieldPath>
   readonly deleted?: boolean;
   /**
    * For `on.delete`: what becomes of the object when the handler fails for good. `"release"` (default) lets it go;
-   * `"keep"` holds it, with a condition that says why, until somebody changes the object or the operator starts anew:
+   * `"keep"` holds it, with a condition that says why, until a user changes the object or the operator starts anew:
    * then the handler is tried again.
    */
   readonly onGiveUp?: "release" | "keep";
   /**
-   * For `on.update` and `on.field`: wait until nobody has changed the object for this long, so that many quick changes
+   * For `on.update` and `on.field`: wait until the object has been left unchanged for this long, so that many quick changes
    * are told as one. The wait ends after ten times as long at the latest, or after `atMost`.
    */
   readonly debounce?: Duration | { readonly quiet: Duration; readonly atMost?: Duration };
@@ -59,7 +59,7 @@ export interface ScheduleOptions {
   /** Whose clock: `"Europe/Berlin"`. Default UTC. */
   readonly timeZone?: string | undefined;
   /**
-   * What becomes of times that went by while nobody was there, or while the last run was under way: `"skip"` (default),
+   * What becomes of times that went by while no operator ran, or while the last run was under way: `"skip"` (default),
    * or `"once"`: one run makes up for all of them. That costs a write for each run, because it has to be remembered.
    */
   readonly missed?: "skip" | "once" | undefined;
@@ -79,7 +79,7 @@ export interface TimerOptions<B, F extends FieldPath = FieldPath>
   readonly sharp?: boolean;
   /** Wait before the first run; a function may look at the object. */
   readonly initialDelay?: InitialDelay<B>;
-  /** Run only when nobody has changed the object for this long. */
+  /** Run only when the object has been left unchanged for this long. */
   readonly idle?: Duration;
 }
 

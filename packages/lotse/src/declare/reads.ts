@@ -48,7 +48,7 @@ export interface CachedList {
 
 /**
  * Reads that are answered from the operator's own copy of the cluster, own writes included, without a request. A kind is
- * followed from the first time that somebody reads it: use the `client` for kinds with many objects of which few matter.
+ * followed from the first time that a handler reads it: use the `client` for kinds with many objects of which few matter.
  *
  * @example
  * ```ts

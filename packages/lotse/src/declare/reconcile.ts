@@ -126,7 +126,7 @@ export interface ReconcileOptions<B extends KubeBody, O = KubeObject<B>, F exten
   readonly resync?: Duration;
   /** `"low"`: behind everything else that is new. Default: changes first, then retries, then what the start has found. */
   readonly priority?: "normal" | "low";
-  /** Which changes of the object count, one of several is enough. Default: every change by somebody else. */
+  /** Which changes of the object count, one of several is enough. Default: every change by another client. */
   readonly filter?: ChangeFilter<B> | readonly ChangeFilter<B>[];
   /** Default: none. */
   readonly rateLimit?: RateLimit;

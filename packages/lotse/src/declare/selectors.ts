@@ -17,8 +17,8 @@
  *   accepts of one kind, the most preferred is served.
  * - A name without a group means the core group when it has that name: `pods` is never the pods of `metrics.k8s.io`.
  * - A name that several groups have otherwise is ambiguous: none of them is served, for a wrong guess would write to
- *   strangers' objects. A full name goes before a short name, as in kubectl, so that nobody's new short name can stop an
- *   operator that says `deployments`.
+ *   strangers' objects. A full name goes before a short name, as in kubectl, so that a short name of a new CRD cannot stop
+ *   an operator that says `deployments`.
  * - What cannot be listed and watched is not served. Subresources are no kinds.
  */
 import { apiVersionOf, type KindClass, type KindDescription } from "@lotse/client";
@@ -109,7 +109,7 @@ const SPELLINGS = 'write "pods", "deployments.apps", "deployments.v1.apps", "app
 const VERSION = /^v\d+(?:(?:alpha|beta)\d+)?$/;
 const WORD = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const GROUP = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-/** Second words that are never a kind: whoever writes `pods/status` means a part of the pod. */
+/** Second words that are never a kind: an author who writes `pods/status` means a part of the pod. */
 const SUBRESOURCES: ReadonlySet<string> = new Set(["status", "scale", "log", "exec"]);
 
 function parseText(input: string): ResourceSelector {

@@ -5,7 +5,7 @@
 import type { KubeBody } from "@lotse/client";
 import type { Reason } from "./cause.ts";
 
-/** What somebody wants of an object: its body without everything that is nobody's wish. */
+/** What users want of an object: its body without what the API server, controllers and this operator note on it. */
 export type Essence = Record<string, unknown>;
 
 /** What is remembered of one handler in an open cycle. Times are ISO 8601. */
@@ -92,7 +92,7 @@ export type RecordReading =
   | { readonly type: "found"; readonly record: ObjectRecord }
   /** Copied from another object: counts as absent. */
   | { readonly type: "foreign" }
-  /** Somebody edited it: the object is ours, but what was done for it is unknown. */
+  /** A user or another client edited it: the object is ours, but what was done for it is unknown. */
   | { readonly type: "unreadable" };
 
 /**
@@ -110,7 +110,7 @@ export type RecordReading =
 export interface RecordStorage {
   /**
    * Reads what is remembered on `body`. `handlers` are the ids of the kind's handlers, for storages with a key for each;
-   * `essence` is what somebody wants of the object, as the kind's handlers see it.
+   * `essence` is what users want of the object, as the kind's handlers see it.
    */
   read(body: KubeBody, handlers: readonly string[], essence?: Essence): RecordReading;
   /** `body` as it shall be when `record` is remembered on it; undefined: nothing is remembered any more. Never changes its input. */

@@ -16,7 +16,7 @@ export interface DeploymentInput {
 /** A variable of a container. */
 export type Variable = { readonly name: string } & ({ readonly value: string } | { readonly valueFrom: object });
 
-/** Where health and metrics are served, to whoever reaches the pod. */
+/** Where health and metrics are served, to every client that reaches the pod. */
 export const HEALTH_PORT = 8080;
 
 /** Where questions about objects are answered, inside the pod alone: `kubectl port-forward` gets there. */
@@ -46,7 +46,7 @@ export function deploymentManifest(input: DeploymentInput): object {
 }
 
 /**
- * Lets nobody in but to health and metrics, whatever else the pod may listen on. What goes out of it is not touched: only
+ * Lets clients in to health and metrics only, whatever else the pod may listen on. What goes out of it is not touched: only
  * the operator's author knows whom it calls.
  */
 export function networkPolicyManifest({ name, namespace }: Pick<DeploymentInput, "name" | "namespace">): object {

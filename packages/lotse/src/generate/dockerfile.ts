@@ -12,7 +12,7 @@ export interface DockerfileInput {
 /** The file that starts a bundled operator. */
 export const ENTRY = "lotse-entry.mjs";
 
-/** What the stages begin with. Only a registry knows their digests of today; whoever has one at hand gives them as pins. */
+/** What the stages begin with. Only a registry knows their digests of today; a user who has them gives them as pins. */
 export const BASE_IMAGES = { build: "node:22-alpine", run: "gcr.io/distroless/nodejs22-debian12:nonroot" } as const;
 
 /** The program that bundles: a package of the project, so that its lock says which one, with its checksum. */

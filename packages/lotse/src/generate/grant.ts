@@ -1,4 +1,4 @@
-/** What somebody lacks, as Roles beside those that there are: applying them adds rights, and changes no other role. */
+/** What an account lacks, as Roles beside those that there are: applying them adds rights, and changes no other role. */
 import { ruleWithReason } from "./access.ts";
 import { type Need, rulesFor } from "./rbac.ts";
 

@@ -274,7 +274,7 @@ spec:
 `;
 }
 
-/** Lets nobody in but to health and metrics, unless somebody does without it. */
+/** Lets clients in to health and metrics only, unless the chart's user does without it. */
 export function networkPolicyTemplate(chart: string): string {
   return `{{- if .Values.networkPolicy.create }}
 apiVersion: networking.k8s.io/v1

@@ -30,13 +30,13 @@ export interface ChartInput {
   readonly needs: readonly Need[];
   /** What it needs besides to install them. */
   readonly installNeeds: readonly Need[];
-  /** Whether it does so unless somebody says otherwise. */
+  /** Whether it does so unless the chart's user says otherwise. */
   readonly installs: boolean;
   /** What it needs besides when its namespaces are given as patterns. */
   readonly patternNeeds: readonly Need[];
   /** `example.com/rates:1`; undefined: the operator's name, in the version of the application. */
   readonly image: string | undefined;
-  /** The namespaces that it serves unless somebody says otherwise; undefined: all. */
+  /** The namespaces that it serves unless the chart's user says otherwise; undefined: all. */
   readonly serves: readonly string[] | undefined;
   /** How long the operator may take to stop. */
   readonly stopMs: number;

@@ -136,7 +136,7 @@ function descriptionOf(schema: { readonly description?: string | undefined } | u
   return schema?.description === "" ? undefined : schema?.description;
 }
 
-/** One for each served version: those that somebody wrote, else one that the schema gives. */
+/** One for each served version: those that the author wrote, else one that the schema gives. */
 function examplesOf({ spec }: CustomResourceDefinition["body"], written: readonly ExampleObject[]): object[] {
   const { kind } = spec.names;
   return spec.versions.flatMap(({ name: version, served, schema }) => {

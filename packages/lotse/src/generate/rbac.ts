@@ -1,6 +1,9 @@
-/** From what somebody needs to the rules of a Role: as few and as narrow as possible, each with a word about who needs it. */
+/**
+ * From what an operator needs to the rules of a Role: as few and as narrow as possible, each with a word about who
+ * needs it.
+ */
 
-/** One thing that somebody has to be allowed to do. */
+/** One thing that an operator has to be allowed to do. */
 export interface Need {
   /** `""` for the core group. */
   readonly group: string;

@@ -1,4 +1,4 @@
-/** What handlers asked the API server for while somebody watched, as needs of a Role. */
+/** What handlers asked the API server for while they were recorded, as needs of a Role. */
 import type { RecordedRequest } from "../report/index.ts";
 import type { Need } from "./rbac.ts";
 

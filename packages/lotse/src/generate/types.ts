@@ -1,4 +1,4 @@
-/** TypeScript for a kind that somebody else defined: interfaces from its schema, and a class that handlers can name. */
+/** TypeScript for a kind that another project defined: interfaces from its schema, and a class that handlers can name. */
 import { isObject, KubeError } from "@lotse/client/meta";
 import type { SchemaNode } from "../schema/index.ts";
 import { isIdentifier, pascalCase, TypeNames } from "./type-names.ts";
@@ -65,7 +65,7 @@ function typesOf(definition: TypesInput, version: TypesVersion, className: strin
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const bodyName = names.take(`${className}Body`);
   const fields = own.map(([name, child]) => {
-    // An object may be looked at before anybody has written its status, whatever the schema demands.
+    // An object may be looked at before a controller has written its status, whatever the schema demands.
     const optional = name === "status" || !required.has(name);
     return writer.field(name, child, `${className}${pascalCase(name)}`, optional, "  ");
   });

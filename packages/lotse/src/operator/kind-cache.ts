@@ -64,7 +64,7 @@ export class KindCache implements ObjectListener {
     return this.streams.get(key);
   }
 
-  /** The newest body of an object; undefined when it is gone, whoever has its name now. */
+  /** The newest body of an object; undefined when it is gone, even if another object has its name now. */
   newest(key: IdentityKey): KubeBody | undefined {
     const body = this.streams.get(objectKeyIn(key));
     return (body?.metadata?.uid ?? "") === uidIn(key) ? body : undefined;

@@ -1,6 +1,6 @@
 /**
- * The small HTTP servers beside an operator. One has health for the kubelet and metrics for Prometheus, for whoever
- * reaches it. Another one, which only somebody on the same machine or in the same pod can reach, also answers `lotse
+ * The small HTTP servers beside an operator. One has health for the kubelet and metrics for Prometheus, for every
+ * client that reaches it. Another one, which only users of the same machine or pod can reach, also answers `lotse
  * explain` and `lotse retry`: what an operator knows of objects is not for everybody who can open a connection.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -26,7 +26,7 @@ interface Retried {
   readonly handlers: readonly string[];
 }
 
-/** Goes with whatever changes something: a page in somebody's browser cannot send it to another place than its own. */
+/** Goes with whatever changes something: a web page in the user's browser can send it to no other origin than its own. */
 export const COMMAND_HEADER = "x-lotse-command";
 
 /** Where the endpoints listen. */
@@ -91,8 +91,8 @@ function listen(server: Server, address: EndpointsAddress): Promise<void> {
     server.once("error", reject);
     server.listen(where, () => {
       server.off("error", reject);
-      // A connection that could not be taken, for want of file descriptors, is tried again by whoever made it; an error
-      // that nobody hears would end the operator.
+      // A connection that could not be taken, for want of file descriptors, is tried again by the client that made it; an
+      // error without a listener would end the operator.
       server.on("error", () => undefined);
       resolve();
     });

@@ -29,7 +29,7 @@ export type Admission =
   | { readonly type: "write"; readonly series: EventSeries }
   /** Its equal waits to be written and now counts one more. */
   | { readonly type: "merged" }
-  /** Its object has used up its rate. `first`: nobody has been told yet. */
+  /** Its object has used up its rate. `first`: the operator's log has not told of it yet. */
   | { readonly type: "limited"; readonly first: boolean }
   /** There is no room for it. */
   | { readonly type: "full" };

@@ -40,7 +40,7 @@ function isTemporary(status: number): boolean {
 
 function problemOf(error: ApiError, verb: "create" | "patch"): string | undefined {
   if (error.status === 403) {
-    // A namespace on its way out takes no new objects, and nobody will look for Events in it.
+    // A namespace on its way out takes no new objects, and its Events go with it.
     if (error.details.causes?.some(({ reason }) => reason === "NamespaceTerminating")) return undefined;
     return `Events cannot be posted: the operator is not allowed to ${verb} events`;
   }

@@ -360,7 +360,7 @@ export class EventRecorder {
     try {
       this.#o.onProblem?.(message, fields);
     } catch {
-      // Whoever listens must not be able to stop the Events, and there is nobody left to tell.
+      // A listener that throws must not stop the Events, and it was the place to tell of it.
     }
   }
 }

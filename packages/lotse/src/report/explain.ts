@@ -1,7 +1,7 @@
 /** The answer to "why is my object as it is?": from the journal and from what the operator remembers. */
 import type { JournalTurn } from "./journal.ts";
 
-/** Which object somebody asks about. */
+/** Which object `lotse explain` or another reader asks about. */
 export interface ObjectQuestion {
   /** Kind, plural, singular or short name, in any case: `Machine`, `machines`, `machines.example.com`. */
   readonly kind: string;
@@ -30,7 +30,7 @@ export interface Explanation {
   readonly running?: readonly RunningHandler[] | undefined;
   /** What is not finished: each handler with its attempts and when it is tried again. */
   readonly open: readonly OpenHandler[];
-  /** What has failed for good, until the object changes or somebody asks for another try. */
+  /** What has failed for good, until the object changes or a user asks for another try. */
   readonly failed?: readonly FailedHandler[] | undefined;
   /** The last turns, oldest first. */
   readonly turns: readonly JournalTurn[];

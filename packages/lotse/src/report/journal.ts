@@ -1,5 +1,5 @@
 /**
- * What happened to each object lately, for whoever asks: what woke it, what ran, what was written, what it waits for.
+ * What happened to each object lately, for `lotse explain`: what woke it, what ran, what was written, what it waits for.
  * Bounded in both directions: so many turns of one object, so many of all; the objects that were quiet for longest are
  * forgotten first. A journal is for people, so nothing depends on what is in it.
  */
@@ -9,8 +9,8 @@ export interface Wake {
   /**
    * `initial`: it was there when the operator began · `added`, `modified`, `deleted`: the stream said so · `own write`: a
    * handler wrote it · `due`: its time had come · `again`: its last turn left something to do · `read`: something that it
-   * had read has changed · `retry`: somebody asked for another try · `outside`: a source, or `running.wake`, said so · `daemon`: no turn,
-   * but a daemon beside it.
+   * had read has changed · `retry`: a user asked for another try · `outside`: a source, or `running.wake`, said so ·
+   * `daemon`: no turn, but a daemon beside it.
    */
   readonly by:
     | "initial"

@@ -35,7 +35,7 @@ export interface LogSink {
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** Whether lines of `level` are wanted by somebody who wants `least` and above. */
+/** Whether lines of `level` are wanted by a sink that wants `least` and above. */
 export function isWanted(level: LogLevel, least: LogLevel | undefined): boolean {
   return least === undefined || ORDER[level] >= ORDER[least];
 }
@@ -88,7 +88,7 @@ export class Logger {
     return new Logger(this.#sink, this.#now, this.#fields, object);
   }
 
-  /** Whether anybody would see a line of this level: for lines that are costly to make. */
+  /** Whether the sink would take a line of this level: for lines that are costly to make. */
   wants(level: LogLevel): boolean {
     return isWanted(level, this.#sink.level);
   }

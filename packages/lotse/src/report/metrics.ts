@@ -28,7 +28,7 @@ interface Family {
   readonly type: Type;
   readonly combine: Combine;
   readonly series: Map<string, Labelled<Series>>;
-  /** Asked when somebody reads. */
+  /** Asked when the metrics are read. */
   readonly readers: Set<Reader>;
 }
 
@@ -51,7 +51,7 @@ const USUAL_BOUNDS: readonly number[] = [
 
 /**
  * Counters, histograms and gauges by name and labels. A series is looked up once and then used without any search, for
- * the sake of what is counted a thousand times a second; gauges are only asked for when somebody reads them.
+ * the sake of what is counted a thousand times a second; gauges are only asked for when the metrics are read.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export class Metrics {
 
   /**
    * Metrics of something that may go before the operator does, such as a kind: they are part of these, until `close`
-   * takes away what nobody else counts in.
+   * takes away what no other part counts in.
    */
   part(): Metrics {
     return new Metrics(this);
@@ -98,7 +98,7 @@ export class Metrics {
   }
 
   /**
-   * `read` is called each time that somebody reads the metrics. Several may share a name; values of the same labels are
+   * `read` is called each time that the metrics are read. Several may share a name; values of the same labels are
    * added, unless `combine` says otherwise.
    */
   gauge(name: string, help: string, read: Reader, combine: Combine = (a, b) => a + b): void {

@@ -1,7 +1,7 @@
 /**
  * Measures of the requests to the API server, with the names, labels and bounds of client-go: all attempts are counted,
  * those after the first as retries too; a duration is that of the whole call, its retries and waits included. Streams
- * and WebSockets have no duration and no size, for they end when somebody likes.
+ * and WebSockets have no duration and no size, for they end when one of the two sides likes.
  */
 import type { RequestAttempt, RequestFollower, RequestListener } from "@lotse/client";
 import type { Counter, Histogram, MetricLabels, Metrics } from "./metrics.ts";

@@ -51,7 +51,7 @@ export class RunningAttempts {
     return [...this.#entries].filter((entry) => entry.key === key);
   }
 
-  /** Tells nobody any more. */
+  /** Tells of no slow attempt any more. */
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;

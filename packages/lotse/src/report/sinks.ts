@@ -36,7 +36,7 @@ export function jsonSink(output: TextOutput): LogSink {
   };
 }
 
-/** Whatever it is: a line that cannot be written must not be an error of whoever wanted to tell something. */
+/** Whatever it is: a line that cannot be written must not become an error of the code that logs it. */
 function toJson(value: unknown): string {
   const above: unknown[] = [];
   try {

@@ -11,7 +11,7 @@ export interface TracesOf {
   readonly onProblem: (error: unknown) => void;
 }
 
-/** Undefined when the project does not have the API package. Never rejects: nobody fails for want of traces. */
+/** Undefined when the project does not have the API package. Never rejects: no operator fails for want of traces. */
 export async function findTraces(
   { operator, onProblem }: TracesOf,
   load: () => Promise<TraceApi> = loadApi,

@@ -222,7 +222,7 @@ function typeOf(error: unknown): string {
   return error instanceof Error ? error.name : "_OTHER";
 }
 
-/** Without a user and a password, which are nobody's business. */
+/** Without a user and a password, which have no place in a trace. */
 function placeOf(server: string): { origin: string; prefix: string; address: string; port: number | undefined } {
   if (!URL.canParse(server)) return { origin: server, prefix: "", address: server, port: undefined };
   const { origin, pathname, hostname, port, protocol } = new URL(server);

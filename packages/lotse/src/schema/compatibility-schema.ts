@@ -125,7 +125,7 @@ function fieldChanges(before: SchemaNode, after: SchemaNode, path: string): Sche
     const child = join(path, name);
     const values = mapValues(before);
     if (values) found.push(...compareNodes(values, node, child));
-    // Whatever somebody wrote there was kept, and never looked at.
+    // The API server kept whatever a client wrote there, and never checked it.
     else if (keepsUnknown(before)) found.push(...newlyChecked(node, child));
     else found.push({ effect: "rollback", path: child, what: "is new; a rollback drops it", todo: undefined });
   }

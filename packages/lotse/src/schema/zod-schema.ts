@@ -1,6 +1,6 @@
 /**
- * What a schema of zod says that its JSON Schema does not: functions that check or change values. Nobody would ever call
- * them, because objects are checked by the API server and reach handlers as they are stored. Looked at by shape: Lotse
+ * What a schema of zod says that its JSON Schema does not: functions that check or change values. They would never be
+ * called, because objects are checked by the API server and reach handlers as they are stored. Looked at by shape: Lotse
  * imports no schema library. Schemas of other libraries say nothing here.
  */
 import { isObject } from "@lotse/client/meta";

@@ -52,7 +52,7 @@ export function reportSuperseded(memory: ObjectMemory, { body, record }: Situati
   });
 }
 
-/** The record was put back; who takes it away again and again has to be told of. */
+/** The record was put back; another client that takes it away again and again has to be told of. */
 export function reportRestored(work: KindWork, restored: RestoreState, body: KubeBody, logger: Logger): void {
   work.reporting.metrics.count("lotse_records_restored_total", "Records that somebody had taken off an object.", {
     operator: work.runtime.operator,

@@ -44,7 +44,7 @@ export interface Patience {
   readonly signal: AbortSignal;
 }
 
-/** So soon after a cluster answers, somebody has noticed. */
+/** So soon after a cluster answers, the command has noticed. */
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
@@ -87,7 +87,7 @@ export async function connectPatiently(
 }
 
 /**
- * Whether it is only a matter of time. Where nobody listens at all, somebody at a terminal has more likely named the wrong
+ * Whether it is only a matter of time. Where no server listens at all, a user at a terminal has more likely named the wrong
  * cluster, or forgotten to start it; in a pod there is only one.
  */
 export function comesBySelf(error: unknown, source: Client["config"]["source"]): boolean {
@@ -128,7 +128,7 @@ async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The client's advice is for programs; somebody at a shell has flags. */
+/** The client's advice is for programs; a user at a shell has flags. */
 function configProblem(error: unknown): unknown {
   const { what } = tell(error);
   const [found, looked] = what.split(/: looked for /);
@@ -144,8 +144,8 @@ function configProblem(error: unknown): unknown {
 }
 
 const START_OR_CHOOSE = "start one with `npx lotse cluster`, or choose another with --context or --kubeconfig";
-/** Nobody is there at all, in contrast to a server that is there and not trusted. */
-const NOBODY_THERE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
+/** No server is there at all, in contrast to one that is there and not trusted. */
+const NO_SERVER_THERE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
 
 function problemOf(error: unknown, server: string): unknown {
   const { what, todo } = tell(error);
@@ -168,5 +168,5 @@ function problemOf(error: unknown, server: string): unknown {
 
 function isNobodyThere(error: ConnectionError | TimeoutError): boolean {
   const { code } = (error.cause ?? {}) as { code?: string };
-  return code === undefined || NOBODY_THERE.has(code);
+  return code === undefined || NO_SERVER_THERE.has(code);
 }

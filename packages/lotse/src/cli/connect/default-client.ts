@@ -1,7 +1,7 @@
 /**
  * Objects that a handler makes without a client (`ConfigMap.gen({...}).create()`) go where the default client is
  * connected to: the current context of kubectl. In a command that works on another cluster that must be this one, or
- * somebody who develops on an embedded cluster writes to production.
+ * an author who develops on an embedded cluster writes to production.
  */
 import { Client } from "@lotse/client";
 

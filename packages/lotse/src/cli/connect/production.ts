@@ -1,4 +1,4 @@
-/** A second look before somebody works on production from a terminal by accident. */
+/** A second look before a user works on production from a terminal by accident. */
 import type { Io } from "../terminal/index.ts";
 import { Problem } from "../terminal/index.ts";
 
@@ -9,7 +9,7 @@ export function looksLikeProduction(context: string | undefined): boolean {
   return context !== undefined && PRODUCTION.test(context);
 }
 
-/** Asks at a keyboard, when the context looks like production and nobody has said yes already; else lets everybody pass. */
+/** Asks at a keyboard, when the context looks like production and the user has not said yes already; else passes. */
 export async function confirmContext(
   context: string | undefined,
   yes: boolean | undefined,

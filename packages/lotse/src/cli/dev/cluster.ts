@@ -29,7 +29,7 @@ export interface DevCluster {
   /** The file that kubectl needs, if it is not the usual one. */
   readonly kubeconfig: string | undefined;
   readonly crds: "install" | undefined;
-  /** A client that is the service account `namespace/name`; undefined where roles are somebody else's business. */
+  /** A client that is the service account `namespace/name`; undefined without `--rbac`. */
   readonly connectAs: ((account: string) => Promise<Client>) | undefined;
   readonly facts: readonly AnnouncedLine[];
   close(): Promise<void>;

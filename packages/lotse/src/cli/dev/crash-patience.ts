@@ -1,5 +1,5 @@
 /**
- * How soon `lotse dev` starts an operator again after an error that nobody caught: at once, then later and later, because
+ * How soon `lotse dev` starts an operator again after an error that no code caught: at once, then later and later, because
  * the error most often comes back. A quiet minute, or a save, and it is forgotten. Pure.
  */
 

@@ -1,5 +1,5 @@
 /**
- * What `lotse dev` does about an error that nobody caught: it tells where it comes from and starts the operator again. The
+ * What `lotse dev` does about an error that no code caught: it tells where it comes from and starts the operator again. The
  * cluster and all that is in it stay.
  */
 import { type Clock, formatDuration } from "@lotse/client/meta";
@@ -41,7 +41,7 @@ export class DevCrashes {
       logger.warn("an error that nobody caught, while stopping", { error: sentenceOf(error) });
       return;
     }
-    // What comes before the restart has begun is the same trouble; nobody wants to read it a hundred times.
+    // What comes before the restart has begun is the same trouble; the user does not want to read it a hundred times.
     const { known, restarts, delayMs } = this.#patience.next(sameness(uncaught), clock.monotonic(), this.#waiting);
     if (!known) tell(uncaughtProblem(uncaught, "the operator is started again, the cluster stays"));
     if (this.#waiting) return;
@@ -62,7 +62,7 @@ export class DevCrashes {
     });
   }
 
-  /** Somebody starts the operator anew: all begins from the beginning. */
+  /** The user, or a saved file, starts the operator anew: all begins from the beginning. */
   forget(): void {
     this.#cancel?.();
     this.#cancel = undefined;

@@ -49,7 +49,7 @@ export interface DevOptions extends LogOptions, DevClusterOptions {
 /** What a shell reports for a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
-/** Runs until somebody asks it to stop. */
+/** Runs until the user asks it to stop. */
 export async function dev(file: string | undefined, options: DevOptions, io: Io): Promise<number> {
   checkDevOptions(options);
   const [absolute = ""] = resolveFiles(file === undefined ? [] : [file], io.cwd, "dev");
@@ -107,7 +107,7 @@ class DevSession {
     });
   }
 
-  /** Until the returned function is called, an error that nobody caught restarts the operator, and ends nothing. */
+  /** Until the returned function is called, an error that no code caught restarts the operator, and ends nothing. */
   survive(): () => void {
     const release = this.#io.onUncaught((error, origin) => this.#crashes.happened(error, origin));
     return () => {
@@ -143,7 +143,7 @@ class DevSession {
           client,
           log: (record) => this.#log(record),
           events: "all",
-          // Whoever has just mended a handler wants to see it work, and not the rest of a delay.
+          // A user who has just mended a handler wants to see it work, and not the rest of a delay.
           retryAtStart: again || !cluster.real,
           ...(record && { record }),
           ...(cluster.crds && { crds: cluster.crds }),
@@ -189,7 +189,7 @@ class DevSession {
       ended.abort();
       await events;
       await this.#console?.stop();
-      // Last, because until the end somebody may lose patience.
+      // Last, because until the end the user may lose patience.
       keys?.();
     }
   }

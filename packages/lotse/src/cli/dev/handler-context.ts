@@ -1,6 +1,6 @@
 /**
- * Which handler is at work? An error that nobody caught arrives without its caller; what a handler has begun carries the
- * handler along. Only `lotse dev` does this: following every promise has its price, and elsewhere nobody pays it.
+ * Which handler is at work? An error that no code caught arrives without its caller; what a handler has begun carries the
+ * handler along. Only `lotse dev` does this: following every promise has its price, and elsewhere it is not paid.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { LoadedOperator } from "../project/index.ts";

@@ -1,6 +1,6 @@
 /**
- * The log as somebody reads it who develops an operator: one line for each thing that happened to an object, whether the
- * operator or somebody else in the cluster says so, in columns that the eye can follow.
+ * The log as the author of an operator reads it: one line for each thing that happened to an object, whether the operator
+ * or another client of the cluster says so, in columns that the eye can follow.
  */
 
 import path from "node:path";
@@ -128,7 +128,7 @@ function ordered(fields: Readonly<Record<string, unknown>>, level: LogLevel): [s
     .sort(([a], [b]) => rank(a) - rank(b));
 }
 
-/** The frames of a stack that are the reader's own code; how the framework came there helps nobody. */
+/** The frames of a stack that are the reader's own code; how the framework came there does not help. */
 function ownFrames(stack: string, cwd: string): string[] {
   const frames = stack.split("\n").filter((one) => /^\s+at /.test(one) && !/node:|[\\/]node_modules[\\/]/.test(one));
   return frames.map(

@@ -7,7 +7,7 @@ import { retryText } from "../explain/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
 import { kindsOf } from "../project/index.ts";
 
-/** More of one kind nobody reads. */
+/** More of one kind is more than a user reads. */
 const MOST = 20;
 
 /** What is known of one kind's objects. */

@@ -25,7 +25,7 @@ export interface DevRightsOptions {
   readonly handlers: Pick<HandlerContext, "current">;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** Writes down what handlers ask for; undefined when nobody wants that. */
+  /** Writes down what handlers ask for; undefined when the user has not asked for it. */
   readonly record: RecordRequest | undefined;
   readonly io: Pick<Io, "cwd" | "env" | "onKey">;
 }

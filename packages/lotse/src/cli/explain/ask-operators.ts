@@ -3,7 +3,7 @@ import type { Io } from "../terminal/index.ts";
 import { Problem } from "../terminal/index.ts";
 import { type Asked, ask, localSockets } from "./local-socket.ts";
 
-/** Which object, as somebody at a shell names it. */
+/** Which object, as a user at a shell names it. */
 export interface NamedObject {
   readonly kind: string;
   readonly namespace: string | undefined;
@@ -25,7 +25,7 @@ export function namedObject(kind: string, name: string, namespace: string | unde
   return second === undefined ? { kind, namespace, name: first } : { kind, namespace: first, name: second };
 }
 
-/** The answers of all who know the object; a {@link Problem} when nobody does, or nobody answers. */
+/** The answers of all who know the object; a {@link Problem} when no operator does, or none answers. */
 export async function askOperators<T>(question: Question<T>, url: string | undefined, io: Io): Promise<readonly T[]> {
   const answers = await (url === undefined ? askLocally(question, io) : askAt(url, question));
   if (answers.length > 0) return answers;

@@ -23,7 +23,7 @@ export async function listenLocally(
   try {
     const folder = socketFolder(io);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // In a folder that belongs to somebody else, anybody could listen in our name.
+    // In a folder that belongs to another user, that user could listen in our name.
     if (lstatSync(folder).uid !== os.userInfo().uid) return undefined;
     chmodSync(folder, 0o700);
     const socket = path.join(folder, `${process.pid}-${Math.floor(performance.timeOrigin) % 100_000}.sock`);
@@ -51,7 +51,7 @@ export type Asked = { readonly socket: string } | { readonly url: string };
 
 const PATIENCE_MS = 5_000;
 
-/** Asks for `pathname`; rejects when nobody answers. */
+/** Asks for `pathname`; rejects when no operator answers. */
 export function ask(
   asked: Asked,
   pathname: string,

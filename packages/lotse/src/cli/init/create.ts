@@ -44,7 +44,7 @@ export async function createProject(options: CreateOptions): Promise<CreatedProj
   return { name, folder, files: files.map((file) => file.path) };
 }
 
-/** What was done, and the commands that come next, for somebody in the folder `from`. */
+/** What was done, and the commands that come next, for a user in the folder `from`. */
 export function describeProject(from: string, { folder, files }: CreatedProject): string {
   const way = path.relative(from, folder);
   const steps = [...(way === "" ? [] : [`cd ${shellWord(way)}`]), "npm install", "npm run dev"];

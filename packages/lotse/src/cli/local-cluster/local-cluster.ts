@@ -5,7 +5,7 @@ import type { Io } from "../terminal/index.ts";
 import { Problem } from "../terminal/index.ts";
 import { type EmbeddedCluster, type ImportPackage, importCluster } from "./optional-packages.ts";
 
-/** Where the kubeconfig lies unless somebody says otherwise, below the working directory. */
+/** Where the kubeconfig lies unless the user says otherwise, below the working directory. */
 export const DEFAULT_KUBECONFIG = path.join(".lotse", "kubeconfig");
 
 /** How pods run: not at all, pretended, or as processes of this machine. */
@@ -74,7 +74,7 @@ async function writeKubeconfig(cluster: EmbeddedCluster, file: string): Promise<
   const folder = path.dirname(file);
   try {
     mkdirSync(folder, { recursive: true });
-    // The folder is ours: it must not find its way into anybody's repository.
+    // The folder is ours: it must not find its way into the project's repository.
     const ignore = path.join(folder, ".gitignore");
     if (path.basename(folder) === ".lotse" && !existsSync(ignore)) writeFileSync(ignore, "*\n");
     await cluster.writeKubeconfig(file);

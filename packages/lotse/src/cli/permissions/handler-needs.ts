@@ -1,6 +1,6 @@
 /**
  * What the handlers of an operator need to be allowed: what is written in their code, and what they were seen to ask for
- * while somebody watched. Of a handler that neither has seen nothing is known, and that is said: an operator that lacks a
+ * while they were recorded. Of a handler that neither has seen nothing is known, and that is said: an operator that lacks a
  * right waits for it in silence, in production.
  */
 
@@ -12,7 +12,7 @@ import type { ProjectIo } from "../scan/index.ts";
 import { type Gap, type ScanResult, scanOperator } from "../scan/index.ts";
 import type { Io } from "../terminal/index.ts";
 
-/** A handler of which nobody knows what it asks for, or not all of it. */
+/** A handler of which neither its code nor a recording tells all that it asks for. */
 export interface UnseenHandler {
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
@@ -114,7 +114,7 @@ function rightsOf({ group, resource, verbs, clusterWide }: Need): string[] {
   return verbs.map((verb) => JSON.stringify([group, resource, verb, clusterWide]));
 }
 
-/** Why a handler that nobody has recorded is not known; undefined when its code says everything. */
+/** Why a handler that is in no recording is not known; undefined when its code says everything. */
 function reasonOf(scan: ScanResult, gaps: readonly Gap[] | undefined): string | undefined {
   if ("impossible" in scan) return scan.impossible;
   if (!gaps) return "no declaration of it is in the files of this project, as far as their types tell";

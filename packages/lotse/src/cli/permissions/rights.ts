@@ -21,7 +21,7 @@ export interface DeployedRights {
   readonly account: string;
   /** The account, its roles and their bindings, in the order in which they are to be applied. */
   readonly manifests: readonly (KubeBody & { readonly apiVersion: string; readonly kind: string })[];
-  /** A sentence for each handler of which nobody knows what it asks for: the role has nothing for it. */
+  /** A sentence for each handler of which it is not known what it asks for: the role has nothing for it. */
   readonly unseen: readonly string[];
   /** What would make them known. */
   readonly todo: string;

@@ -3,7 +3,7 @@ import { describeSelector, parseSelector, type ResourceInput } from "../../decla
 import type { Operator } from "../../operator/index.ts";
 import type { LoadedOperator } from "./load.ts";
 
-/** The kinds that operators handle and that have a name: whoever handles everything is not asked for all of it. */
+/** The kinds that operators handle and that have a name: an operator that handles everything is not asked for all of it. */
 export function kindsOf(operators: readonly LoadedOperator[]): (KindClass | KindDescription | string)[] {
   const resources = operators.flatMap(({ operator }) => operator.resources.map(({ resource }) => resource));
   return resources.flatMap((resource): (KindClass | KindDescription | string)[] => {

@@ -190,7 +190,7 @@ function problemOf(error: unknown, file: string, shown: string): Problem {
   );
 }
 
-/** A typo in TypeScript whose types nobody has checked ends like this; the compiler knows what was meant. */
+/** A typo in TypeScript whose types no compiler has checked ends like this; the compiler knows what was meant. */
 function adviceFor(error: Error, shown: string): string {
   const looksLikeTypo = error instanceof ReferenceError || /is not a (?:function|constructor)/.test(error.message);
   return looksLikeTypo
@@ -204,7 +204,7 @@ function missingModule(error: Error): string | undefined {
   return /Cannot find (?:module|package) '([^']+)'/.exec(error.message)?.[1];
 }
 
-/** Never a bare "npm install": a misspelt name may be that of somebody else's package. */
+/** Never a bare "npm install": a misspelt name may be that of a stranger's package. */
 function adviceForImport(missing: string, file: string): string {
   if (!isPackage(missing)) return "check the path of the import";
   const config = configWithPaths(path.dirname(file));

@@ -17,7 +17,7 @@ export type RecordRequest = (request: RecordedRequest) => void;
 
 const OFF = "off";
 
-/** Where requests are recorded to; undefined when nobody asked for it. */
+/** Where requests are recorded to; undefined when the user has not asked for it. */
 export function recordTo({ env, cwd }: Pick<Io, "env" | "cwd">): RecordRequest | undefined {
   if (!env.LOTSE_RECORD || env.LOTSE_RECORD === OFF) return undefined;
   const file = path.resolve(cwd, env.LOTSE_RECORD);
@@ -36,7 +36,7 @@ export function recordTo({ env, cwd }: Pick<Io, "env" | "cwd">): RecordRequest |
   }
 }
 
-/** The recording of a session of `lotse dev`. What goes wrong with it is told once, and keeps nobody from developing. */
+/** The recording of a session of `lotse dev`. What goes wrong with it is told once, and does not stop the session. */
 export function recordBeside(
   operator: string,
   logger: Logger,

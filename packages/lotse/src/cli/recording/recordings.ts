@@ -6,7 +6,7 @@ import type { RecordedRequest } from "../../report/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { Problem, splitMessage } from "../terminal/index.ts";
 
-/** Where a recording is kept beside the operator, so that nobody has to name it: `operator.requests.jsonl`. */
+/** Where a recording is kept beside the operator, so that no command has to be told: `operator.requests.jsonl`. */
 export function recordingOf(file: string): string {
   return file.replace(/\.[^.]+$/, ".requests.jsonl");
 }

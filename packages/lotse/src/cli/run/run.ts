@@ -51,7 +51,7 @@ export interface RunOptions extends ConnectOptions, LogOptions {
   readonly requirePermissions?: boolean | undefined;
 }
 
-/** Runs the operators of `files` until somebody asks them to stop. */
+/** Runs the operators of `files` until a signal asks them to stop. */
 export async function run(files: readonly string[], options: RunOptions, io: Io): Promise<number> {
   namespacesOf(options);
   const modules = await resolveModules(options.module ?? [], io.cwd);
@@ -108,7 +108,7 @@ function bringsLogin(operator: Operator): boolean {
   return (operator as Partial<Operator>).activities?.some(({ type }) => type === "login") ?? false;
 }
 
-/** Without those that bring their own credentials: nobody knows yet who they are. */
+/** Without those that bring their own credentials: it is not known yet who they are. */
 async function tellPermissions(
   operators: readonly LoadedOperator[],
   { client, user }: Connection,

@@ -1,6 +1,6 @@
 /**
- * In `lotse run` an error that nobody caught ends the operator in order: what it has begun may be half done, and a process
- * in an unknown state must not go on. Whoever started it starts it again.
+ * In `lotse run` an error that no code caught ends the operator in order: what it has begun may be half done, and a
+ * process in an unknown state must not go on. The kubelet, or the user who started it, starts it again.
  */
 import type { Logger } from "../../report/index.ts";
 import type { Io, Problem, Stop } from "../terminal/index.ts";
@@ -12,7 +12,7 @@ export interface UncaughtWatch {
   end(): void;
 }
 
-/** The first error that nobody catches asks for the end; further ones are only told. */
+/** The first error that no code catches asks for the end; further ones are only told. */
 export function stopOnUncaught(io: Pick<Io, "onUncaught">, stop: Stop, logger: Logger): UncaughtWatch {
   let problem: Problem | undefined;
   const release = io.onUncaught((error, origin) => {

@@ -225,11 +225,11 @@ const QUIET: Readonly<Record<string, readonly string[]>> = {
   ConfigMap: ["fromFiles"],
 };
 
-/** The rule for a member of a class or interface of the client, or of a context; undefined when nobody knows it. */
+/** The rule for a member of a class or interface of the client, or of a context; undefined when the tables have none. */
 export function ruleFor(owner: string, member: string): CallRule | undefined {
   const known = Object.hasOwn(OF_CLASSES, owner) ? OF_CLASSES[owner] : undefined;
   if (known && Object.hasOwn(known, member)) return known[member];
-  // Whoever makes an object has not asked for anything yet.
+  // A handler that makes an object has not asked the API server for anything yet.
   const quiet = QUIET[owner]?.includes(member) || member === "gen" || member === "new";
   return quiet ? NOTHING : undefined;
 }

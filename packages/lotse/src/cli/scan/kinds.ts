@@ -243,7 +243,7 @@ export class KindReader {
     if (callee && this.#reading.originOf(callee.file) === "own") return undefined;
     const [first] = call.arguments ?? [];
     const receiver = call.expression?.expression;
-    // Of a call without a type nobody knows whose it is; what it is given tells as much.
+    // Of a call without a type it is not known whose it is; what it is given tells as much.
     const passed = !callee || this.#reading.isLotse(callee) ? [first, receiver] : [receiver];
     for (const node of passed) {
       const found = node && this.of(node, context, depth + 1);

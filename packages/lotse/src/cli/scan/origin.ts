@@ -29,7 +29,7 @@ export class Origins {
   }
 }
 
-/** Undefined where there is no package.json; empty where it has no name, which is somebody's project all the same. */
+/** Undefined where there is no package.json; empty where it has no name, which makes it the user's project all the same. */
 function nameIn(folder: string): string | undefined {
   try {
     const { name = "" } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as { name?: string };

@@ -84,7 +84,7 @@ export const SYNTAX_NAMES = [
 /** One of {@link SYNTAX_NAMES}. */
 export type SyntaxName = (typeof SYNTAX_NAMES)[number];
 
-/** Where something is declared. Its node is fetched when somebody looks at it: the libraries' are large. */
+/** Where something is declared. Its node is fetched when the scan looks at it: the libraries' are large. */
 export interface Declaration {
   /** Absolute path. */
   readonly file: string;

@@ -40,7 +40,7 @@ export class Untyped {
     return owner === undefined ? undefined : { owner, member };
   }
 
-  /** Whether a call looks like one of a client that came from nobody knows where. */
+  /** Whether a call looks like one of a client whose origin the types do not tell. */
   isSuspicious(call: Syntax): boolean {
     const callee = call.expression && this.#reading.bare(call.expression);
     const receiver = callee?.expression && this.#reading.bare(callee.expression);

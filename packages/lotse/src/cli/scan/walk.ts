@@ -1,6 +1,6 @@
 /**
  * Walks through what a handler does: its body, the functions of the project that it calls, and theirs. Each call of the
- * client becomes a need; where a call cannot be understood, that is noted, so that nobody takes silence for "nothing".
+ * client becomes a need; where a call cannot be understood, that is noted: silence would be taken for "nothing".
  */
 import type { Need } from "../../generate/index.ts";
 import type { KindContext, KindFound, KindReader } from "./kinds.ts";
@@ -9,7 +9,7 @@ import type { Asker, RequestReader } from "./requests.ts";
 import type { Declaration, Syntax } from "./syntax.ts";
 import type { Untyped } from "./untyped.ts";
 
-/** Something that a handler does and that nobody understands before it runs. */
+/** Something that a handler does and that its code does not tell before it runs. */
 export interface Gap {
   /** `operator.ts:12` */
   readonly place: string;
@@ -190,7 +190,7 @@ export class Walk {
     }
   }
 
-  /** A name that stands for a function or a value of a module: whoever mentions it may use it. */
+  /** A name that stands for a function or a value of a module: code that mentions it may use it. */
   #reference(name: Syntax, scope: Scope): void {
     if (this.#usesPatch(name)) this.#patches(name);
     const { compiler } = this.#reading;
@@ -268,7 +268,7 @@ export class Walk {
     }
   }
 
-  /** Whether somebody who gets this value can ask the cluster for something. */
+  /** Whether a function that gets this value can ask the cluster for something. */
   #reachesCluster(node: Syntax): boolean {
     return this.#reading.compiler.typesOf(node).some((type) => {
       const name = this.#reading.lotseName(type);

@@ -7,10 +7,10 @@ export interface Output {
 /** The signals that ask a program to end. */
 export type StopSignal = "SIGINT" | "SIGTERM";
 
-/** How an error escaped: out of a promise that nobody awaits, or out of a callback. */
+/** How an error escaped: out of a promise that no code awaits, or out of a callback. */
 export type UncaughtOrigin = "rejection" | "exception";
 
-/** Hears of an error that nobody caught. */
+/** Hears of an error that no code caught. */
 export type UncaughtListener = (error: unknown, origin: UncaughtOrigin) => void;
 
 /** Everything that a command touches of its process, so that a test can bring its own. */
@@ -25,11 +25,11 @@ export interface Io {
   readonly uptime: () => number;
   /** Calls `listener` at each signal and keeps the process alive; the returned function ends both. */
   readonly onSignal: (listener: (signal: StopSignal) => void) => () => void;
-  /** Calls `listener` at each key; undefined when nobody sits at a keyboard. The returned function ends it. */
+  /** Calls `listener` at each key; undefined where there is no keyboard. The returned function ends it. */
   readonly onKey: ((listener: (key: string) => void) => () => void) | undefined;
   /**
-   * Calls `listener` at each error that nobody caught, instead of whoever listened before; the returned function gives it
-   * back. As long as somebody listens, such an error does not end the process.
+   * Calls `listener` at each error that no code caught, instead of the listener before it; the returned function gives
+   * it back. As long as there is a listener, such an error does not end the process.
    */
   readonly onUncaught: (listener: UncaughtListener) => () => void;
   /** Ends the process at once. */

@@ -10,7 +10,7 @@ const EXIT_CODES: Record<StopSignal, number> = { SIGINT: 130, SIGTERM: 143 };
  */
 const SAME_SIGNAL_MS = 300;
 
-/** A wish to end, whoever has it. */
+/** A wish to end: of the user, of the machine, or of the command itself. */
 export interface Stop extends Disposable {
   /** Aborts when the command should end gracefully. */
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** The names that somebody who typed `wanted` may have meant, the most similar first. */
+/** The names that a user who typed `wanted` may have meant, the most similar first. */
 export function similarNames(wanted: string, names: readonly string[]): string[] {
   const stem = stemOf(wanted);
   return names

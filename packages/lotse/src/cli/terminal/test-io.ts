@@ -15,10 +15,10 @@ export interface TestIo extends ProjectIo {
   err(): string;
   send(signal: StopSignal): void;
   press(key: string): void;
-  /** As if nobody had caught an error. */
+  /** As if no code had caught an error. */
   escape(error: unknown, origin: UncaughtOrigin): void;
   readonly exits: readonly number[];
-  /** Resolves when somebody listens to signals: from then on the command can be stopped. */
+  /** Resolves when the command listens to signals: from then on the command can be stopped. */
   readonly listening: Promise<void>;
 }
 

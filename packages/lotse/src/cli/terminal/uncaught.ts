@@ -1,5 +1,5 @@
 /**
- * Errors that nobody caught: a promise that nobody awaits, a callback of a timer or of an event that throws. Node.js
+ * Errors that no code caught: a promise that no code awaits, a callback of a timer or of an event that throws. Node.js
  * would end the process with a raw stack. Here they are told like every other failure: what, where, what to do.
  */
 import { inspect } from "node:util";
@@ -14,7 +14,7 @@ export interface BlamedHandler {
   readonly place: string | undefined;
 }
 
-/** What is known of an error that nobody caught. */
+/** What is known of an error that no code caught. */
 export interface Uncaught {
   readonly error: unknown;
   readonly origin: UncaughtOrigin;
@@ -60,7 +60,7 @@ export function placeOfUncaught(error: unknown): string | undefined {
   return error instanceof Error ? placeOfThrow(error) : undefined;
 }
 
-/** What it says, with what is behind it: "fetch failed" alone helps nobody. */
+/** What it says, with what is behind it: "fetch failed" alone does not help the user. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return inspect(error, { depth: 2, breakLength: Number.POSITIVE_INFINITY });
   const said = splitMessage(error).what;
@@ -70,7 +70,7 @@ export function sentenceOf(error: unknown): string {
   return more === undefined || said.includes(more) ? said : `${said}: ${more}`;
 }
 
-/** Two are the same for whoever reads them when they say the same of the same place. */
+/** Two are the same for the user when they say the same of the same place. */
 export function sameness({ error, handler }: Uncaught): string {
   return JSON.stringify([sentenceOf(error), placeOfUncaught(error), handler?.id]);
 }

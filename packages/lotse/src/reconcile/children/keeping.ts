@@ -25,7 +25,7 @@ export interface Keeping {
    * parent, and a stream that is late has not shown the parent's end.
    */
   readonly parentLives: () => Promise<boolean>;
-  /** The framework has written its own notes onto the parent, over `base`: no news to anybody. */
+  /** The framework has written its own notes onto the parent, over `base`: no news to its readers. */
   readonly parentWrote: (base: KubeBody, body: KubeBody) => void;
   /** Another client changes what is kept here again and again: an Event says so, and a metric counts it. */
   readonly tellFight: (what: string) => void;
