@@ -161,7 +161,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * A kubeconfig for somebody else than the administrator: a person by a client certificate (over plain HTTP by a token),
+   * A kubeconfig for another user than the administrator: a person by a client certificate (over plain HTTP by a token),
    * a service account by a token.
    *
    * @example
@@ -197,7 +197,7 @@ export class Cluster implements AsyncDisposable {
     return Client.connect({ kubeconfig: this.kubeconfig, ...options });
   }
 
-  /** Forgets the past: whoever asks for an older version than the present one is told that it is gone. */
+  /** Forgets the past: a client that asks for an older version than the present one is told that it is gone. */
   compact(): void {
     this.#parts.store.compact();
   }
@@ -264,15 +264,15 @@ export class Cluster implements AsyncDisposable {
   }
 }
 
-/** An address that pods would reach this machine at, were there any: no loopback address is that to anybody else. */
+/** An address that pods would reach this machine at, were there any: a loopback address leads to themselves. */
 function reachable(host: string): string {
   if (!["127.0.0.1", "::1", "localhost", "0.0.0.0", "::"].includes(host)) return host;
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? NOBODY;
+  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? NOWHERE;
 }
 
 /** Of a network for documentation: a machine that has no network at all is nowhere. */
-const NOBODY = "192.0.2.1";
+const NOWHERE = "192.0.2.1";
 const LONG_HISTORY = 1_000_000;
 const LARGE_HISTORY = 64 * 1_024 * 1_024;
 

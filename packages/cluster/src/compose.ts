@@ -151,7 +151,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       tell: options.onTrouble ?? ((text) => process.emitWarning(text, "ClusterWarning")),
     }),
     admission: createAdmission([
-      // The first one: no other is asked about what somebody may not do.
+      // The first one: no other is asked about what the user may not do.
       access.creationChecks,
       ...(isOn("NamespaceLifecycle") ? [namespaceLifecycle(store)] : []),
       ...(isOn("ServiceAccount") ? [access.podAccounts] : []),
@@ -241,7 +241,7 @@ function pluginSwitch({ admission = {} }: ClusterOptions, { namespaces }: Contro
   const { disable = [], enable = [] } = admission;
   return (name: AdmissionPluginName): boolean => {
     if (disable.includes(name)) return false;
-    // Where nobody makes the accounts of namespaces, no pod would come in.
+    // Where no controller makes the accounts of namespaces, no pod would come in.
     return name !== "ServiceAccount" || namespaces !== false || enable.includes(name);
   };
 }

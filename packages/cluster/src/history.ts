@@ -37,7 +37,7 @@ export function objectHistory(
   }));
 }
 
-/** Nobody waits here, so no webhook can be asked. */
+/** The caller gets its answer at once, so no webhook can be asked. */
 function shown(resource: Resource, stored: ApiObject): ApiObject {
   const codec = storageEndpoint(resource)?.version.codec;
   if (!codec?.converter) return codec ? codec.fromStorage(stored) : stored;

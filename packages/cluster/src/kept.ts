@@ -31,7 +31,7 @@ export async function identityOf(name: string, tls: boolean, data: DataFolder | 
 
 const NEW_KUBECONFIG = "a new one is made, and everybody needs the new kubeconfig";
 
-/** Whoever sends no token must not be taken for somebody who sends this one. */
+/** A client that sends no token must not be taken for one that sends this one. */
 function checkToken(token: string): void {
   if (!/^[-\w]{16,}$/.test(token)) throw new Error("it holds no token");
 }

@@ -57,13 +57,13 @@ export interface ServiceAccountOptions {
 export interface AdmissionChoice {
   readonly disable?: readonly AdmissionPluginName[];
   /**
-   * All are on already, but for `ServiceAccount` in a cluster whose namespaces get no accounts from anybody
+   * All are on already, but for `ServiceAccount` in a cluster whose namespaces get no accounts from a controller
    * (`controllers: false`): here it can be had all the same.
    */
   readonly enable?: readonly AdmissionPluginName[];
 }
 
-/** Somebody whom a token stands for. */
+/** The user whom a token stands for. */
 export interface TokenUser {
   readonly user: string;
   readonly uid?: string;
@@ -122,7 +122,7 @@ export interface ClusterOptions {
    * about 64 MiB of their JSON. Unless told, it tells what the cluster remembers anyway: the last minutes.
    */
   readonly history?: boolean | number;
-  /** `false`: none at all, as a bare kube-apiserver that nobody has given a kube-controller-manager. */
+  /** `false`: none at all, as a bare kube-apiserver without a kube-controller-manager. */
   readonly controllers?: ControllerOptions | false;
   /** The certificate of the server, where it shall not be of its own making. */
   readonly certificate?: ServingCertificate;

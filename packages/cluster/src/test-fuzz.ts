@@ -1,4 +1,4 @@
-/** Makes requests that nobody would send on purpose: mostly right, and wrong somewhere. */
+/** Makes requests that no client would send on purpose: mostly right, and wrong somewhere. */
 
 export interface Fuzzed {
   readonly method: string;
@@ -290,8 +290,8 @@ export class RequestGenerator {
   }
 
   /**
-   * Several requests to be sent at once. Some ask for another protocol, mostly the last one; and whoever sent them may have
-   * little patience.
+   * Several requests to be sent at once. Some ask for another protocol, mostly the last one; and the client that sent
+   * them may have little patience.
    */
   volley(): { readonly requests: Fuzzed[]; readonly patienceMs: number } {
     const count = 2 + Math.floor(this.#random() * 5);

@@ -2,7 +2,7 @@ import { request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Cluster } from "./cluster.ts";
 
-/** Somebody who knows where a cluster listens, and nothing else unless told. */
+/** A stranger who knows where a cluster listens, and nothing else unless told. */
 export interface Visit {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;

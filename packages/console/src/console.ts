@@ -18,7 +18,7 @@ export interface ConsoleOptions {
   readonly kinds: readonly KindLike[];
   /** Default: one that is free. */
   readonly port?: number | undefined;
-  /** Default `127.0.0.1`. Whoever can reach it gets the page, but nothing to see without the token. */
+  /** Default `127.0.0.1`. A client that reaches it gets the page, but nothing to see without the token. */
   readonly host?: string | undefined;
   /** Time, for tests. */
   readonly clock?: Clock | undefined;
@@ -26,7 +26,7 @@ export interface ConsoleOptions {
 
 /** A console that is being served. */
 export interface RunningConsole extends AsyncDisposable {
-  /** Where to open it: `http://127.0.0.1:8081/#token=…`. Whoever has it sees all that the client may read. */
+  /** Where to open it: `http://127.0.0.1:8081/#token=…`. A user who has it sees all that the client may read. */
   readonly url: string;
   /** Takes log lines: hand it to the operator as its log, beside the terminal's. Never throws, whatever a line carries. */
   readonly sink: (record: ConsoleRecord) => void;
@@ -36,7 +36,7 @@ export interface RunningConsole extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** More rows than that nobody reads; the page says that there are more. */
+/** More rows than a user reads; the page says that there are more. */
 const ROW_LIMIT = 2_000;
 const PAGE_SIZE = 500;
 

@@ -1,8 +1,8 @@
 /**
  * The console's side of HTTP: who may ask, how answers are dressed, and the stream of events. Everything is read-only.
- * The page speaks for whoever owns the kubeconfig, so no other web page may reach it: answers are not shared across
+ * The page speaks for the owner of the kubeconfig, so no other web page may reach it: answers are not shared across
  * origins, and requests of other pages, or by a foreign name for this machine (DNS rebinding), are refused. Nor may
- * other users of the machine: data is for whoever has the token.
+ * other users of the machine: data is for clients that have the token.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -43,8 +43,8 @@ export function admit(request: IncomingMessage, host: string): void {
 }
 
 /**
- * Throws unless the request may get data: other pages may lead here, but not ask, and whoever asks must have the token.
- * It comes in a header, or in the query from streams of events, to which browsers let pages give no header.
+ * Throws unless the request may get data: other pages may lead here, but not ask, and a client that asks must have the
+ * token. It comes in a header, or in the query from streams of events, to which browsers let pages give no header.
  */
 export function admitToData({ headers }: IncomingMessage, query: URLSearchParams, token: string): void {
   const { host, origin } = headers;

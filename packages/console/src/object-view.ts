@@ -1,4 +1,4 @@
-/** One object as the page shows it: readable, without what nobody reads and without what nobody should see. */
+/** One object as the page shows it: readable, without what users do not read and what they should not see. */
 import type { KubeBody } from "@lotse/client";
 import { isObject, toYaml } from "@lotse/client/meta";
 

@@ -53,7 +53,7 @@ export interface HarnessOptions {
    * `lotse generate deploy` makes of it. The test's own client stays the administrator. `{ rules }` are rights that you
    * give it besides, as you would by hand where it is deployed.
    *
-   * The start fails when nobody knows what a handler asks for, unless `rules` are given, or the test is the one that
+   * The start fails when it is not known what a handler asks for, unless `rules` are given, or the test is the one that
    * finds out: with `LOTSE_RECORD=operator.requests.jsonl` such an operator may do everything, and what it does is written
    * down.
    *
@@ -156,7 +156,7 @@ function recordingFile(): string | undefined {
   return file && file !== "off" ? file : undefined;
 }
 
-/** Who asks for what is heard by the test's own recording and by whoever has to tell refusals. */
+/** Which handler asks for what is heard by the test's own recording and by the list of refusals. */
 function recordFor(refusals: Refusals | undefined): Pick<StartOptions, "record"> {
   const file = recordingFile();
   const heard = [file ? recordTo(file) : undefined, refusals?.asked].filter((one) => one !== undefined);
@@ -352,7 +352,7 @@ class Bench implements Harness {
       });
   }
 
-  /** What the operator was seen doing last, for whoever wonders why it does not end. */
+  /** What the operator was seen doing last, for a test author who wonders why it does not end. */
   #lastSigns(): string {
     const line = this.logs.records.at(-1)?.message;
     const request = this.cluster.requests.filter({ userAgent: USER_AGENT }).at(-1);

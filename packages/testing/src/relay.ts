@@ -72,7 +72,7 @@ export class Relay implements Transport {
     });
     let cancelBeat = () => {};
     const beat = () => {
-      // An empty line between two events means nothing to whoever reads them, but shows that the watch lives.
+      // An empty line between two events means nothing to the client that reads them, but shows that the watch lives.
       if (atLineEnd && !tap.writableEnded) tap.push("\n");
       cancelBeat = this.#clock?.after(BEAT_MS, beat) ?? cancelBeat;
     };

@@ -38,7 +38,7 @@ export interface DeployInput {
 
 const FIELD_MANAGER = "lotse-harness";
 
-/** Gives the operator its account and its role. Rejects when nobody knows what it needs. */
+/** Gives the operator its account and its role. Rejects when it is not known what it needs. */
 export async function deployOperator(input: DeployInput): Promise<Deployed> {
   const { operator, rbac, namespaces, admin, recording } = input;
   // It can load a compiler: only tests that ask for rights pay for it.

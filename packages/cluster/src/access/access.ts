@@ -24,7 +24,7 @@ export interface AccessOptions {
   readonly backend: Pick<Backend, "store" | "clock" | "random" | "uuid">;
   /** Whether roles decide who may do what; else everybody who sends credentials may do everything. */
   readonly rbac: boolean;
-  /** Whether whoever sends no credentials is the administrator. */
+  /** Whether a client that sends no credentials is the administrator. */
   readonly openDoors?: boolean;
   /** The administrator's token. */
   readonly adminToken: string;
@@ -47,24 +47,24 @@ export interface AccessControllers {
   readonly serviceAccountTokens?: boolean;
 }
 
-/** Who somebody is and what they may do: everything that the API server asks about that. */
+/** Who sent a request and what that user may do: everything that the API server asks about that. */
 export interface Access {
   /** What the API answers out of this room. */
   readonly answers: { readonly reviews: Reviews; readonly documents: Documents };
   /** Puts the questions of this room before an API; `refuse` comes before all others. */
   readonly gate: (api: ApiServer, refuse: Guard) => Gate;
-  /** Gives pods their service account. Needs somebody who makes the accounts of new namespaces. */
+  /** Gives pods their service account. Needs a controller that makes the accounts of new namespaces. */
   readonly podAccounts: AdmissionPlugin;
   /** Wants the right to create from those whose update creates; must be the first plugin. */
   readonly creationChecks: AdmissionPlugin;
   /** Keeps people from giving away what they do not have; must be the last plugin. */
   readonly escalationChecks: AdmissionPlugin;
-  /** What the authority says, for those who ask on behalf of somebody. */
+  /** What the authority says, for code that asks on behalf of a user. */
   readonly decide: Authority["decide"];
   /** The token of a pod's service account, bound to the pod; an empty audience means this server. */
   readonly podToken: (pod: ApiObject, audience: string, seconds: number) => string;
   readonly controllers: (context: ControllerContext, caPem: string, chosen?: AccessControllers) => Controller[];
-  /** New credentials for somebody. */
+  /** New credentials for a user. */
   readonly credentialsFor: (identity: Identity) => Credentials;
 }
 

@@ -31,7 +31,7 @@ export class ClusterRoleAggregation implements Controller {
 
   start(): void {
     const { store } = this.#context.backend;
-    // Nobody knows which role is part of which without looking at all selectors, and there are few that have any.
+    // Which role is part of which is not known without looking at all selectors, and there are few that have any.
     const enqueue = () => {
       for (const entry of store.list(TABLE)) if (isAggregated(fromStore(entry.object))) this.#queue.add(entry.key);
     };

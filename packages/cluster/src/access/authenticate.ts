@@ -16,7 +16,7 @@ export interface AuthenticatorOptions {
 
 /**
  * Who sent a request, by its client certificate or its bearer token. Wrong credentials are always refused, because a
- * client that sends some believes it is somebody.
+ * client that sends some believes that it is known.
  */
 export function createAuthenticator({ tokens, accounts, anonymous }: AuthenticatorOptions): Authenticator {
   return (request) => {

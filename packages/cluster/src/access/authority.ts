@@ -10,7 +10,7 @@ export interface Decision {
   readonly reason: string;
 }
 
-/** All that somebody may do in a namespace, as far as it can be listed. */
+/** All that a user may do in a namespace, as far as it can be listed. */
 export interface Permissions {
   readonly rules: readonly PolicyRule[];
   /** What kept rules from being read. */

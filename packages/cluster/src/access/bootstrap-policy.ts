@@ -12,8 +12,8 @@ type Fields = Record<string, unknown>;
 /**
  * Writes the roles and bindings that every cluster has, as far as they are not there. They go into the store as they
  * are, without the way that a request takes: there are almost two hundred, and a cluster starts in milliseconds.
- * Where nobody aggregates roles, those that collect others (`admin`, `edit`, `view`) stay empty, as on a server without
- * its controllers.
+ * Where no controller aggregates roles, those that collect others (`admin`, `edit`, `view`) stay empty, as on a server
+ * without its controllers.
  */
 export function bootstrapPolicy(
   { store, clock, uuid }: Pick<Backend, "store" | "clock" | "uuid">,

@@ -4,8 +4,8 @@ import type { Attempt } from "./rules.ts";
 import { isMaster } from "./users.ts";
 
 /**
- * An update or an apply of an object that is not there creates it, for which one needs the right to create. Whoever
- * creates in the ordinary way has it and is asked a second time, which changes nothing.
+ * An update or an apply of an object that is not there creates it, for which one needs the right to create. A user
+ * who creates in the ordinary way has it and is asked a second time, which changes nothing.
  */
 export function creationChecks(authority: Authority): AdmissionPlugin {
   return {

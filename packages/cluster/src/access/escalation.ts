@@ -31,7 +31,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 ];
 
 /**
- * Nobody gives away what he does not have: neither by writing it into a role nor by binding such a role to somebody.
+ * No user gives away rights that it does not have: neither by writing them into a role nor by binding such a role.
  * Must be the last to look at a change, because what the others make of it counts.
  */
 export function escalationChecks(store: Store, authority: Authority): AdmissionPlugin {
@@ -58,7 +58,7 @@ function changesOnlyBookkeeping(object: ApiObject, old: ApiObject): boolean {
 function checkRole(authority: Authority, attributes: AdmissionAttributes, role: ApiObject): void {
   const { endpoint, user, operation, namespace = "", oldObject } = attributes;
   const { group, plural } = endpoint.resource;
-  // A role that does not exist yet cannot be named by whoever is permitted to escalate this one only.
+  // A role that does not exist yet cannot be named by a user who is permitted to escalate this one only.
   const name = operation === "CREATE" ? "" : attributes.name;
   const attempt: Attempt = {
     type: "resource",

@@ -55,7 +55,7 @@ export class Gate {
     if (user !== requester) call.impersonated = user;
     const refusal = authorize(user, info);
     if (refusal) throw refusal;
-    // A WebSocket can only be opened by GET; whoever opens one into a pod needs the right to do so by POST, too.
+    // A WebSocket can only be opened by GET; a user who opens one into a pod needs the right to do so by POST, too.
     if (info.verb === "get" && CONNECTS.has(info.target?.subresource ?? "")) {
       const also = authorize(user, { ...info, verb: "create" });
       if (also) throw also;

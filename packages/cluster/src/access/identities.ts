@@ -14,15 +14,15 @@ export interface CertificateIssuer {
   }): { readonly certPem: string; readonly keyPem: string };
 }
 
-/** Somebody who talks to the cluster: a person with groups, or a service account by `namespace/name`. */
+/** A user of the cluster: a person with groups, or a service account by `namespace/name`. */
 export type Identity =
   | { readonly user: string; readonly groups?: readonly string[] }
   | { readonly serviceAccount: string };
 
-/** How a kubeconfig says who somebody is. */
+/** How a kubeconfig says who its user is. */
 export type Credentials = NonNullable<Kubeconfig["users"]>[number]["user"];
 
-/** Long enough for any test; whoever wants another time asks for a token by a TokenRequest. */
+/** Long enough for any test; a test that wants another time asks for a token by a TokenRequest. */
 const TOKEN_SECONDS = 365 * 86_400;
 
 export interface IdentitiesOptions {

@@ -66,7 +66,7 @@ function goUser({ username, uid, groups, extra }: Wanted): string {
   return `&user.DefaultInfo{Name:${JSON.stringify(username)}, UID:${JSON.stringify(uid)}, Groups:${shownGroups}, Extra:${shownExtra}}`;
 }
 
-/** A way to be permitted to act as somebody else. */
+/** A way to be permitted to act as another user. */
 interface Mode {
   /** Empty for the oldest one, which permits everything that the other user may do. */
   readonly name: string;
@@ -98,7 +98,7 @@ const MODES: readonly Mode[] = [
   { name: "", suits: () => true },
 ];
 
-/** Lets requests act as somebody else where the authority permits that. */
+/** Lets requests act as another user where the authority permits that. */
 export function createImpersonator(authority: Authority): Impersonator {
   /** The way that worked last for a user is tried first, so that a refusal tells about that one. */
   const lastModes = new Map<string, Mode>();
@@ -187,7 +187,7 @@ class Asking {
   }
 }
 
-/** Checks the right to be somebody of this name; returns the groups that come with it. */
+/** Checks the right to act as the user of this name; returns the groups that come with it. */
 function checkName(asking: Asking, mode: Mode, { username, groups }: Wanted): readonly string[] {
   const node = asking.narrow ? splitNode(username) : undefined;
   if (node !== undefined) {

@@ -29,7 +29,7 @@ function decode(part: string): Claims | undefined {
   }
 }
 
-/** What a token says without anybody having looked at its signature; undefined when it is none. */
+/** What a token says, before its signature is checked; undefined when it is none. */
 export function readClaims(token: string): Claims | undefined {
   const parts = token.split(".");
   return parts.length === 3 ? decode(parts[1] as string) : undefined;

@@ -27,11 +27,11 @@ export class BindingIndex {
     for (const subject of subjectsOf(user)) {
       for (const [key, binding] of subjects.get(subject) ?? []) found.set(key, binding);
     }
-    // Whoever asks is told about the first one that permits, which must not depend on the order of groups.
+    // A request is told about the first one that permits, which must not depend on the order of groups.
     return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, binding]) => binding);
   }
 
-  /** Nobody asks in most clusters, where roles do not count. */
+  /** Begins with the first question: in most clusters roles do not count, and none is asked. */
   #follow(): void {
     if (this.#following) return;
     this.#following = true;

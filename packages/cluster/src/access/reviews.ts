@@ -110,7 +110,7 @@ function subjectOf(spec: Record<string, unknown>): RequestUser {
   return { username: text(spec.user), uid: text(spec.uid), groups, extra };
 }
 
-/** One of the three kinds that ask whether somebody may do something. */
+/** One of the three kinds that ask whether a user may do something. */
 interface AccessReview {
   readonly errors: (object: ApiObject) => FieldError[];
   readonly subject: (spec: Record<string, unknown>, context: ReviewContext) => RequestUser;

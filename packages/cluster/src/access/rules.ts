@@ -9,7 +9,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** What somebody is about to do: with an object or a collection, or with a path that is neither. */
+/** What a request is about to do: with an object or a collection, or with a path that is neither. */
 export type Attempt = ResourceAttempt | PathAttempt;
 
 export interface ResourceAttempt {
@@ -54,7 +54,7 @@ function urlCovers(owned: string, wanted: string): boolean {
 
 /**
  * The parts of `wanted` that `owned` does not permit, one verb of one resource each. Empty when all of it is permitted,
- * which is when somebody with `owned` may give `wanted` away.
+ * which is when a user with `owned` may give `wanted` away.
  */
 export function missingRights(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter((part) => !owned.some((rule) => ruleCovers(rule, part)));

@@ -4,7 +4,7 @@ import { type Claims, newSigningKey, readClaims, TokenSigner } from "./jwt.ts";
 import { quotedList } from "./rules.ts";
 import { AUTHENTICATED, accountGroups, accountUsername } from "./users.ts";
 
-/** Who signs the tokens of service accounts, and whom they are for, unless somebody says otherwise. */
+/** Who signs the tokens of service accounts, and whom they are for, unless the cluster's options say otherwise. */
 export const ISSUER = "https://kubernetes.default.svc.cluster.local";
 
 /** Who signs tokens that are kept in Secrets, and what their claims begin with. */
@@ -49,13 +49,13 @@ export interface TokensOptions {
   readonly signingKey?: string | undefined;
   /** Public keys and certificates whose tokens are good, too. */
   readonly keys?: readonly string[] | undefined;
-  /** Who signs, and whom tokens are for unless somebody asks for another audience. */
+  /** Who signs, and whom tokens are for unless a TokenRequest asks for another audience. */
   readonly issuer?: string | undefined;
 }
 
 /** Issues the tokens of service accounts and knows them again. The key is made for the first one. */
 export class ServiceAccountTokens {
-  /** Who signs them, and whom they are for unless somebody asks for another audience. */
+  /** Who signs them, and whom they are for unless a TokenRequest asks for another audience. */
   readonly issuer: string;
   readonly #store: Store;
   readonly #now: () => number;

@@ -10,7 +10,7 @@ export const ADMIN: RequestUser = { username: "kubernetes-admin", groups: [MASTE
 /** The server itself, when its controllers write. */
 export const SYSTEM: RequestUser = { username: "system:apiserver", groups: [MASTERS, AUTHENTICATED] };
 
-/** Whoever sends no credentials. */
+/** A client that sends no credentials. */
 export const ANONYMOUS: RequestUser = { username: "system:anonymous", groups: [UNAUTHENTICATED] };
 
 export const isMaster = (user: RequestUser): boolean => user.groups.includes(MASTERS);
@@ -28,7 +28,7 @@ export const accountGroups = (namespace: string): string[] => [
   `system:serviceaccounts:${namespace}`,
 ];
 
-/** The service account that a name stands for; undefined for the name of anybody else. */
+/** The service account that a name stands for; undefined for the name of another user. */
 export function splitAccount(username: string): { namespace: string; name: string } | undefined {
   if (!username.startsWith(ACCOUNT_PREFIX)) return undefined;
   const [namespace = "", name = "", ...rest] = username.slice(ACCOUNT_PREFIX.length).split(":");

@@ -6,7 +6,7 @@ import { StatusError } from "../registry/index.ts";
 export type Guard = (request: Pick<ApiRequest, "headers">) => StatusError | undefined;
 
 /**
- * Keeps web pages out: one that somebody opens on this machine could otherwise use a server that listens for nobody else.
+ * Keeps web pages out: one that a user opens on this machine could otherwise use a server that listens for this user only.
  * `names` are those to which a server without TLS answers; with TLS no other name gets as far, for want of a certificate.
  */
 export function createWebGuard(names: readonly string[] | undefined): Guard {

@@ -11,7 +11,7 @@ import type { AdmissionPlugin } from "./chain.ts";
 import { type AdmissionWorld, refused } from "./request.ts";
 
 const CLASSES = "priorityclasses.scheduling.k8s.io";
-/** Classes that every cluster has, whether anybody wrote them down or not. */
+/** Classes that every cluster has, whether an object says so or not. */
 const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
   "system-cluster-critical": 2_000_000_000,
   "system-node-critical": 2_000_001_000,

@@ -87,7 +87,7 @@ export async function shownAs(
   return { ...(await convertObject(object, endpoint, target)), ...gvkOf(target) };
 }
 
-/** The other way: what somebody made of an object that {@link shownAs} gave them, as the request would have sent it. */
+/** The other way: what a webhook or policy made of the object of {@link shownAs}, as the request would have sent it. */
 export async function takenBack(
   { endpoint, subresource, object }: AdmissionAttributes,
   target: Endpoint,

@@ -9,7 +9,7 @@ import {
 } from "../registry/index.ts";
 import { type GroupVersionKind, kindOf, namespaceOf } from "./request.ts";
 
-/** A write as somebody is shown it who decides about it, in the version that they asked for. */
+/** A write as a webhook or policy that decides about it is shown it, in the version that it asked for. */
 export interface ShownRequest {
   readonly kind: GroupVersionKind;
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };

@@ -155,7 +155,7 @@ async function mutateAll(
   let current = attributes;
   for (const webhook of await configurations.current()) {
     const matched = await concerns(options, webhook, current);
-    // Nobody is called for the first time in the second round.
+    // No webhook is called for the first time in the second round.
     if (!matched || (round.second && !memory.due.has(webhook.id))) continue;
     const object = await caller.mutate(webhook, current, matched);
     if (object !== undefined && !deepEqual(object, current.object)) {

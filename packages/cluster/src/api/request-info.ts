@@ -36,7 +36,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   return { ...base, verb, target, selectedName };
 }
 
-/** Whoever may read one object only may list and watch it by its name. */
+/** A user who may read one object only may list and watch it by its name. */
 function nameIn(fieldSelector: string): string | undefined {
   const name = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(fieldSelector)?.[1];
   return name === undefined || name === "." || name === ".." || /[/%]/.test(name) ? undefined : name;

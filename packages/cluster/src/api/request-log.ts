@@ -8,7 +8,7 @@ export interface RequestEntry {
   /** With the query, as the client sent it. */
   readonly path: string;
   readonly user: string;
-  /** As whom the request acted, when that is somebody else. */
+  /** As whom the request acted, when that is another user. */
   readonly impersonatedUser?: string | undefined;
   readonly userAgent: string;
   /** `configmaps`, `widgets.example.com`; undefined for paths that name no resource. */

@@ -142,7 +142,7 @@ export class ApiServer {
   async #document({ request, info }: ApiCall): Promise<ApiResponse> {
     const { segments } = info;
     const writing = { pretty: wantsPretty(request) };
-    // The lists of groups are answered whatever the method: nobody looks at it there.
+    // The lists of groups are answered whatever the method: a real server does not look at it there.
     const anyMethod = segments[0] === "apis" && segments.length <= 2;
     if (!anyMethod && request.method !== "GET" && request.method !== "HEAD") return methodNotAllowedPage(request);
     if (["api", "apis", "version"].includes(segments[0] ?? "") && !acceptsDocuments(request.headers.accept)) {

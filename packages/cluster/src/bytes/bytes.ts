@@ -6,7 +6,7 @@ export interface ByteSink {
 /** Where bytes come from; ends when the other side has no more to say. */
 export type ByteSource = AsyncIterable<Uint8Array>;
 
-/** One connection to a port of a pod, seen from whoever connected. */
+/** One connection to a port of a pod, seen from the side that connected. */
 export interface PodConnection extends ByteSink {
   /** What the pod sends. Throws when the connection breaks. */
   readonly incoming: ByteSource;

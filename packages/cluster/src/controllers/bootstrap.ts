@@ -49,9 +49,9 @@ export interface ServerPlace {
 }
 
 /**
- * Writes what is there before anybody comes: the first namespaces, and the server itself as a Service. They are written
- * as they come to lie in the store, with all defaults: to find those out takes longer than all the rest of the start.
- * In a cluster that was kept they are there already, except that the server may listen elsewhere now.
+ * Writes what is there before the first client comes: the first namespaces, and the server itself as a Service. They
+ * are written as they come to lie in the store, with all defaults: to find those out takes longer than all the rest of
+ * the start. In a cluster that was kept they are there already, except that the server may listen elsewhere now.
  */
 export async function bootstrap(context: ControllerContext, { port, range }: ServerPlace): Promise<void> {
   for (const name of NAMESPACES) {

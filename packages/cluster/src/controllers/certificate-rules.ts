@@ -95,7 +95,7 @@ export const SIGNERS: ReadonlyMap<string, Complaint> = new Map([
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** When a request is cleared away, with nobody left who could need it; undefined when that cannot be told yet. */
+/** When a request is cleared away, because its requester no longer needs it; undefined while that cannot be told. */
 export function deadlineOf(
   created: string | undefined,
   conditions: readonly Readonly<Record<string, unknown>>[],

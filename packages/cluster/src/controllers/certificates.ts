@@ -37,7 +37,7 @@ export interface RequestSigner<Request extends SigningFacts = SigningFacts> {
   expiryOf(pem: string): number;
 }
 
-/** What may be asked about those who send requests: whether they may have such a certificate without anybody's approval. */
+/** What may be asked about those who send requests: whether they may have such a certificate without an approver. */
 const AUTOMATIC = [
   {
     subresource: "selfnodeclient",
@@ -87,7 +87,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
       if (await this.#clear(name, request)) return;
       await this.#decide(name, request);
     } catch (error) {
-      // Somebody else was faster to take it away.
+      // Another client was faster to take it away.
       if (!(error instanceof StatusError && error.code === 404)) throw error;
     }
   }
@@ -138,7 +138,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
     await this.#write(name, "status", (status) => ({ ...status, certificate }));
   }
 
-  /** What cannot be read stays as it is, as at a real server: nobody can sign it. */
+  /** What cannot be read stays as it is, as at a real server: no signer can read it. */
   #read(base64: string): Request | undefined {
     try {
       return this.#signer.read(atob(base64));
@@ -147,7 +147,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
     }
   }
 
-  /** The sentence with which a request is approved without anybody; undefined where somebody has to. */
+  /** The sentence with which a request is approved by itself; undefined where an approver has to. */
   #automatic(spec: Readonly<Record<string, unknown>>, facts: SigningFacts): string | undefined {
     if (spec.signerName !== KUBELET_CLIENT) return undefined;
     const user = {

@@ -27,7 +27,7 @@ const MANAGER = "kube-apiserver";
 
 /**
  * Turns definitions into served resources. Accepting names and serving the resource happen inside the write that brought
- * the definition, so that whoever got its answer finds the resource there. Deleting one takes its objects with it.
+ * the definition, so that the client that got its answer finds the resource there. Deleting one takes its objects with it.
  */
 export class DefinitionController implements Controller {
   readonly #context: ControllerContext;
@@ -35,7 +35,7 @@ export class DefinitionController implements Controller {
   readonly #cel: CelSlot;
   readonly #hooks: HookClient;
   readonly #cleanups: WorkQueue;
-  /** What each served definition looked like: a mere change of its status must not disturb anybody. */
+  /** What each served definition looked like: a mere change of its status must not disturb its watches. */
   readonly #served = new Map<string, string>();
   #stopWatching: (() => void)[] = [];
 

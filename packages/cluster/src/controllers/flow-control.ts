@@ -21,7 +21,7 @@ const PRODUCE = {
 const CONSUME = { ...PRODUCE, fieldManager: "api-priority-and-fairness-config-consumer-v1", force: true } as const;
 
 /**
- * Keeps the kinds of fairness as a real server does: those that come with every server are written when somebody first
+ * Keeps the kinds of fairness as a real server does: those that come with every server are written when a client first
  * looks, and each schema says whether the level that it names is there. Requests are not queued by them.
  */
 export class FlowControlController implements Controller {
@@ -75,7 +75,7 @@ export class FlowControlController implements Controller {
     for (const [kind, plural, specs] of kinds) {
       for (const [name, spec] of Object.entries(specs)) await this.#write(kind, plural, name, spec);
     }
-    // Whoever waits for them sees them judged.
+    // The client that waits for them sees them judged.
     for (const name of Object.keys(table.SCHEMAS)) await this.#judge(name);
   }
 

@@ -25,7 +25,7 @@ interface Found {
 
 type OwnerState = "solid" | "absent" | "waiting" | "unknown";
 
-/** Deletes what nobody owns any more, and lets owners go in the way that their deletion asked for. */
+/** Deletes objects whose owners are all gone, and lets owners go in the way that their deletion asked for. */
 export class GarbageCollector implements Controller {
   readonly #context: ControllerContext;
   readonly #graph = new OwnershipGraph();
@@ -51,7 +51,7 @@ export class GarbageCollector implements Controller {
     }
     this.#stopWatching = [
       store.watchAll((table, change) => this.#follow(table, change)),
-      // An owner's kind that nobody knew may be known now.
+      // An owner's kind that the server did not know may be known now.
       catalog.onChange(() => {
         for (const place of this.#graph.all()) this.#add(place);
       }),
@@ -122,7 +122,7 @@ export class GarbageCollector implements Controller {
     }
     const dependents = having("waiting").length > 0 ? this.#graph.dependentsOf(metadata.uid) : [];
     if (dependents.length === 0) return this.#delete(found, policyOf(found.object));
-    // Owners that wait for each other in a circle would wait for ever: whoever would close it holds nobody back.
+    // Owners that wait for each other in a circle would wait for ever: the one that would close it holds no owner back.
     if (dependents.some((place) => this.#isWaiting(place))) await this.#unblockOwners(found);
     await this.#delete(found, "Foreground");
   }
@@ -233,7 +233,7 @@ export class GarbageCollector implements Controller {
   }
 }
 
-/** An object's own finalizers say what becomes of its dependents when nobody else does. */
+/** An object's own finalizers say what becomes of its dependents when the request does not. */
 function policyOf(object: ApiObject): Propagation {
   if (object.metadata.finalizers?.includes("orphan")) return "Orphan";
   return object.metadata.finalizers?.includes("foregroundDeletion") ? "Foreground" : "Background";

@@ -51,7 +51,7 @@ export class NamespaceController implements Controller {
         }
         const { namespace, name } = fromStore(change.object).metadata;
         if (namespace === undefined) return;
-        // Whoever changes the certificate finds it put right.
+        // A client that changes the certificate finds it put right.
         const certificate = table === "configmaps" && name === ROOT_CERTIFICATE && change.type === "updated";
         if (change.type === "deleted" || certificate) this.#queue.wake(namespace);
       }),
@@ -108,7 +108,7 @@ export class NamespaceController implements Controller {
     try {
       await create(backend, scope, target, object as unknown as ApiObject, WRITE, true);
     } catch (error) {
-      // Somebody made it first, or the namespace is going: both are fine.
+      // Another client made it first, or the namespace is going: both are fine.
       if (!(error instanceof StatusError && [403, 404, 409].includes(error.code))) throw error;
     }
   }

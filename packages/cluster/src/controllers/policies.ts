@@ -25,7 +25,7 @@ const MOST_KINDS = 10;
 
 /**
  * Looks at the expressions of ValidatingAdmissionPolicies with the types of the objects that they will see, and tells in
- * the status what is wrong with them: nobody else would, until such an object is written.
+ * the status what is wrong with them: nothing else would, until such an object is written.
  */
 export class PolicyController implements Controller {
   readonly #context: ControllerContext;

@@ -44,8 +44,8 @@ interface Wish {
 }
 
 /**
- * The objects that a kube-apiserver writes without being asked, besides its namespaces and its Service. Hardly anybody
- * looks at them, so that each kind is written when somebody first does: a cluster has to start at once.
+ * The objects that a kube-apiserver writes without being asked, besides its namespaces and its Service. Clients
+ * hardly look at them, so that each kind is written when the first one does: a cluster has to start at once.
  */
 export class ServerRecords implements Controller {
   readonly #context: ControllerContext;
@@ -55,7 +55,7 @@ export class ServerRecords implements Controller {
   readonly #stopWatching: (() => void)[] = [];
 
   constructor(context: ControllerContext, facts: () => ServerFacts) {
-    // What the server writes itself asks nobody for admission.
+    // What the server writes itself passes no admission.
     const admission = {
       mutate: async (attributes: { object?: ApiObject | undefined }) => attributes.object,
       validate: async () => {},
@@ -103,7 +103,7 @@ export class ServerRecords implements Controller {
     for (const wish of wishes) await put(this.#context, wish);
   }
 
-  /** An IPAddress for each address of a Service, and none for those that are nobody's any more. */
+  /** An IPAddress for each address of a Service, and none for those that no Service has any more. */
   async #addresses(): Promise<void> {
     const { store } = this.#context.backend;
     const wanted = new Map<string, Wish>();
@@ -180,7 +180,7 @@ async function drop({ backend, scope }: ControllerContext, group: string, plural
   if (target) await attempt(() => remove(backend, scope as Scope, target, { dryRun: false }));
 }
 
-/** Somebody who deletes or changes the object meanwhile has the last word. */
+/** A client that deletes or changes the object meanwhile has the last word. */
 async function attempt(work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

@@ -40,7 +40,7 @@ export async function startApiServer(
     sync: place.sync,
     name: "kubernetes",
     rbac: wantsRoles(flags, warn),
-    // Nobody runs a kube-controller-manager beside envtest, and its tests rely on that.
+    // envtest runs without a kube-controller-manager, and its tests rely on that.
     controllers: false,
     certificate: await servingCertificate(flags, host),
     ...(clientCa !== undefined && { clientCa }),
@@ -84,7 +84,7 @@ async function findData(servers: string | undefined): Promise<DataPlace> {
   }
 }
 
-/** The body of an answer; undefined where nobody answers. */
+/** The body of an answer; undefined where no server answers. */
 function ask(url: URL): Promise<string | undefined> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: PATIENCE_MS }, (response) => {
@@ -182,7 +182,7 @@ function admissionOf(flags: FlagValues, warn: (text: string) => void): NonNullab
       return false;
     });
   const disable = chosen("disable-admission-plugins");
-  // Pods want an account unless somebody says that they do not: envtest does, always.
+  // Pods want an account unless the flags say that they do not: those of envtest do, always.
   return { disable, enable: ["ServiceAccount", ...chosen("enable-admission-plugins")] };
 }
 

@@ -77,7 +77,7 @@ function find({ flags, ignoredPrefixes = [] }: FlagTable, name: string): Flag | 
   return ignoredPrefixes.some((prefix) => name.startsWith(prefix)) ? { use: "ignored" } : undefined;
 }
 
-/** Whether somebody only wants to know what there is. */
+/** Whether the caller only wants to know what there is. */
 export function wantsHelp(argv: readonly string[]): boolean {
   return argv.some((word) => /^(?:--?help|-h)$/.test(word));
 }

@@ -1,4 +1,4 @@
-/** How long a program lives: until it is told to end, or until whoever started it is gone. */
+/** How long a program lives: until it is told to end, or until the process that started it is gone. */
 
 /** How often a program looks whether its parent is still there. */
 const LOOK_MS = 250;
@@ -7,7 +7,7 @@ const PATIENCE_MS = 2_000;
 
 /**
  * Ends this process on a signal, or soon after its parent has gone: a test that is killed leaves no servers behind.
- * Whoever is started by the first process of a machine or container has nobody to outlive.
+ * A program that is started by the first process of a machine or container cannot outlive it.
  */
 export function liveUntilTold(stop: () => Promise<void>): void {
   let ending = false;

@@ -14,7 +14,7 @@ export async function runProgram(name: string, argv: readonly string[]): Promise
   const flags = readFlags(argv, table);
   if (typeof flags === "string") return fail(program, flags, `${program} --help has those that there are`);
   if (flags.ignored.length > 0) warn(program, `without effect here: ${flags.ignored.map((f) => `--${f}`).join(", ")}`);
-  // From the first moment on: whoever sees it answer may tell it to end.
+  // From the first moment on: a test that sees it answer may tell it to end.
   let stop = async (): Promise<void> => {};
   liveUntilTold(() => stop());
   try {

@@ -1,4 +1,4 @@
-/** What a simulated pod does, as its annotation says it: for manifests, where nobody can call `cluster.pods.program`. */
+/** What a simulated pod does, as its annotation says it: for manifests, whose users cannot call `cluster.pods.program`. */
 import { type Duration, durationMs, lookup } from "@lotse/client/meta";
 import { isRecord } from "../registry/index.ts";
 import type { PodBehaviour } from "./behaviour.ts";

@@ -26,7 +26,7 @@ export type PodMatcher =
     }
   | ((pod: SimulatedPod) => boolean);
 
-/** A command that somebody runs in a simulated container. */
+/** A command that a client runs in a simulated container. */
 export interface ExecCall {
   readonly pod: SimulatedPod;
   readonly container: string;
@@ -113,7 +113,7 @@ export interface ContainerBehaviour {
   readonly exec?: ExecProgram;
   /** Answers who attaches; without it, they see its logs from then on. */
   readonly attach?: ExecProgram;
-  /** Ports that somebody can connect to: a port of this machine to pass on to, or a function that serves the connection. */
+  /** Ports that clients can connect to: a port of this machine to pass on to, or a function that serves the connection. */
   readonly ports?: Readonly<Record<number, number | ((connection: PodConnection) => void | Promise<void>)>>;
 }
 

@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * An init container runs to its end before the next one starts; a sidecar is started in the same order and stays. An
- * ephemeral one comes later, for somebody who looks around, and runs once; what becomes of the pod does not depend on it.
+ * ephemeral one comes later, for a user who looks around, and runs once; what becomes of the pod does not depend on it.
  */
 export type Role = "init" | "sidecar" | "main" | "ephemeral";
 
@@ -17,7 +17,7 @@ export type ContainerState =
   | { readonly at: "running"; readonly container: RunningContainer; readonly since: number }
   | (Ended & { readonly at: "ended" });
 
-/** A run that is over. One that nobody knows of has neither id nor times. */
+/** A run that is over. One that the kubelet did not see has neither id nor times. */
 export interface Ended {
   readonly id: string;
   readonly since: number | undefined;

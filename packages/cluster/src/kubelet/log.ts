@@ -54,7 +54,7 @@ export class ContainerLog {
     if (rest.length > 0) this.#partial[stream].push(rest.slice());
   }
 
-  /** The container has ended: whoever follows sees the end. */
+  /** The container has ended: clients that follow see the end. */
   end(): void {
     if (this.#ended) return;
     for (const stream of ["stdout", "stderr"] as const) {

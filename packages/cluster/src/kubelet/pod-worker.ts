@@ -139,7 +139,7 @@ export class PodWorker {
   }
 
   async #run(): Promise<void> {
-    // Whoever wrote the change gets the answer first.
+    // The client that wrote the change gets its answer first.
     await Promise.resolve();
     while (this.#again && !this.#closed.signal.aborted) {
       this.#again = false;
@@ -270,7 +270,7 @@ export class PodWorker {
         for (const note of startedNotes(record, pulls)) writer.event(note);
         this.#watchHealth(record);
         void container.exited.then((exit) => this.#ended(record, container.id, exit));
-        // A pod that went meanwhile has nobody else to end what just began.
+        // When the pod went meanwhile, nothing else would end what just began.
         if (this.#closed.signal.aborted) container.stop(0);
         this.wake();
       },

@@ -8,7 +8,7 @@ export interface TerminalSize {
   readonly height: number;
 }
 
-/** The streams that somebody outside holds the other ends of while a command runs. */
+/** The streams whose other ends a client holds while a command runs. */
 export interface CommandStreams {
   readonly stdin: ByteSource | undefined;
   readonly stdout: ByteSink | undefined;
@@ -43,7 +43,7 @@ export class StartError extends Error {
 /** Does what a probe says; resolves to what is wrong with the container, and to undefined when nothing is. */
 export type Probe = (probe: Readonly<Record<string, unknown>>) => Promise<string | undefined>;
 
-/** How somebody learns whether a container is ready: by probing it, or because it says so. */
+/** How the kubelet learns whether a container is ready: by probing it, or because it says so. */
 export type Readiness =
   | { readonly by: "probes"; readonly probe: Probe }
   | { readonly by: "itself"; readonly onChange: (listener: (ready: boolean) => void) => void };
@@ -77,7 +77,7 @@ export interface Sandbox {
   readonly ip: string;
   /** Rejects with a {@link StartError}. */
   start(run: ContainerRun): Promise<RunningContainer>;
-  /** Connects to a port; rejects when nobody listens there. */
+  /** Connects to a port; rejects when the pod does not listen there. */
   connect(port: number): Promise<PodConnection>;
   /** Resolves when the whole pod has failed for a reason that is not one of its containers'; often never. */
   readonly failed: Promise<{ readonly reason: string; readonly message: string }>;

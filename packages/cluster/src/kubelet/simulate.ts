@@ -258,7 +258,7 @@ class SimulatedContainer {
     this.#after(graceMs, () => this.#exit({ exitCode: 137, signal: 9 }));
   }
 
-  /** Shows the log from now on to somebody who attached. */
+  /** Shows the log from now on to a client that attached. */
   watch(log: ContainerLog, streams: CommandStreams): Promise<number> {
     return new Promise((resolve) => {
       const selection = { follow: true, timestamps: false, since: undefined, tailLines: 0, limitBytes: undefined };

@@ -100,7 +100,7 @@ function sizeOf({ name, state }: ContainerRecord, size: PodSize): Fields {
   };
 }
 
-/** Nobody asks whether an ephemeral container is ready. */
+/** Whether an ephemeral container is ready does not count. */
 function isReady({ role, state, ready }: ContainerRecord): boolean {
   if (role === "init") return state.at === "ended" && state.exit.exitCode === 0;
   return role !== "ephemeral" && ready;
@@ -196,7 +196,7 @@ function containersReady(records: readonly ContainerRecord[], stage: PodStage): 
   return { type, holds: false, reason: "ContainersNotReady", message: names("unready status", missing) };
 }
 
-/** Ready containers, and every gate that somebody else holds open. */
+/** Ready containers, and every gate that another controller holds open. */
 function ready(pod: ApiObject, records: readonly ContainerRecord[], stage: PodStage): Verdict {
   const containers = containersReady(records, stage);
   if (!containers.holds) return { ...containers, type: "Ready" };
@@ -236,7 +236,7 @@ export function nominatedPod(pod: ApiObject, node: string): ApiObject {
   return { ...pod, status: { ...objectAt(pod, "status"), nominatedNodeName: node } };
 }
 
-/** The pod with the reason why somebody makes it go. */
+/** The pod with the reason why the scheduler, the eviction by taints or the garbage collector makes it go. */
 export function disruptedPod(pod: ApiObject, reason: string, message: string, now: number): ApiObject {
   const condition = { type: "DisruptionTarget", ...observed(pod), status: "True", reason, message };
   return { ...pod, status: { ...objectAt(pod, "status"), conditions: withCondition(pod, now, condition) } };

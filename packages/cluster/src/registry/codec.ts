@@ -52,7 +52,7 @@ export interface Codec {
   readonly converter?: Converter | undefined;
   /**
    * Must have resolved for objects in other versions before {@link fromStorage} sees them, where it is there. Lists and
-   * watches share what was converted before; whoever reads one object wants to know what it looks like now.
+   * watches share what was converted before; a client that reads one object wants to know what it looks like now.
    */
   prepareReads?(stored: readonly ApiObject[], anew?: boolean): Promise<void>;
   /** Takes the place of {@link toStorage} where it is there. */
@@ -61,7 +61,7 @@ export interface Codec {
   inOrder(object: ApiObject): ApiObject;
   /** The same for metadata that go out by themselves, whatever object they are of. */
   metaInOrder(metadata: ApiMeta): ApiMeta;
-  /** The status of an object that was just created, where the kind has one before anybody writes it. */
+  /** The status of an object that was just created, where the kind has one before a controller writes it. */
   emptyStatus(): unknown;
   /** An object of which nothing is set yet, where the kind has fields that are there nevertheless. */
   readonly zero?: ApiObject;

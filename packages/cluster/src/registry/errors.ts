@@ -100,7 +100,7 @@ export function notFound(resource: GroupResource, name: string): StatusError {
   });
 }
 
-/** A name that is taken; whoever asked for a generated one may try again. */
+/** A name that is taken; a client that asked for a generated one may try again. */
 export function alreadyExists(resource: GroupResource, name: string, prefix = "", generated = false): StatusError {
   const more = generated ? ", the server was not able to generate a unique name for the object" : "";
   return new StatusError({

@@ -13,7 +13,7 @@ export class HookError extends Error {
   override readonly name: string = "HookError";
 }
 
-/** The configuration is such that nobody could be asked. */
+/** The configuration is such that no webhook could be asked. */
 export class HookSetupError extends HookError {
   override readonly name = "HookSetupError";
 }

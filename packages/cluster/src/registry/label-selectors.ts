@@ -1,4 +1,4 @@
-/** Label selectors inside of objects: what one selects that nobody checked. */
+/** Label selectors inside of objects: what one selects that validation has not checked. */
 import { type LabelSelector, type LabelSelectorInput, parseLabelSelector, SelectorError } from "@lotse/client/meta";
 import { isRecord } from "./object.ts";
 

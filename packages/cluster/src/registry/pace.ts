@@ -13,7 +13,7 @@ export interface PaceOptions {
   /** How many pieces of work one turn takes at most, however quick they are: what a clock that stands still goes by. */
   readonly pieces?: number;
   /**
-   * Whether somebody waits whom only more turns help: connections are taken one in each, and their greeting takes some
+   * Whether a client waits whom only more turns help: connections are taken one in each, and their greeting takes some
    * more. While it says so, a turn takes one piece.
    */
   readonly crowded?: () => boolean;
@@ -28,7 +28,7 @@ interface Waiter {
 
 /** How long work is put off that costs the same whether one thing has changed or a hundred. */
 export interface Patience {
-  /** Turns for which nobody else has waited; one unless told. What is dear waits for more of them. */
+  /** Turns for which no other work has waited; one unless told. What is dear waits for more of them. */
   readonly quiet?: number;
   /** Turns at most, however busy they are. */
   readonly turns?: number;
@@ -65,7 +65,7 @@ export class Pace {
    */
   #early = false;
   #carried = 0;
-  /** Somebody was let in and is not known to be done. */
+  /** A piece of work was let in and is not known to be done. */
   #busy = false;
   #since = 0;
   #done = 0;
@@ -111,7 +111,7 @@ export class Pace {
   }
 
   /**
-   * Calls back after some turns for which nobody else has waited, or when these do not come for too long. For work that
+   * Calls back after some turns for which no other work has waited, or when these do not come for too long. For work that
    * costs the same whether one thing has changed or a hundred. The returned function takes it back.
    */
   whenQuiet(run: () => void, { quiet = 1, turns = this.#options.patience }: Patience = {}): () => void {
@@ -125,12 +125,12 @@ export class Pace {
     };
   }
 
-  /** For a request that takes long: resolves in the next turn of the event loop, whoever else waits. */
+  /** For a request that takes long: resolves in the next turn of the event loop, whatever else waits. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.#options.defer(resolve));
   }
 
-  /** Work that is under way ends at its next piece; whoever waits is told so. */
+  /** Work that is under way ends at its next piece; callers that wait are told so. */
   stop(): void {
     this.#stopped = true;
     this.#letGo();
@@ -164,7 +164,7 @@ export class Pace {
     this.#options.afterPromises(() => this.#finished());
   }
 
-  /** Whoever was let in has done what it could do: the next one, if this turn has time for it. */
+  /** The work that was let in has done what it could do: the next one, if this turn has time for it. */
   #finished(): void {
     this.#busy = false;
     if (this.#open) this.#longest = Math.max(this.#longest, this.#options.clock.monotonic() - this.#since);

@@ -1,6 +1,6 @@
 /**
- * Objects that a server begins with although hardly anybody looks at them: each table is filled when it is first asked
- * for, so that the start of a cluster does not pay for what nobody sees.
+ * Objects that a server begins with although clients hardly look at them: each table is filled when it is first asked
+ * for, so that the start of a cluster does not pay for what no client sees.
  */
 export class Provisions {
   readonly #pending = new Map<string, () => Promise<void>>();

@@ -39,7 +39,7 @@ export interface Strategy {
   readonly hasStatus: boolean;
   /** A new object keeps the status that it came with. */
   readonly createsWithStatus?: boolean;
-  /** Fields that nobody gets to own, because nobody changes them. */
+  /** Fields that no manager gets to own, because none can change them. */
   readonly fixedFields?: readonly string[];
   /** A write to the status leaves all metadata alone. */
   readonly statusKeepsMeta?: boolean;

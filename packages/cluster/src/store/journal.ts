@@ -1,7 +1,7 @@
 import type { StoredObject } from "./change.ts";
 
 /**
- * One step of the store, in the order of revisions, none left out: whoever has all of them can build the store again.
+ * One step of the store, in the order of revisions, none left out: from all of them the store can be built again.
  * A compaction forgets history by its age, and takes a revision without changing an object.
  */
 export type JournalEntry =

@@ -2,8 +2,8 @@ import type { Change } from "./change.ts";
 import { sizeOf } from "./size.ts";
 
 /**
- * The recent changes of one resource. Bounded by number here, by bytes and by age by the store: whoever asks for more is told so
- * and lists again, which is what a client must be able to do anyway.
+ * The recent changes of one resource. Bounded by number here, by bytes and by age by the store: a client that asks for
+ * more is told so and lists again, which is what a client must be able to do anyway.
  */
 export class RevisionLog {
   #changes: Change[] = [];

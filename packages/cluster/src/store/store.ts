@@ -73,7 +73,7 @@ export class Store {
 
   /**
    * Takes over what another store was: its rows at a revision and its steps since, which become readable history. Only
-   * for a store that nobody uses yet.
+   * for a store that is not in use yet.
    */
   load(revision: number, rows: Iterable<StoredRow>, steps: Iterable<JournalEntry>): void {
     this.#revision = revision;
@@ -96,8 +96,8 @@ export class Store {
   }
 
   /**
-   * Goes back to what it was at `revision`, and stays so: whoever wants to change it is told `why` not. For a store that
-   * has lost its disk: what nobody can keep is not shown. False, and nothing done, when history does not go back so far.
+   * Goes back to what it was at `revision`, and stays so: a writer is told `why` it cannot change. For a store that
+   * has lost its disk: what cannot be kept is not shown. False, and nothing done, when history does not go back so far.
    */
   freeze(revision: number, why: Error): boolean {
     this.#frozen = why;
@@ -227,7 +227,7 @@ export class Store {
   }
 
   /**
-   * Forgets history by age, for all resources together and lazily: nothing runs while nobody asks. As on a real server,
+   * Forgets history by age, for all resources together and lazily: nothing runs while no client asks. As on a real server,
    * whose compaction is a write of its own, this one also takes a revision: so even a reader that saw the newest revision
    * finds it expired one day, although nothing else was written.
    */

@@ -125,7 +125,7 @@ export class CertificateAuthority {
     };
   }
 
-  /** A certificate for a key that somebody else has, about the names that they asked for. */
+  /** A certificate for a key that the requester has, about the names that it asked for. */
   certify({ subject, publicKey, altNames }: SigningRequest, terms: SigningTerms): string {
     const { bytes, unused } = keyUsageBits(terms.usages);
     const purposes = purposesOf(terms.usages);

@@ -94,7 +94,7 @@ export async function serveForwardChannels(
       if (to % 2 === 0) await ports[to / 2]?.toPod.write(data);
     }
     for (const { toPod } of ports) toPod.end();
-    // The client has gone for good: there is nobody left to tell what the pod says.
+    // The client has gone for good: what the pod still says has no reader.
     for (const connection of connections) connection.close();
   })();
   await Promise.all(

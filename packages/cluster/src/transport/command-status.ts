@@ -45,7 +45,7 @@ function statusOf(outcome: Outcome, command: readonly string[]) {
   };
 }
 
-/** Sizes of a terminal as they come, for whoever asks for them, the last one first. */
+/** Sizes of a terminal as they come, for the command that asks for them, the last one first. */
 export class TerminalSizes {
   #last: { readonly width: number; readonly height: number } | undefined;
   #listener: ((size: { readonly width: number; readonly height: number }) => void) | undefined;

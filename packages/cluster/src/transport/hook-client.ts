@@ -4,7 +4,7 @@ import { rootCertificates } from "node:tls";
 import { type Clock, lookup } from "@lotse/client/meta";
 import { type HookClient, HookError, HookSetupError, type HookTarget } from "../registry/index.ts";
 
-/** Where the connections to a Service go. Throws a {@link HookError} when nobody is behind it. */
+/** Where the connections to a Service go. Throws a {@link HookError} when no endpoint is behind it. */
 export type ServiceResolver = (namespace: string, name: string, port: number) => { host: string; port: number };
 
 export interface HookClientOptions {
@@ -22,7 +22,7 @@ export class HttpHookClient implements HookClient {
   readonly #options: HookClientOptions;
   /**
    * One for each set of trusted certificates and name: they remember TLS sessions, which makes connecting again cheap.
-   * Connections themselves are not kept: when one breaks, nobody can tell whether the webhook has seen the request.
+   * Connections themselves are not kept: when one breaks, the server cannot tell whether the webhook has seen the request.
    */
   readonly #agents = new Map<string, Agent>();
 

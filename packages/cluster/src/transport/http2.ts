@@ -21,7 +21,7 @@ import type { ClientCertificates } from "./client-certificates.ts";
 
 /** So many requests at once a real server allows on one connection. */
 const STREAMS = 1_000;
-/** Lines of headers: nobody needs as many. */
+/** Lines of headers: no client needs as many. */
 const HEADER_PAIRS = 256;
 /** What one connection may keep in memory, in megabytes: answers that wait to be read count, of which each has its own limit. */
 const SESSION_MEMORY = 256;
@@ -57,7 +57,7 @@ export function serveHttp2(socket: TLSSocket, context: Http2Context): () => void
       open--;
     });
     stream.on("error", () => stream.destroy());
-    // One request that goes wrong, however it does, costs nobody else anything.
+    // One request that goes wrong, however it does, costs no other request anything.
     answer(stream, headers, socket, context).catch((error: unknown) => {
       breakOff(stream);
       context.trouble?.("a request over HTTP/2 could not be answered, its stream was cut", error);
@@ -86,7 +86,7 @@ async function answer(
   stream.once("close", () => clearTimeout(patience));
   const response = await handle(toApiRequest(stream, headers, socket, certificates));
   if (stream.destroyed || stream.closed) return;
-  // Nobody who speaks HTTP/2 can ask for another protocol.
+  // A client that speaks HTTP/2 cannot ask for another protocol.
   if (response.type === "reset" || response.type === "session") return breakOff(stream);
   const head = { ":status": response.status, ...wireHeaders(response.headers) };
   if (response.type === "stream") {

@@ -4,7 +4,7 @@
  * carries the token: `http://127.0.0.1:6443/~TOKEN`.
  */
 
-/** The address of an API for whoever has this token. */
+/** The address of an API for a client that has this token. */
 export const addressWithToken = (url: string, token: string): string => `${url}/~${token}`;
 
 /** A path without the token that it begins with, if it does. */

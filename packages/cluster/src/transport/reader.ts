@@ -6,7 +6,7 @@ const CHUNK = 2_048;
 
 /**
  * Sends a stream in the messages of a WebSocket, after an empty one that says that it begins. What the other side sends is
- * not for anybody. Resolves when the stream has ended, or the other side has gone.
+ * dropped. Resolves when the stream has ended, or the other side has gone.
  */
 export async function serveReader(peer: WebSocketPeer, { start }: ReadSession, protocol: string): Promise<void> {
   const isText = protocol.startsWith("base64.");

@@ -88,7 +88,7 @@ export class Listener {
 
   static async open(options: ListenerOptions): Promise<Listener> {
     const answer = (request: IncomingMessage, response: ServerResponse) => {
-      // One request that goes wrong, however it does, costs its own connection and nobody else's.
+      // One request that goes wrong, however it does, costs its own connection and no other.
       listener.#answer(request, response).catch((error: unknown) => listener.#cut("a request", request.socket, error));
     };
     const server = options.tls
@@ -224,7 +224,7 @@ function closed(response: ServerResponse): Promise<void> {
 function toApiRequest(request: IncomingMessage, certificates: ClientCertificates, plain: boolean): ApiRequest {
   const { path, query, token } = askedFor(request.url ?? "/", plain);
   const headers = flatten(request.headers);
-  // What somebody says in so many words counts more than how the server was found.
+  // What the client says in so many words counts more than how it found the server.
   if (token !== undefined) headers.authorization ??= `Bearer ${token}`;
   return {
     method: request.method ?? "GET",

@@ -26,7 +26,7 @@ export interface SigningRequest extends SigningFacts {
   readonly altNames: Buffer | undefined;
 }
 
-/** Reads a request out of its PEM text. Throws with what is wrong about it, also when whoever sent it does not have the key. */
+/** Reads a request out of its PEM text. Throws with what is wrong about it, also when its sender does not have the key. */
 export function readSigningRequest(pem: string): SigningRequest {
   const [, , base64] = BLOCK.exec(pem) ?? [];
   if (base64 === undefined) throw new Error("PEM block type must be CERTIFICATE REQUEST");

@@ -84,7 +84,7 @@ export function serveForwardStreams(connection: SpdyConnection, session: Forward
     void forward(session, port, pair.data, pair.error, open);
   };
   return connection.serve(onStream).finally(() => {
-    // Nobody is left to tell what the pod says.
+    // What the pod still says has no reader.
     for (const pod of open) pod.close();
   });
 }

@@ -124,7 +124,7 @@ export function procMount({ containers }: Subject): Found {
   return { reason: "procMount", detail: `${named(bad)} must not set securityContext.procMount to ${quoted(types)}` };
 }
 
-/** Whether root inside of the pod is somebody else outside. */
+/** Whether root inside of the pod is another user outside. */
 export const hasOwnUsers = ({ spec }: Subject): boolean => spec.hostUsers === false;
 
 const SELINUX_TYPES = ["", "container_t", "container_init_t", "container_kvm_t"];

@@ -31,7 +31,10 @@ export function compareLevels(a: Level, b: Level): number {
   return LEVELS.indexOf(a) - LEVELS.indexOf(b);
 }
 
-/** The policy of a namespace with these labels, and what is wrong with them. A level that nobody knows is the strictest where it refuses. */
+/**
+ * The policy of a namespace with these labels, and what is wrong with them. An unknown level is the strictest where it
+ * refuses.
+ */
 export function policyOf(labels: Readonly<Record<string, string>> = {}): { policy: Policy; errors: FieldError[] } {
   const errors: FieldError[] = [];
   const read = (

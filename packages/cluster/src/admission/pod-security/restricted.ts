@@ -61,7 +61,7 @@ export function nonRoot({ security, containers }: Subject): Found {
   return { reason, detail: `pod or ${named(silent)} must set securityContext.runAsNonRoot=true` };
 }
 
-/** Nobody asks for root by its number. */
+/** No container asks for root by its number. */
 export function notUserZero({ security, containers }: Subject): Found {
   const bad = containers.filter((container) => container.security.runAsUser === 0);
   const who = setters(security.runAsUser === 0, bad);

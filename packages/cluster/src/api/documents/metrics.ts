@@ -72,7 +72,7 @@ export class Metrics {
       const labels = labelsOf(request, info, served);
       const counted = `code="${status}",${labels}`;
       this.#requests.set(counted, (this.#requests.get(counted) ?? 0) + 1);
-      // Streams last as long as somebody looks.
+      // Streams last as long as the client looks.
       if (info.verb !== "watch") this.#measure(labels, (this.#now() - start) / 1_000);
     };
   }
@@ -119,7 +119,7 @@ export class Metrics {
   }
 }
 
-/** What distinguishes requests. Only what the server knows gets in, so that nobody can fill the table with paths. */
+/** What distinguishes requests. Only what the server knows gets in, so that no client can fill the table with paths. */
 function labelsOf({ query }: ApiRequest, { verb, target, segments }: RequestInfo, served: boolean): string {
   // A resource that there is not is counted as none.
   const known = served ? target : undefined;

@@ -49,7 +49,7 @@ export interface Fault {
   readonly delay?: Duration;
   /** All history is forgotten: who asks for an older version than the present one is told that it is gone. */
   readonly compact?: boolean;
-  /** Before a request to a Lease, somebody else takes it; a text names the thief. */
+  /** Before a request to a Lease, another holder takes it; a text names the thief. */
   readonly stealLease?: boolean | string;
   /** The request is refused with this code and nothing else happens. */
   readonly status?: number;

@@ -1,6 +1,6 @@
 import { type Backend, objectAt, type Scope, update } from "../../registry/index.ts";
 
-/** Lets somebody else hold a Lease from now on, as if the holder had lost it. Nothing happens when there is none. */
+/** Lets another client hold a Lease from now on, as if the holder had lost it. Nothing happens when there is none. */
 export async function stealLease(
   backend: Backend,
   scope: Scope,

@@ -50,7 +50,7 @@ export async function parseDeleteOptions(
   try {
     body = await parseBody(bytes, contentType, kind, protobuf);
   } catch (error) {
-    // Here nobody says what should have been sent, nor what was.
+    // Here the server says neither what should have been sent, nor what was.
     const [, detail] = /: (couldn't get version\/kind; .*) \([^)]*\)$/.exec((error as Error).message) ?? [];
     throw detail === undefined ? error : badRequest(detail);
   }

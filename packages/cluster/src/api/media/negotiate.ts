@@ -17,7 +17,7 @@ export function parseAccept(header: string | undefined): Accepted[] {
     .filter((entry) => entry.type !== "");
 }
 
-/** A media type with its parameters; quality values are parameters like any other, and nobody looks at them. */
+/** A media type with its parameters; quality values are parameters like any other, and the server does not look at them. */
 export function parseMediaType(text: string): Accepted {
   const [type = "", ...rest] = text.split(";");
   const params: Record<string, string> = {};

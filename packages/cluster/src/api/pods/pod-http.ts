@@ -39,7 +39,7 @@ export function handedOn<T>(headers: Readonly<Record<string, T>>, connection: st
   return Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name));
 }
 
-/** Sends the request and reads the head of the answer. Whoever gets it has to read or close the connection. */
+/** Sends the request and reads the head of the answer. The caller has to read or close the connection. */
 export async function askPod(connection: PodConnection, request: PodRequest): Promise<PodAnswer> {
   const { method, target, headers, body } = request;
   const hasBody = body.length > 0 || ["POST", "PUT", "PATCH"].includes(method);

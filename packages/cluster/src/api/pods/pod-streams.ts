@@ -148,7 +148,7 @@ function chooseContainer(pod: ApiObject, name: string): string {
   throw badRequest(`container ${name} is not valid for pod ${podName}`);
 }
 
-/** The node that a pod runs on, as far as somebody answers there. */
+/** The node that a pod runs on, as far as a kubelet answers there. */
 export function nodeOf(call: ResourceCall, pod: ApiObject): NodePods {
   const { nodeName } = objectAt(pod, "spec");
   if (typeof nodeName !== "string" || nodeName === "") {

@@ -25,7 +25,7 @@ interface Place {
 /** `/api/v1/namespaces/NS/RESOURCE/NAME/proxy` has so many parts, the empty one before the first slash included. */
 const PARTS_BEFORE = 8;
 
-/** Headers that are for the API server and nobody behind it. */
+/** Headers that are for the API server, and not for the pod or node behind it. */
 const FOR_THE_SERVER = /^(authorization|expect|host|content-length|impersonate-.*)$/;
 
 export async function handleProxy(call: ResourceCall): Promise<ApiResponse> {

@@ -231,7 +231,7 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
       // The answer shows what was found, and not what became of it.
       items.push(item);
     } catch (error) {
-      // Somebody else deleted it meanwhile, which is what was asked for.
+      // Another client deleted it meanwhile, which is what was asked for.
       if (!(error instanceof StatusError && error.code === 404)) throw error;
     }
   }

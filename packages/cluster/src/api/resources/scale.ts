@@ -34,13 +34,13 @@ export async function handleScale(call: ResourceCall): Promise<ApiResponse> {
     });
     return respondScale(call, toScale(endpoint, written.object, false));
   }
-  // Whoever gives replicas to an object that had none does not come to own them.
+  // A manager that gives replicas to an object that had none does not come to own them.
   const bare = endpoint.resource.custom && !hasReplicas(endpoint, findObject(call));
   const { type, body } = await readPatch(call);
   const options = patchOptions(request.query, type, scope.defaultManager);
   if (type === "strategic" && endpoint.resource.custom) throw unsupportedMediaType(customPatchTypes());
   if (type === "apply") {
-    // Whoever applies a Scale applies one field of the object behind it.
+    // A manager that applies a Scale applies one field of the object behind it.
     const scale = decodeScale(target, body, options.fieldValidation, scope);
     const value = { ...gvkOf(endpoint), metadata: nameOf(scale), ...replicasOf(call, scale) };
     const applied = await patch(backend, scope, target, "apply", { ...body, value }, options);

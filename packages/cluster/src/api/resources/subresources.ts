@@ -138,7 +138,7 @@ async function bind(call: ResourceCall, value: unknown): Promise<ApiResponse> {
     { ...options, admitted: true },
     {
       by: "patch",
-      // Where a pod runs is nobody's field: schedulers come and go.
+      // Where a pod runs is no manager's field: schedulers come and go.
       tracked: true,
       next: (current) => {
         const { nodeName } = objectAt(current, "spec");

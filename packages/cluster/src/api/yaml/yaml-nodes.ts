@@ -1,4 +1,4 @@
-/** The tree of a YAML text: what was written where, before anybody says what it means. */
+/** The tree of a YAML text: what was written where, before a reader says what it means. */
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE } from "js-yaml";
 
 /** A key or value that is written out. `plain`: without quotes, so that `1` is a number. */
@@ -87,7 +87,7 @@ function compose(text: string, events: readonly Event[]): YamlNode | undefined {
       case EVENT_ID.MAPPING: {
         const type = event.type === EVENT_ID.SEQUENCE ? "sequence" : "mapping";
         const node: SequenceNode | MappingNode = { type, items: [], at: beginningOf(event, event.start) };
-        // Before its members, which may name it: that it then contains itself is noticed by whoever walks.
+        // Before its members, which may name it: that it then contains itself is noticed by the reader that walks.
         if (event.anchorStart >= 0) anchors.set(slice(event.anchorStart, event.anchorEnd), node);
         add(node);
         open.push(node);

@@ -63,7 +63,7 @@ function resolvePlain(text: string): unknown {
   // Most texts are words: a number begins with a digit, a sign or a dot.
   if (first === 0x2e) return /^\.[0-9]+(?:[eE][-+]?[0-9]+)?$/.test(text) ? finite(text) : text;
   if (first !== 0x2b && first !== 0x2d && !(first >= 0x30 && first <= 0x39)) return text;
-  // Nothing that is longer is a number that anybody can mean.
+  // Nothing that is longer is meant as a number.
   if (text.length > LONGEST_NUMBER) return text;
   return resolveNumber(text);
 }

@@ -26,7 +26,7 @@ export class Children {
     this.#index.stop();
   }
 
-  /** What `owner` manages, and what nobody in its namespace does, in order of their names. */
+  /** What `owner` manages, and what has no manager in its namespace, in order of their names. */
   candidates(owner: ApiObject): ApiObject[] {
     const { uid, namespace } = owner.metadata;
     return this.#index.atEither(uid, orphans(namespace));
@@ -48,7 +48,7 @@ export const claimNames = ({ metadata, spec }: Pod): string[] =>
     ...(ephemeral ? [`${metadata.name}-${name}`] : []),
   ]);
 
-/** Volumes that are nobody's: no claim has a key without a slash. */
+/** Volumes without a claim: no claim has a key without a slash. */
 const FREE = "free";
 const UNBOUND = "unbound";
 

@@ -18,7 +18,7 @@ export interface Claimed<T> {
 
 /**
  * Matches an owner with the objects that it might manage. What it manages and its selector no longer fits is released;
- * what fits and nobody manages is adopted, unless either is on its way out. Pure.
+ * what fits and no controller manages is adopted, unless either is on its way out. Pure.
  */
 export function claim<T extends ApiObject>(
   owner: ApiObject,

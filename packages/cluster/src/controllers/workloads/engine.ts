@@ -29,7 +29,7 @@ export interface Workload {
   readonly reconcile: (key: string) => Promise<number | undefined>;
 }
 
-/** More turns than this in a second are no work but a quarrel with somebody who undoes it. */
+/** More turns than this in a second are no work but a quarrel with a client that undoes it. */
 const MOST_TURNS = 1_000;
 const COOL_DOWN = 1_000;
 
@@ -104,7 +104,7 @@ export class WorkloadController implements Controller {
 
 /**
  * Watches the children of a kind: a change wakes who manages the child, who managed it before, and, for a child that
- * nobody manages, everybody whose selector fits.
+ * no controller manages, every owner whose selector fits.
  */
 export function watchChildren<O extends ApiObject, T extends ApiObject>(
   owners: Table<O>,

@@ -12,7 +12,7 @@ interface Trigger {
   readonly when?: (object: ApiObject) => boolean;
 }
 
-/** The server's own Endpoints carry it; nobody has to look at them. */
+/** The server's own Endpoints carry it; the mirror does not look at them. */
 const SKIP_MIRROR = "endpointslice.kubernetes.io/skip-mirror";
 
 /** Objects whose arrival means that there is work for a controller. */

@@ -21,7 +21,7 @@ type Fields = Record<string, unknown>;
 
 /**
  * Everything through which a workload controller touches the cluster. Reads see every write that was awaited, because
- * they go to the store itself; so nobody has to remember what it expects to see.
+ * they go to the store itself; so no controller has to remember what it expects to see.
  */
 export class WorkloadApi {
   readonly #context: ControllerContext;
@@ -66,7 +66,7 @@ export class WorkloadApi {
     return this.#children.of(table).ofOwner(uid) as T[];
   }
 
-  /** How many objects of a kind somebody manages. */
+  /** How many objects of a kind the owner with this uid manages. */
   countOf<T extends ApiObject>(table: Table<T>, uid: string | undefined): number {
     return uid === undefined ? 0 : this.#children.of(table).count(uid);
   }
@@ -220,6 +220,6 @@ export const keyOf = (object: ApiObject): string => storeKey(object.metadata.nam
 export const isStatus = (error: unknown, code: number): error is StatusError =>
   error instanceof StatusError && error.code === code;
 
-/** Nothing can be created any more because the whole namespace goes; whoever tried need not try again. */
+/** Nothing can be created any more because the whole namespace goes; the controller that tried need not try again. */
 export const isNamespaceGoing = (error: unknown): boolean =>
   isStatus(error, 403) && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;

@@ -79,7 +79,7 @@ export class ProcessNetwork {
     this.#changed();
   }
 
-  /** One look after the other. A look that fails is told to whoever starts a container, and the next one may succeed. */
+  /** One look after the other. A look that fails is told to the next start of a container, and the next one may succeed. */
   #changed(): void {
     this.#looked = this.#looked.catch(() => {}).then(() => this.#look());
     this.#looked.catch(() => {});
@@ -115,7 +115,7 @@ export class ProcessNetwork {
       table,
     }));
     this.#segments.set(namespace, made);
-    // Whoever waits for it is told; the next one tries anew.
+    // A start that waits for it is told; the next one tries anew.
     made.catch(() => this.#segments.delete(namespace));
     return made;
   }

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 /** The interface that everything of this network is on. */
 export const LOOPBACK = "127.0.0.1";
 
-/** An open connection; rejects when nobody listens there. */
+/** An open connection; rejects when no process listens there. */
 export function open(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true });
@@ -60,7 +60,7 @@ export class Forwarder implements AsyncDisposable {
       socket.on("error", () => {});
       target().then(
         (other) => join(socket, other),
-        // Nobody is behind it: the nearest thing to a refusal that is left once a connection stands.
+        // No process is behind it: the nearest thing to a refusal that is left once a connection stands.
         () => socket.resetAndDestroy(),
       );
     });

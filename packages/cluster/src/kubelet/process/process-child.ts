@@ -11,7 +11,7 @@ export interface ChildOptions {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   readonly tty: boolean;
-  /** Whether somebody may write to it; else it reads nothing. */
+  /** Whether a client may write to it; else it reads nothing. */
   readonly stdin: boolean;
   /** Called when it has ended, while others may still keep its output open. */
   readonly onExit?: (() => void) | undefined;
@@ -111,7 +111,7 @@ export class Child {
     try {
       process.kill(-pid, signal);
     } catch {
-      // Nobody of the group is left.
+      // No process of the group is left.
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Folders of pods that nobody could remove: the watchdog does it for a process that was killed, but when the machine
+ * Folders of pods that no process could remove: the watchdog does it for a process that was killed, but when the machine
  * itself went down there was no watchdog either.
  */
 import { lstat, readdir, rm } from "node:fs/promises";
@@ -8,7 +8,7 @@ import path from "node:path";
 
 const NAME = /^lotse-pods-(\d+)-/;
 
-/** How the folder of this process's pods begins: whoever sweeps can tell by it who made the folder. */
+/** How the folder of this process's pods begins: the sweep can tell by it which process made the folder. */
 export const homePrefix = (pid: number): string => `lotse-pods-${pid}-`;
 
 /** A folder that may have been left behind. */
@@ -29,7 +29,7 @@ export interface Machine {
 }
 
 /**
- * Whether nobody can be using a folder. It is not enough that its process is gone: processes of another container that
+ * Whether no process can be using a folder. It is not enough that its process is gone: processes of another container that
  * shares the folder cannot be seen from here. Nor that it is older than the machine's start: clocks are put right.
  */
 export function isLeftover({ name, changedMs, uid }: Candidate, machine: Machine): boolean {
@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Removes what was left behind in `folder`. What cannot be removed stays: it is in nobody's way. */
+/** Removes what was left behind in `folder`. What cannot be removed stays: it does no harm. */
 export async function sweepLeftovers(folder: string, machine = thisMachine()): Promise<void> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => NAME.test(name));
   for (const name of names) {

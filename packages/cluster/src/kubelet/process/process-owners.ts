@@ -43,7 +43,7 @@ async function treeHolds(pid: number, sockets: ReadonlySet<string>): Promise<boo
   return false;
 }
 
-/** Of a process that has ended meanwhile, or is somebody else's, nothing is known: it holds nothing of ours. */
+/** Of a process that has ended meanwhile, or is another user's, nothing is known: it holds nothing of ours. */
 async function holds(pid: number, sockets: ReadonlySet<string>): Promise<boolean> {
   const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
   const targets = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => "")));
@@ -81,7 +81,7 @@ export async function endStrays(folder: string): Promise<void> {
   try {
     for (const pid of await processesOf(folder)) end(pid);
   } catch (error) {
-    // Nobody waits for this, and a server must not end for it; those that are left go with the cluster at the latest.
+    // No request waits for this, and a server must not end for it; those that are left go with the cluster at the latest.
     process.emitWarning(`processes that a pod left behind could not be looked for: ${(error as Error).message}`);
   }
 }
@@ -93,7 +93,7 @@ export function endStraysNow(folder: string): void {
     try {
       if (isOf(readFileSync(`/proc/${pid}/environ`, "latin1"), folder)) end(Number(pid));
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      // It has ended meanwhile, or is another user's.
     }
   }
 }
@@ -110,7 +110,7 @@ function hasOpenedBesides({ leaders }: PodProcesses, port: number): Promise<bool
   const flags = ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpg"];
   return new Promise((resolve, reject) => {
     execFile("lsof", flags, (error, stdout) => {
-      // It ends with 1 when it has found nobody.
+      // It ends with 1 when it has found no process.
       if (error && typeof error.code !== "number") {
         reject(new Error(`lsof, which tells who listens on port ${port}, cannot be run: ${error.message}`));
       } else resolve(readLsof(stdout).some(({ pid, group }) => leaders.includes(group) || leaders.includes(pid)));

@@ -37,7 +37,7 @@ while [ $looks -lt 50 ]; do
 done
 `;
 
-/** Somebody may end it by mistake; something that ends it again and again is no mistake. */
+/** A user may end it by mistake; something that ends it again and again is no mistake. */
 const MOST_LIVES = 5;
 
 /** Guards the processes whose pods have their folders below one place. */
@@ -60,7 +60,7 @@ export class Watchdog {
     this.#tell(`+ ${group}\n`);
   }
 
-  /** It has ended, and those of its group with it: its number may soon be somebody else's. */
+  /** It has ended, and those of its group with it: its number may soon be another process's. */
   delete(group: number): void {
     this.#groups.delete(group);
     this.#tell(`- ${group}\n`);

@@ -183,7 +183,7 @@ export class Scheduler implements Controller {
     }
   }
 
-  /** The world is another one. `forBetter`: somebody who was refused may have a chance now. */
+  /** Nodes or pods have changed. `forBetter`: a pod that was refused may have a chance now. */
   #change(forBetter: boolean): void {
     this.#world++;
     if (!forBetter) return;
@@ -205,7 +205,7 @@ export class Scheduler implements Controller {
   }
 
   async #run(): Promise<void> {
-    // Whoever wrote the change gets the answer first.
+    // The client that wrote the change gets its answer first.
     await Promise.resolve();
     for (let made = 1; !this.#stopped; made++) {
       if (this.#changed) {
@@ -284,7 +284,7 @@ export class Scheduler implements Controller {
       this.#write(key, "refused", this.#refuse(key, pod, verdict, signature));
       return;
     }
-    // Its place is taken before anybody else is looked at.
+    // Its place is taken before another pod is looked at.
     this.#queue.forget(key);
     this.#ledger.put(verdict.node, demand);
     this.#change(false);
@@ -403,7 +403,7 @@ export class Scheduler implements Controller {
     const { namespace, name, uid } = pod.metadata;
     if (sacrifice) for (const victim of sacrifice.victims) await this.#evict(victim, pod, sacrifice.node);
     const now = this.#context.backend.clock.now();
-    // What was said before is not said again each time that somebody looks.
+    // What was said before is not said again each time that the pod is tried.
     if (scheduledCondition(pod)?.message === message && !sacrifice) return;
     if (reason !== "SchedulingGated") await this.#tell(pod, { refused: message });
     await this.#desk.change({ table: "pods", namespace, name, subresource: "status" }, (current) => {

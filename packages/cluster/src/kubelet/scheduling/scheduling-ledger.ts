@@ -1,4 +1,4 @@
-/** Who has taken what on which node. Kept up to date pod by pod, so that nobody has to look at all of them. */
+/** Who has taken what on which node. Kept up to date pod by pod, so that a decision need not look at all of them. */
 import { ANY_ADDRESS, type Demand, type HostPort } from "./scheduling-demand.ts";
 
 /** What the pods of one node take together. */
@@ -59,7 +59,7 @@ export class Ledger {
   readonly #nodes = new Map<string, NodeLoad>();
   readonly #places = new Map<string, string>();
 
-  /** What is on a node; nothing when nobody was put there. */
+  /** What is on a node; nothing when no pod was put there. */
   load(node: string): NodeLoad {
     const known = this.#nodes.get(node);
     if (known) return known;

@@ -5,7 +5,7 @@ import { type Demand, priorityOf } from "./scheduling-demand.ts";
 import { loadRefusal, type Refusal } from "./scheduling-filters.ts";
 import type { NodeLoad } from "./scheduling-ledger.ts";
 
-/** One node, seen by somebody who would like to have it. */
+/** One node, seen by a pod that would like to have it. */
 export interface Place {
   readonly node: string;
   readonly allocatable: ReadonlyMap<string, number>;

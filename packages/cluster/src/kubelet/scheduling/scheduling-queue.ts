@@ -8,7 +8,7 @@ interface Waiting {
 }
 
 /**
- * Pods whose turn it is, the most important first, and those that nobody takes for now. Of the latter, pods that are alike
+ * Pods whose turn it is, the most important first, and those that no node takes for now. Of the latter, pods that are alike
  * wait in one line: when something changes only the first of each line is tried, and the next one when that was placed.
  * So a change costs as many attempts as there are kinds of pods, however many pods wait.
  */
@@ -51,7 +51,7 @@ export class SchedulingQueue {
     return key;
   }
 
-  /** Nobody takes it for now. */
+  /** No node takes it for now. */
   park(key: string): void {
     const known = this.#known.get(key);
     if (!known) return;

@@ -4,7 +4,7 @@ import { duplicateValue, type FieldError, invalidValue, required } from "../fiel
 
 const MOST_CONDITIONS = 64;
 
-/** What is wrong with an expression; nothing is, as long as nobody has loaded what could tell. */
+/** What is wrong with an expression; nothing is, as long as the evaluator that could tell is not loaded. */
 export function expressionErrors(
   text: string,
   path: string,

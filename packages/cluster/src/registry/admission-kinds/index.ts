@@ -34,7 +34,7 @@ export function admissionKind(group: string, plural: string, cel: CelSlot): Part
   return {
     prepareValidation: async (object) => {
       if (!hasExpressions(object)) return;
-      // Expressions are only compiled here, so that nobody is ever asked what somebody may do.
+      // Expressions are only compiled here, so that it is never asked what a user may do.
       expressions ??= await Expressions.load({ cel, access: () => ({ allowed: false, reason: "" }) });
     },
     // A write to the status is not to blame for the rest.

@@ -28,7 +28,7 @@ interface Context {
   readonly resolve: Resolver;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Fields that the endpoint does not change, and that nobody gets to own through it: `[["status"]]`. */
+  /** Fields that the endpoint does not change, and that no manager gets to own through it: `[["status"]]`. */
   readonly ignore?: readonly (readonly string[])[] | undefined;
 }
 
@@ -57,7 +57,7 @@ export type ApplyResult =
 export interface UpdateInput extends Context {
   /** The object before; undefined on creation. */
   readonly old: Obj | undefined;
-  /** What a new object of the kind has by itself, and nobody adds. */
+  /** What a new object of the kind has by itself, and no manager adds. */
   readonly zero?: Obj | undefined;
   /** The object as it will be stored; its managedFields are those that the client sent. */
   readonly next: Obj;
@@ -71,7 +71,7 @@ export class ApplyError extends Error {
   }
 }
 
-/** Fields of every object that nobody owns. */
+/** Fields of every object that no manager owns. */
 const UNOWNED = FieldSet.of(
   ...[
     ["apiVersion"],
@@ -90,7 +90,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
  * Merges an applied configuration into an object and keeps the record of who owns which field. Fields that this manager
- * applied before and no longer does are removed, unless somebody else owns them; fields that others own with another
+ * applied before and no longer does are removed, unless another manager owns them; fields that others own with another
  * value are conflicts. Mutates nothing; throws {@link ApplyError} for a configuration that does not fit the schema.
  */
 export function applyConfiguration(input: ApplyInput): ApplyResult {
@@ -212,8 +212,8 @@ function takeFields(managers: Managers, own: string | undefined, comparison: Com
 }
 
 /**
- * Removes what the manager applied last time and not now, as far as nobody else owns it. `marked` is the same with null
- * where a container was emptied, for those who own the container keep it.
+ * Removes what the manager applied last time and not now, as far as no other manager owns it. `marked` is the same with
+ * null where a container was emptied, for those who own the container keep it.
  */
 function pruneFields(
   merged: unknown,

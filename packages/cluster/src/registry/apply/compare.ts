@@ -37,7 +37,7 @@ export function differingParts(before: unknown, after: unknown): readonly [unkno
   return same ? undefined : [left, right];
 }
 
-/** A member that the object has itself: every object also has a `constructor` that nobody wrote. */
+/** A member that the object has itself: every object also has a `constructor` that no client wrote. */
 function own(object: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -26,7 +26,7 @@ function compareElements(a: PathElement, b: PathElement): number {
 }
 
 /**
- * A set of paths into an object: what somebody owns, or what differs. Operations answer with new sets that may share
+ * A set of paths into an object: what a manager owns, or what differs. Operations answer with new sets that may share
  * parts with their operands: `insert` is for sets that are being made.
  */
 export class FieldSet {

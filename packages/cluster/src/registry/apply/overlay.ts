@@ -5,7 +5,7 @@ import { checkApplied, mergeValues } from "./typed.ts";
 
 /**
  * Lays a configuration over an object without keeping book of who owns what. Parts that can only be replaced as a whole
- * are refused: whoever names one field of them would not expect the others to go.
+ * are refused: a manager that names one field of them would not expect the others to go.
  */
 export function overlayConfiguration(
   live: Record<string, unknown>,

@@ -109,7 +109,7 @@ export function itemElement(
 
 /**
  * An object of a built-in kind as the server holds it in memory: structs that are part of another one exist even when
- * nobody set them, and fields that must be there are null. Only with them does an added field get the same owner marks
+ * no client set them, and fields that must be there are null. Only with them does an added field get the same owner marks
  * as on a real server. Custom resources, whose metadata has no default, are left alone.
  */
 export function withImplicitStructs(value: unknown, node: Node, resolve: Resolver): unknown {

@@ -124,7 +124,7 @@ export function mergeValues(live: unknown, applied: unknown, node: Node, resolve
   const merged: Record<string, unknown> = {};
   for (const name of names) {
     const field = shape.field(name) ?? { node: DEDUCED };
-    // Every object also has a `constructor` that nobody wrote: only its own members count.
+    // Every object also has a `constructor` that no client wrote: only its own members count.
     const before = Object.hasOwn(left, name) ? left[name] : undefined;
     const after = Object.hasOwn(right, name) ? right[name] : undefined;
     const member = mergeValues(before, after, field.node, resolve);

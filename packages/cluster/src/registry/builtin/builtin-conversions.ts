@@ -24,7 +24,7 @@ const events: Conversion = {
   toStorage: (object) => renamed(object, 1, 0, "v1"),
 };
 
-/** The newer kind leaves out who reported when nobody says. */
+/** The newer kind leaves out who reported when the Event does not say. */
 function withoutEmpty(event: ApiObject): ApiObject {
   for (const key of ["reportingController", "reportingInstance"]) if (event[key] === "") delete event[key];
   return event;

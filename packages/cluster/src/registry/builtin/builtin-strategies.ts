@@ -51,7 +51,7 @@ function prepareNamespace(object: ApiObject): void {
   labelNamespace(object);
 }
 
-/** Selectors find a namespace by its name through this label, so that nobody can change it. */
+/** Selectors find a namespace by its name through this label, so that no client can change it. */
 function labelNamespace(object: ApiObject): void {
   const { name } = object.metadata;
   if (!name) return;
@@ -92,7 +92,7 @@ function prepareJob(object: ApiObject): void {
   const { labels: own } = object.metadata;
   // A job without labels of its own has those of its pods, these here included.
   const shared = Object.keys(own ?? {}).length === 0 || deepEqual(own, meta.labels);
-  // Labels that somebody wrote are left for validation to refuse.
+  // Labels that the client wrote are left for validation to refuse.
   meta.labels = { ...all, ...(meta.labels as object) };
   if (shared) object.metadata.labels = { ...(meta.labels as Record<string, string>) };
   const matchLabels = { "batch.kubernetes.io/controller-uid": uid, ...objectAt(spec, "selector", "matchLabels") };

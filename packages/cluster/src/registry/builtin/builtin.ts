@@ -86,7 +86,7 @@ function toVersion(kind: BuiltinKind, storageVersion: string, tables: () => Buil
     version: kind.version,
     verbs: kind.verbs,
     subresources: kind.subresources,
-    // The component's name needs the tables, which must not be opened before somebody asks for this kind.
+    // The component's name needs the tables, which must not be opened before a client asks for this kind.
     get codec() {
       codec ??= new TypedCodec(tables, {
         apiVersion,

@@ -33,7 +33,7 @@ export function serviceRange(text: string = DEFAULT_RANGE): ServiceRange {
     const address = base + number;
     return [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
   };
-  // Neither the first nor the last address of a network is anybody's.
+  // Neither the first nor the last address of a network is given to a Service.
   return { cidr: `${at(0)}/${bits}`, first: at(1), size: total - 2, at };
 }
 

@@ -4,7 +4,7 @@ import { roundResources, totals } from "../rules/index.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Sets `key` when nobody has; an empty text counts as nothing where the default says something. */
+/** Sets `key` when the client has not; an empty text counts as nothing where the default says something. */
 export function preset(object: Fields, key: string, value: unknown): void {
   const present = object[key];
   if (present === undefined || present === null || (present === "" && value !== "")) object[key] = value;
@@ -24,7 +24,7 @@ export function defaultPodSpec(spec: Fields): void {
   for (const list of [objectAt(spec, "resources").requests, objectAt(spec, "resources").limits, spec.overhead]) {
     roundResources(list);
   }
-  // Nobody has switched this on.
+  // The feature gate for this is off.
   delete spec.schedulingGroup;
   // Both names mean the same; old clients read one of them, new ones the other.
   if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
@@ -108,7 +108,7 @@ function defaultContainer(container: Fields): void {
     if (isRecord(probe)) defaultProbe(probe);
   }
   const lifecycle = container.lifecycle;
-  // Nobody has switched this on.
+  // The feature gate for this is off.
   if (isRecord(lifecycle) && lifecycle.stopSignal !== undefined) {
     delete lifecycle.stopSignal;
     if (Object.keys(lifecycle).length === 0) delete container.lifecycle;
@@ -153,7 +153,7 @@ function defaultVolume(volume: Fields): void {
     for (const item of listAt(value, "sources")) {
       if (isRecord(item.serviceAccountToken)) preset(item.serviceAccountToken, "expirationSeconds", 3_600);
       if (isRecord(item.downwardAPI)) defaultFiles(item.downwardAPI);
-      // Nobody has switched these on.
+      // The feature gates for these are off.
       delete item.clusterTrustBundle;
       delete item.podCertificate;
     }
@@ -173,7 +173,7 @@ function defaultFiles(source: Fields): void {
   for (const item of listAt(source, "items")) if (isRecord(item.fieldRef)) preset(item.fieldRef, "apiVersion", "v1");
 }
 
-/** What volumes of storage systems are when nobody says otherwise. */
+/** What volumes of storage systems are unless the pod says otherwise. */
 const STORAGE: readonly (readonly [source: string, values: Fields])[] = [
   ["iscsi", { iscsiInterface: "default" }],
   ["rbd", { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" }],

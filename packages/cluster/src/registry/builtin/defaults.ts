@@ -64,7 +64,7 @@ function statefulSet(object: ApiObject): void {
   }
   if (isRecord(strategy.rollingUpdate)) {
     if (strategy.type === "RollingUpdate") preset(strategy.rollingUpdate, "partition", 0);
-    // Nobody has switched this on.
+    // The feature gate for this is off.
     delete strategy.rollingUpdate.maxUnavailable;
   }
   const retention = ensureObject(spec, "persistentVolumeClaimRetentionPolicy");
@@ -331,7 +331,7 @@ function priorityLevel(object: ApiObject): void {
   preset(limited, "nominalConcurrencyShares", 30);
   preset(limited, "lendablePercent", 0);
   const response = ensureObject(limited, "limitResponse");
-  // Queues that nobody speaks of are refused later; of those that are there a zero is as good as nothing.
+  // Queues that the client does not mention are refused later; of those that are there a zero is as good as nothing.
   if (isRecord(response.queuing)) {
     const { queues, handSize, queueLengthLimit } = response.queuing;
     Object.assign(response.queuing, {

@@ -1,7 +1,10 @@
 import { deepClone } from "@lotse/client/meta";
 import { type ApiObject, listAt, objectAt } from "../object.ts";
 
-/** Guaranteed: every container's limits equal its requests for both cpu and memory. BestEffort: nobody asks for any. */
+/**
+ * Guaranteed: every container's limits equal its requests for both cpu and memory. BestEffort: no container asks for
+ * any.
+ */
 export function qosClass(pod: ApiObject): string {
   const containers = [...listAt(pod, "spec", "containers"), ...listAt(pod, "spec", "initContainers")];
   const parts = containers.flatMap((container) =>

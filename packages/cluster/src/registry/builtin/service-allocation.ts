@@ -91,7 +91,7 @@ function matchAddresses(spec: Fields, before: Fields | undefined): void {
 function setFamilies(spec: Fields, before: Fields | undefined, refuse: Refuse): void {
   if (!hasAddress(spec) || (before && keepsPreferred(spec, before))) return;
   const open = spec.clusterIP === "None" && Object.keys(objectAt(spec, "selector")).length === 0;
-  // Without a selector nobody knows which families the endpoints will have, so both are promised.
+  // Without a selector it is not known which families the endpoints will have, so both are promised.
   spec.ipFamilyPolicy ??= before?.ipFamilyPolicy ?? (open ? "RequireDualStack" : "SingleStack");
   refuse(clusterAddressErrors(spec, before));
   refuse(familyErrors(spec, before));
@@ -209,7 +209,7 @@ function setNodePorts(spec: Fields, before: Fields | undefined, context: Strateg
     }
     const asked = before ? undefined : ports.find((other) => other.port === port.port && other.nodePort)?.nodePort;
     const wanted = Number(port.nodePort ?? asked ?? 0);
-    // An update may give one port to two protocols; two of one protocol are found by whoever validates.
+    // An update may give one port to two protocols; two of one protocol are found by validation.
     if (before && wanted !== 0 && taken.has(wanted)) continue;
     port.nodePort = wanted === 0 ? freePort(taken, context) : wanted;
     take(port.nodePort as number, i);
@@ -240,7 +240,7 @@ function setHealthCheck(spec: Fields, context: StrategyContext): void {
   throw bareInternal(`Internal error occurred: failed to allocate requested HealthCheck NodePort ${wanted}: ${why}`);
 }
 
-/** Fields that belong to the old type go, unless somebody changed them: then they are refused. */
+/** Fields that belong to the old type go, unless the update changed them: then they are refused. */
 function dropUnused(object: ApiObject, spec: Fields, before: Fields): void {
   if (hasAddress(before) && !hasAddress(spec)) {
     if (spec.clusterIP === before.clusterIP && same(spec.clusterIPs, before.clusterIPs)) {

@@ -34,7 +34,7 @@ const MAY_BE_EMPTY: ReadonlySet<string> = new Set([
   "DeviceRequestAllocationResult.device",
 ]);
 
-/** A built-in kind: its schema comes from the generated tables and is only looked at when somebody needs it. */
+/** A built-in kind: its schema comes from the generated tables and is only looked at when a request needs it. */
 export class TypedCodec implements Codec {
   readonly #tables: () => BuiltinTables;
   readonly #kind: TypedKind;

@@ -31,7 +31,7 @@ const RAW: ReadonlySet<string> = new Set([
 ]);
 /** Structs whose zero is written as nothing at all. */
 const OMITTED_STRUCTS: ReadonlySet<string> = new Set([QUANTITY, INT_OR_STRING, ...RAW]);
-/** Times are written as null when nobody set them, except the one that every object has. */
+/** Times are written as null when no client set them, except the one that every object has. */
 const TIMES: ReadonlySet<string> = new Set([TIME, MICRO_TIME]);
 
 /** Lists in which it makes a difference whether nothing was said or that there is nothing. */

@@ -247,7 +247,7 @@ function validateStoredVersions(crd: Crd): FieldError[] {
   return errors;
 }
 
-/** Groups of the Kubernetes project need somebody who approved the API, or a reason why nobody has. */
+/** Groups of the Kubernetes project need a link to the API's approval, or a reason why it has none. */
 export function needsApproval(group: string): boolean {
   return /(^|\.)(k8s\.io|kubernetes\.io)$/.test(group);
 }

@@ -68,7 +68,7 @@ function decide({ user, check }: Authorizer, question: AccessQuestion): Decision
   return new Decision(allowed, reason);
 }
 
-/** The user of a service account, for questions about somebody else than the requester. */
+/** The user of a service account, for questions about another user than the requester. */
 function serviceAccount(namespace: string, name: string): RequestUser {
   return {
     username: `system:serviceaccount:${namespace}:${name}`,

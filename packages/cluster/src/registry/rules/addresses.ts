@@ -193,7 +193,10 @@ export function canonicalRangeErrors(text: string, field: string): FieldError[] 
   return right === text ? [] : [invalidValue(field, text, `must be in canonical form (${JSON.stringify(right)})`)];
 }
 
-/** Addresses that nobody outside of one machine or link can reach are no endpoints, unless that machine is the cluster. */
+/**
+ * Addresses that no client outside of one machine or link can reach are no endpoints, unless that machine is the
+ * cluster.
+ */
 export function endpointAddressErrors(text: string, field: string, ofThisMachine = false): FieldError[] {
   const address = parseAddress(text);
   if (!address) return [invalidValue(field, text, "must be a valid IP address")];

@@ -43,7 +43,7 @@ function autoscalerErrors(object: ApiObject, old: ApiObject | undefined): FieldE
     known !== undefined &&
     textOf(known.apiVersion) === textOf(target.apiVersion) &&
     textOf(known.kind) === textOf(target.kind);
-  // The core group has nothing to scale but replication controllers, which nobody means when they leave it out.
+  // The core group has nothing to scale but replication controllers, which no user means who leaves it out.
   const rule = { anyVersion: same, coreGroup: target.kind === "ReplicationController" };
   errors.push(...referenceErrors(target, "spec.scaleTargetRef", rule));
   errors.push(...metricsErrors(spec, before));

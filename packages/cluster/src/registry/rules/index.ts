@@ -36,9 +36,9 @@ export { warningsOf } from "./warnings/table.ts";
 
 /** What a kind checks beyond the types of its fields. */
 export interface KindRules extends Pick<Strategy, "validate" | "validateCreate" | "validateUpdate"> {
-  /** Nobody else complains about its fields: the rules here are all that there are. */
+  /** No other rule complains about its fields: those here are all that there are. */
   readonly whole?: boolean;
-  /** Paths, without indexes, that the kind words itself, so that nobody else may complain about them. */
+  /** Paths, without indexes, that the kind words itself, so that no other rule may complain about them. */
   readonly own?: readonly string[];
 }
 

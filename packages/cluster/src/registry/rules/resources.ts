@@ -44,7 +44,7 @@ export const isQuotaResource = (name: string): boolean => QUOTA_RESOURCES.has(na
 /** A resource of Kubernetes itself: without a prefix, or with its own. */
 export const isNativeResource = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 
-/** A resource that somebody else brings along. */
+/** A resource that is not Kubernetes' own: a device of a vendor. */
 export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith("requests.")) return false;
   return qualifiedNameErrors(`requests.${name}`).length === 0;
@@ -106,7 +106,7 @@ export function basicAmount(value: unknown, field: string): FieldError[] {
 export function amountErrors(name: string, value: unknown, field: string): FieldError[] {
   const errors = notNegativeAmount(value, field);
   const counted = WHOLE_RESOURCES.has(name) || isExtendedResource(name);
-  // Thousandths are rounded up before anybody looks for a rest.
+  // Thousandths are rounded up before the rest is looked for.
   const nanos = nanosOf(value);
   const thousandths = nanos % 1_000_000n === 0n ? nanos / 1_000_000n : nanos / 1_000_000n + (nanos > 0n ? 1n : 0n);
   if (counted && thousandths % 1_000n !== 0n) errors.push(invalidValue(field, value, "must be an integer"));

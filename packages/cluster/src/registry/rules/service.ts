@@ -28,7 +28,7 @@ const LONGEST_AFFINITY = 86_400;
 
 const isBalancer = (spec: Fields): boolean => spec.type === "LoadBalancer";
 
-/** Whether anybody outside of the cluster can reach it. */
+/** Whether clients outside of the cluster can reach it. */
 export function isExternal(spec: Fields): boolean {
   return (
     isBalancer(spec) || spec.type === "NodePort" || (spec.type === "ClusterIP" && textsOf(spec.externalIPs).length > 0)

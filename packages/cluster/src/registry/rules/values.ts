@@ -93,7 +93,7 @@ export function protocolErrors(value: unknown, field: string): FieldError[] {
   return PROTOCOLS.includes(protocol) ? [] : [notSupported(field, protocol, PROTOCOLS)];
 }
 
-/** One of the values of a kind; a missing one is left to whoever asks. */
+/** One of the values of a kind; a missing one is left to the caller. */
 export function oneOf(value: unknown, field: string, allowed: readonly string[]): FieldError[] {
   return allowed.includes(textOf(value)) ? [] : [notSupported(field, textOf(value), allowed)];
 }

@@ -197,7 +197,7 @@ function sourceOf(spec: Fields, before: Fields): Fields {
 
 export const claimCreate = (object: ApiObject): FieldError[] => claimSpecErrors(objectAt(object, "spec"), "spec");
 
-/** What somebody asks of a volume; `old` is what was tolerated before. */
+/** What a claim asks of a volume; `old` is what was tolerated before. */
 export function claimSpecErrors(spec: Fields, path: string, old?: Fields): FieldError[] {
   const errors: FieldError[] = [];
   if (textsOf(spec.accessModes).length === 0) {

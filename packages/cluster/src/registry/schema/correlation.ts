@@ -5,7 +5,7 @@ import { type Resolver, resolveSchema, type Schema } from "./types.ts";
 
 /**
  * A value beside the one that it replaces. Undefined stands for a value without a counterpart: new, or in a place
- * where nobody can tell which old value belongs to it (items of sets and of plain lists).
+ * where it cannot be told which old value belongs to it (items of sets and of plain lists).
  */
 export interface Correlation {
   readonly value: unknown;

@@ -126,7 +126,7 @@ function extensions(schema: Schema, path: string): FieldError[] {
   return errors;
 }
 
-/** Items of a set are compared as a whole, so that nobody may own a part of one. */
+/** Items of a set are compared as a whole, so that no manager may own a part of one. */
 function setItems(items: Schema, path: string): FieldError[] {
   const detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
   const listType = items["x-kubernetes-list-type"];

@@ -147,7 +147,7 @@ export function decide(endpoint: Endpoint, stored: ApiObject, options: DeleteOpt
   const terminating = stored.metadata.deletionTimestamp !== undefined;
   const present = stored.metadata.deletionGracePeriodSeconds ?? 0;
   let grace = strategy.gracePeriodSeconds?.(object, asked) ?? 0;
-  // A running countdown can only be shortened, and only by somebody who asks for it.
+  // A running countdown can only be shortened, and only by a request that asks for it.
   if (terminating && present > 0 && (asked === undefined || grace >= present)) grace = present;
 
   const held = (meta.finalizers ?? []).length > 0 || strategy.heldBack?.(object) === true;
@@ -160,7 +160,7 @@ export function decide(endpoint: Endpoint, stored: ApiObject, options: DeleteOpt
   if (!terminating || grace < present) {
     const started = terminating ? Date.parse(stored.metadata.deletionTimestamp as string) - present * 1_000 : now;
     const due = started + grace * 1_000;
-    // Nobody's time is over before it was asked to go.
+    // No object's time is over before it was asked to go.
     if (terminating && due < now && grace > 0) grace = 1;
     meta.deletionTimestamp = timestamp(Math.max(due, now));
     if (!strategy.marksTimeOnly) meta.deletionGracePeriodSeconds = grace;

@@ -135,7 +135,7 @@ function setManagedFields(object: ApiObject, managedFields: readonly unknown[]):
   else delete object.metadata.managedFields;
 }
 
-/** What this endpoint does not write, so that nobody gets to own it there. */
+/** What this endpoint does not write, so that no manager gets to own it there. */
 function ignoredFields(
   endpoint: Endpoint,
   subresource: string | undefined,

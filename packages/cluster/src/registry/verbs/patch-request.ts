@@ -67,7 +67,7 @@ export async function patch(
       // A strategic patch is shown itself when its result is wrong, the others by their result.
       const shown = type === "strategic" ? goMap(value) : undefined;
       const object = decodePatched(endpoint, patched, twice, options.fieldValidation, scope, shown);
-      // A default that the patch took away is there again before anybody looks who changed what.
+      // A default that the patch took away is there again before it is told who changed what.
       endpoint.version.codec.applyDefaults(object);
       return object;
     },
@@ -84,7 +84,7 @@ function goMap(value: unknown): string {
   return `map[${members.join(" ")}]`;
 }
 
-/** Custom resources have no strategic merge: nobody says how their lists are joined. */
+/** Custom resources have no strategic merge: their schemas do not say how their lists are joined. */
 export function customPatchTypes(): string[] {
   return Object.keys(PATCH_TYPES).filter((type) => type !== "application/strategic-merge-patch+json");
 }

@@ -18,13 +18,13 @@ export interface Backend {
   /** A number in [0, 1); names, uids and time limits come from it. */
   readonly random: () => number;
   readonly uuid: () => string;
-  /** Asked before each piece of work that nobody waits for, or that is one of many. */
+  /** Asked before each piece of work that no request waits for, or that is one of many. */
   readonly pace: Pace;
   /** Told what goes wrong where no request waits for an answer. */
   readonly troubles: Troubles;
   readonly admission: Admission;
   readonly allocateClusterIp: StrategyContext["allocateClusterIp"];
-  /** What is written when somebody first looks for it. */
+  /** What is written when a client first looks for it. */
   readonly provisions?: Provisions;
 }
 

@@ -237,7 +237,7 @@ function prepare(backend: Backend, scope: Scope, target: Target, fresh: ApiObjec
   else if (resource.strategy.hasStatus && target.subresource !== "binding") restore(fresh, old, "status");
   if (target.subresource !== "finalize")
     resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend, scope));
-  // Which node a pod runs on is no wish of anybody's: a binding leaves the generation as it is.
+  // Which node a pod runs on is not part of what its user wants: a binding leaves the generation as it is.
   if (resource.strategy.tracksGeneration && target.subresource !== "binding") {
     if (contentChanged(fresh, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
   }

@@ -143,7 +143,7 @@ async function beginLog(folder: string, writing: Writing): Promise<LogEnd> {
   return { file, bytes: first.length, frames: 1, torn: undefined };
 }
 
-/** The bytes are put aside first: should they matter to somebody after all, they are still there. */
+/** The bytes are put aside first: should they matter to the user after all, they are still there. */
 async function cutTail(folder: string, { file, torn }: LogEnd): Promise<CutTail | undefined> {
   if (!torn) return undefined;
   const path = join(folder, file.name);

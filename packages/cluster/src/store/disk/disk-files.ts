@@ -31,7 +31,7 @@ const TEMPORARY = ".new";
 /** What a write that was cut short has left. It was never part of the data. */
 export async function removeTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    // Those of the lock belong to somebody who is just trying to get it.
+    // Those of the lock belong to a process that is just trying to get it.
     if (name.endsWith(TEMPORARY) && !name.startsWith("lock")) await rm(join(folder, name), { force: true });
   }
 }

@@ -9,7 +9,7 @@
  *    20  payload         JSON in UTF-8
  *
  * A frame is on disk before the next one is begun. So whatever is wrong with a frame that another one follows happened
- * later: it was whole once, and somebody was told so. A frame that nothing follows may just never have been finished.
+ * later: it was whole once, and a client was told so. A frame that nothing follows may just never have been finished.
  * The first byte of the mark never occurs in UTF-8, hence no payload looks like the beginning of a frame.
  */
 import { crc32 } from "node:zlib";

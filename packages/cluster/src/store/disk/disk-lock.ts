@@ -43,7 +43,7 @@ export async function lockFolder(folder: string): Promise<Lock> {
   throw new DataError(`the lock ${path} cannot be taken`, { hint: "another server is starting on the folder" });
 }
 
-/** The file appears with its content: nobody ever reads an empty one. */
+/** The file appears with its content: no other process ever reads an empty one. */
 async function createLock(path: string, text: string): Promise<boolean> {
   const temporary = `${path}-${randomBytes(6).toString("hex")}.new`;
   const file = await open(temporary, "wx", 0o600);
@@ -63,7 +63,7 @@ async function createLock(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** Moves a dead holder's file out of the way; when it turns out to be somebody else's by now, it is put back. */
+/** Moves a dead holder's file out of the way; when it turns out to be another process's by now, it is put back. */
 async function takeAway(path: string, expected: string, nonce: string): Promise<void> {
   const aside = `${path}-${nonce}.new`;
   try {
@@ -90,7 +90,7 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/** Whether the holder still runs. Of another machine nobody can tell, so it does. */
+/** Whether the holder still runs. Of another machine that cannot be told, so it does. */
 function isAlive(holder: Holder): boolean {
   if (holder.host !== hostname()) return true;
   try {

@@ -136,7 +136,7 @@ function walk(schedule: Schedule, since: number, now: number): { due: number | u
   if (first === undefined || first > now) return { due: undefined, missed: 0 };
   const second = schedule.next(first);
   if (second === undefined || second > now) return { due: first, missed: 0 };
-  // After a long time nobody counts all of them: most are skipped by reckoning.
+  // After a long time there are too many to count: most are skipped by reckoning.
   const missed = Math.floor((now - first) / (second - first)) + 1;
   let due = first;
   for (

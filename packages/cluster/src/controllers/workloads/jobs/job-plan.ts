@@ -43,7 +43,7 @@ export interface JobPlan {
   readonly finish: Finish | undefined;
   /** Pods that go. */
   readonly remove: readonly Pod[];
-  /** They go without a trace: nobody counts them as failed. */
+  /** They go without a trace: the Job does not count them as failed. */
   readonly uncounted: boolean;
   readonly create: readonly { readonly index: number | undefined; readonly replaced: Pod | undefined }[];
   /** Pods whose end is counted now, and that need not be kept any longer. */
@@ -277,7 +277,7 @@ function replaceIndexes(job: Job, tally: Tally, missing: number, now: number): M
   return { remove: [], uncounted: true, create, wait: waits.length > 0 ? Math.min(...waits) : undefined };
 }
 
-/** The lowest numbers that nobody works on and that have not ended. */
+/** The lowest numbers that no pod works on and that have not ended. */
 function openIndexes(job: Job, tally: Tally, count: number): number[] {
   const busy = waitsForEnd(job) ? [...tally.active, ...tally.terminating] : tally.active;
   const taken = new Set(busy.map((pod) => indexOf(job, pod)));

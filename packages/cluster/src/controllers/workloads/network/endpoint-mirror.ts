@@ -30,7 +30,7 @@ const MOST_IN_SUBSET = 1_000;
 export const isMirrored = ({ metadata }: Pick<Endpoints, "metadata">): boolean =>
   metadata.labels?.[SKIP] !== "true" && metadata.annotations?.[LEADER] === undefined;
 
-/** Endpoints that somebody wrote by hand for a service without a selector, once more as EndpointSlices. */
+/** Endpoints that a user wrote by hand for a service without a selector, once more as EndpointSlices. */
 export function endpointMirror(api: WorkloadApi): Workload {
   return {
     table: ENDPOINTS.name,
@@ -73,7 +73,7 @@ const services: Watch = {
   },
 };
 
-/** Whoever changes a mirror finds it put right. */
+/** A client that changes a mirror finds it put right. */
 const mirrors: Watch = {
   table: SLICES.name,
   wakes: ({ object: { metadata } }) => {

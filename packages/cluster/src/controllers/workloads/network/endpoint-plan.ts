@@ -155,7 +155,7 @@ class SliceFinder {
     }
   }
 
-  /** Those that nobody has taken. */
+  /** Those that no endpoints have taken. */
   get left(): EndpointSlice[] {
     return [...this.#left.keys()];
   }
@@ -218,7 +218,7 @@ function sliceOf(service: Service, ports: readonly Port[], endpoints: readonly d
   return structuredClone(slice) as unknown as EndpointSlice;
 }
 
-/** Matches the slices that say they are about the service, also those that somebody else keeps. */
+/** Matches the slices that say they are about the service, also those that another controller keeps. */
 export const slicesOf = (service: Service): LabelSelector => [
   { key: SLICE_SERVICE, operator: "=", values: [service.metadata.name] },
 ];

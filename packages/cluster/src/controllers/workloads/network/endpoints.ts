@@ -27,7 +27,10 @@ import {
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
 const LAST_CHANGE = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/** Endpoints and EndpointSlices: which pods are behind a service. A service without a selector is somebody else's. */
+/**
+ * Endpoints and EndpointSlices: which pods are behind a service. The endpoints of a service without a selector are its
+ * user's to write.
+ */
 export function endpoints(api: WorkloadApi): Workload {
   return {
     table: SERVICES.name,
@@ -77,7 +80,7 @@ function podsBehind(): Watch {
   };
 }
 
-/** Whoever changes a slice of ours finds it put right. */
+/** A client that changes a slice of ours finds it put right. */
 const slices: Watch = {
   table: SLICES.name,
   wakes: ({ object }, api) => {

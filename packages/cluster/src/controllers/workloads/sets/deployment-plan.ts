@@ -163,7 +163,7 @@ function roll(deployment: Deployment, old: Draft[], fresh: Draft): void {
   const least = wanted - unavailable;
   const spare = sum([...old, fresh]) - least - (fresh.replicas - available(fresh));
   if (spare <= 0) return;
-  // Pods that do not work go first: they are in nobody's way.
+  // Pods that do not work go first: they serve no requests.
   let cleaned = 0;
   for (const draft of old) {
     const sick = Math.min(spare - cleaned, draft.replicas - available(draft));
@@ -313,7 +313,7 @@ function changeOf(deployment: Deployment, draft: Draft, rollout: boolean): Repli
   const { set, replicas, isNew } = draft;
   const from = specReplicas(set);
   const active = from > 0 || replicas > 0;
-  // Whoever is scaled, or takes part while the wanted number changes, learns that number.
+  // A ReplicaSet that is scaled, or takes part while the wanted number changes, learns that number.
   const annotations =
     replicas !== from || (!rollout && active) ? scaledAnnotations(deployment, draft) : draft.annotations;
   const minReadySeconds = isNew ? deployment.spec.minReadySeconds : set.spec.minReadySeconds;

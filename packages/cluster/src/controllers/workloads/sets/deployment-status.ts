@@ -91,7 +91,7 @@ export function deploymentStatus(deployment: Deployment, view: RolloutView, now:
 const hasDeadline = ({ spec }: Deployment): boolean =>
   spec.progressDeadlineSeconds !== undefined && spec.progressDeadlineSeconds !== MAX_INT32;
 
-/** While a Deployment is paused, nobody expects progress of it. */
+/** While a Deployment is paused, no progress is expected of it. */
 function pauseConditions(deployment: Deployment, conditions: Condition[], now: number): Condition[] {
   const before = findCondition(conditions, PROGRESSING);
   if (!hasDeadline(deployment) || isDeleting(deployment) || before?.reason === "ProgressDeadlineExceeded") {

@@ -175,7 +175,7 @@ function statefulPod(set: StatefulSet, ordinal: number, template: PodTemplate, r
 export function claimsOf(set: StatefulSet, ordinal: number): Map<string, Claim> {
   const claims = (set.spec.volumeClaimTemplates ?? []).map((template) => {
     const { name = "", labels, annotations } = template.metadata ?? {};
-    // Nobody changes it: what is created is a copy.
+    // It stays as it is: what is created is a copy.
     const claim = {
       apiVersion: "v1",
       kind: "PersistentVolumeClaim",

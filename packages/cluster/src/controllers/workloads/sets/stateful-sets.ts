@@ -125,7 +125,7 @@ export function claimOwners(set: StatefulSet, pod: Pod, inRange: boolean, claim:
   else if (whenDeleted === "Delete") wanted.push(controllerReference(STATEFUL_SETS, set));
   const owners = claim.metadata.ownerReferences ?? [];
   const others = owners.filter(({ uid }) => uid !== set.metadata.uid && uid !== pod.metadata.uid);
-  // Somebody else manages the claim: its fate is not ours to decide.
+  // Another controller manages the claim: its fate is not ours to decide.
   if (wanted.length > 0 && others.some(({ controller }) => controller === true)) return undefined;
   const next = [...others, ...wanted];
   const same = next.length === owners.length && next.every(({ uid }) => owners.some((owner) => owner.uid === uid));

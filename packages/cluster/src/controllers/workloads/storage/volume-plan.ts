@@ -118,7 +118,7 @@ export function findVolume(claim: Claim, volumes: readonly Volume[]): Volume | u
     .sort((a, b) => compareQuantities(sizeOf(a), sizeOf(b)) || (a.metadata.name < b.metadata.name ? -1 : 1))[0];
 }
 
-/** A volume made for a claim: a folder on the node, as far as anybody can tell. */
+/** A volume made for a claim: a folder on the node, as far as its manifest says. */
 export function volumeFor(claim: Claim, storageClass: StorageClass): Volume {
   const { uid, name, namespace, resourceVersion } = claim.metadata;
   const { accessModes, resources, volumeMode } = claim.spec;
@@ -152,7 +152,7 @@ export type VolumePlan =
   | { readonly do: "nothing" | "remove" }
   | { readonly do: "phase"; readonly phase: "Available" | "Bound" | "Released" };
 
-/** Pure: a volume that nobody claims is free; one whose claim has gone is released, and goes when it was made for it. */
+/** Pure: a volume without a claim is free; one whose claim has gone is released, and goes when it was made for it. */
 export function planVolume(volume: Volume, claim: Claim | undefined): VolumePlan {
   const { claimRef, persistentVolumeReclaimPolicy } = volume.spec;
   const phase = volume.status?.phase;

@@ -130,7 +130,7 @@ async function provision(
   }
 }
 
-/** First the volume is the claim's, then the claim has it: nobody else can take it in between. */
+/** First the volume is the claim's, then the claim has it: no other claim can take it in between. */
 async function bind(api: WorkloadApi, claim: Claim, volume: Volume, chosen: boolean): Promise<void> {
   const { namespace, name, uid, resourceVersion } = claim.metadata;
   const mark = chosen ? { [BOUND_BY_CONTROLLER]: "yes" } : {};
@@ -195,7 +195,7 @@ export function volumes(api: WorkloadApi): Workload {
       }
       const plan = planVolume(volume, claim);
       if (plan.do === "phase") await setPhase(api, volume, plan.phase);
-      // What somebody made by hand is nobody's to delete.
+      // A volume that a user made by hand is not this controller's to delete.
       if (plan.do === "remove" && volume.metadata.annotations?.[PROVISIONED_BY]) await api.remove(VOLUMES, volume);
       return undefined;
     },

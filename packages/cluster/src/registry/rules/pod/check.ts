@@ -111,7 +111,7 @@ export function checkPortOrName(value: unknown, path: string, errors: Errors): v
   errors.push(...portErrors(value, path));
 }
 
-/** A key of a ConfigMap or Secret that somebody refers to. */
+/** A key of a ConfigMap or Secret that a pod refers to. */
 export function checkConfigKey(key: string, path: string, errors: Errors): void {
   errors.push(...(key === "" ? [required(path)] : complain(configKeyComplaints(key), path, key)));
 }

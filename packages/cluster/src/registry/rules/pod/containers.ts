@@ -111,7 +111,7 @@ const NOT_FOR_VISITORS = [
   ...["livenessProbe", "readinessProbe", "startupProbe", "lifecycle"],
 ];
 
-/** Containers that somebody adds to a running pod to look around in it. */
+/** Containers that a user adds to a running pod to look around in it. */
 export function checkEphemeralContainers(
   list: readonly Fields[],
   others: readonly Fields[],
@@ -143,7 +143,7 @@ export function checkEphemeralContainers(
   }
 }
 
-/** Whether somebody wrote a field at all; empty resources are what defaults leave. */
+/** Whether the client wrote a field at all; empty resources are what defaults leave. */
 const isGiven = (container: Fields, field: string): boolean =>
   isSet(container[field]) && (field !== "resources" || Object.keys(container.resources as object).length > 0);
 

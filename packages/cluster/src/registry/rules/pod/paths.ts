@@ -18,7 +18,7 @@ export function checkLocalPath(value: string, path: string, errors: Errors): voi
   checkNoBacksteps(value, path, errors);
 }
 
-/** A path below something else that is nobody's own. */
+/** A path below something else; names that begin with two dots are the kubelet's own there. */
 export function checkFreePath(value: string, path: string, errors: Errors): void {
   checkLocalPath(value, path, errors);
   if (value.startsWith("..") && !value.startsWith("../")) {

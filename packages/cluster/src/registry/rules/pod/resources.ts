@@ -30,7 +30,7 @@ const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES);
 const isNative = (name: string): boolean => !name.includes("/") || name.includes("kubernetes.io/");
 /** Whether more of it may be promised than there is. */
 const overcommits = (name: string): boolean => isNative(name) && !isHugePages(name);
-/** A resource that somebody else brought in; its name must fit behind `requests.`. */
+/** A resource that is not Kubernetes' own; its name must fit behind `requests.`. */
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith("requests.") && isQualifiedName(`requests.${name}`);
 

@@ -133,7 +133,7 @@ function checkResourceClaims(claims: readonly Fields[], meta: Fields | undefined
   }
 }
 
-/** Variables that are read from a file: it must be in a volume that nobody else fills. */
+/** Variables that are read from a file: it must be in a volume that nothing else fills. */
 function checkFileVariables(spec: Fields, path: string, errors: Errors): void {
   for (const [container, here] of everyContainer(spec, path)) {
     for (const [i, variable] of structs(container.env).entries()) {

@@ -21,7 +21,7 @@ export function checkChangedPod(pod: Fields, old: Fields, errors: Errors): void 
   checkPodAnnotations(annotationsOf(pod), specOf(pod), "metadata.annotations", errors);
 }
 
-/** An update by anybody; `binding` when a scheduler puts the pod on its node. */
+/** An update by any client; `binding` when a scheduler puts the pod on its node. */
 export function checkPodUpdate(pod: Fields, old: Fields, binding: boolean, errors: Errors): void {
   checkChangedPod(pod, old, errors);
   const spec = specOf(pod);

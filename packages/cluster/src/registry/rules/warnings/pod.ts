@@ -1,4 +1,4 @@
-/** What somebody who writes a pod, or a template of some, should know although it is no mistake. */
+/** What a user who writes a pod, or a template of some, should know although it is no mistake. */
 import { canonicalQuantity } from "../../quantity-form.ts";
 import { entries, everyContainer, type Fields, isSet, number, struct, structs, text, texts } from "../pod/index.ts";
 import { nanosOf } from "../resources.ts";

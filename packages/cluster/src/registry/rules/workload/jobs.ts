@@ -257,7 +257,7 @@ function checkTemplateStays(now: Fields, before: Fields, status: Fields, errors:
 const withoutEmpty = (spec: Fields): Record<string, unknown> =>
   Object.fromEntries(Object.entries(spec).filter(([, value]) => isSet(value)));
 
-/** The server prints its own structs here, which nobody reads. */
+/** A real server prints its own structs here, which tell a user nothing more. */
 const goValue = (value: Fields): Verbatim => new Verbatim(JSON.stringify(value));
 
 const LONGEST_CRON_NAME = 52;
