@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-/** The headers by which the server lets anybody in. */
+/** The headers by which the server lets every client in. */
 const own = () => `host: localhost\r\nauthorization: Bearer ${cluster.token}\r\n`;
 
 const alive = async () => expect((await call(cluster, "GET", "/readyz")).text).toBe("ok");

@@ -120,7 +120,7 @@ describe("cluster.faults", () => {
     const now = (await call(cluster, "GET", `${LEASES}/leader`)).body;
     expect(now.spec).toMatchObject({ holderIdentity: "rival", leaseTransitions: 2 });
     expect(fault.hits).toBe(1);
-    // Other objects are nobody's to steal.
+    // The theft is of Leases only: other objects stay.
     expect((await call(cluster, "GET", CONFIG_MAPS)).status).toBe(200);
   });
 

@@ -10,7 +10,7 @@ import { Listener } from "./transport/index.ts";
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const FULL = new Error("the data in /data cannot be written: no space left");
 
-/** Work that nobody waits for. Whatever it throws would otherwise end the process, or be known to nobody. */
+/** Work that no request waits for. Whatever it throws would otherwise end the process, or be lost. */
 describe("what goes wrong by itself is told to people", () => {
   let clock: VirtualClock;
   let parts: ClusterParts;

@@ -144,7 +144,7 @@ test("with a virtual clock timers and retries come when the test says so", async
   await harness.client.create(thing("one"));
   await harness.settle();
   expect(await ticks()).toBe(1);
-  // Whoever says how long to wait is not in trouble: it is told, and warns nobody.
+  // A handler that says how long to wait is not in trouble: that is told, and is no warning.
   expect(harness.logs.find({ level: "info", object: "one", handler: "stubborn" })).toHaveLength(1);
   expect(harness.logs.find({ level: "warn" })).toEqual([]);
   await harness.advance("9m59s");

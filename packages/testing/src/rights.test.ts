@@ -20,7 +20,7 @@ const Thing = resource({
 
 const thing = () => new Thing({ metadata: { name: "one", namespace: "default" }, spec: {} });
 
-/** What it asks for is hidden from whoever reads the code. */
+/** What it asks for is hidden from the scan of its code. */
 function sly() {
   const operator = new Operator({ name: "sly" });
   const ask = JSON.parse('"list"') as "list";

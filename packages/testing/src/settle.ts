@@ -26,7 +26,7 @@ export async function untilQuiet(parts: Quietable, timeoutMs: number, progress: 
     const timer = setTimeout(() => {
       reject(
         new KubeError(`the operator was not quiet within ${timeoutMs} ms: ${progress()}`, {
-          hint: "a handler hangs, waits for a virtual clock that nobody advances, or wakes itself again and again",
+          hint: "a handler hangs, waits for a virtual clock that no test advances, or wakes itself again and again",
         }),
       );
     }, timeoutMs);

@@ -39,7 +39,7 @@ export function deploymentRollout(body: appsv1.Deployment): RolloutStatus {
 export function daemonSetRollout(body: appsv1.DaemonSet): RolloutStatus {
   if (unseen(body)) return UNSEEN;
   const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = body.status ?? {};
-  if (body.spec?.updateStrategy?.type === "OnDelete") return done("pods are updated when somebody deletes them");
+  if (body.spec?.updateStrategy?.type === "OnDelete") return done("pods are updated when a user deletes them");
   if (updatedNumberScheduled < wanted) return waiting(`${updatedNumberScheduled} of ${wanted} pods are updated`);
   if (numberAvailable < wanted) return waiting(`${numberAvailable} of ${wanted} updated pods are available`);
   return done(`${wanted} pods are updated and available`);
@@ -51,7 +51,7 @@ export function statefulSetRollout(body: appsv1.StatefulSet): RolloutStatus {
   const wanted = body.spec?.replicas ?? 1;
   const { readyReplicas = 0, updatedReplicas = 0, updateRevision, currentRevision } = body.status ?? { replicas: 0 };
   const strategy = body.spec?.updateStrategy;
-  if (strategy?.type === "OnDelete") return done("pods are updated when somebody deletes them");
+  if (strategy?.type === "OnDelete") return done("pods are updated when a user deletes them");
   if (readyReplicas < wanted) return waiting(`${readyReplicas} of ${wanted} pods are ready`);
   const partition = strategy?.rollingUpdate?.partition ?? 0;
   if (partition > 0) {

@@ -128,6 +128,6 @@ function noneOf(kind: KindDescription, title: string): NotFoundError {
     404,
     { reason: "NotFound", message: `${title}: there is none`, details: { kind: kind.plural } },
     { method: "WATCH", path: kind.plural },
-    { hint: 'wait for "create" first if somebody else makes them' },
+    { hint: 'wait for "create" first if another client makes them' },
   );
 }

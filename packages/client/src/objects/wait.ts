@@ -135,6 +135,6 @@ function absent(target: Target, existed: boolean): NotFoundError {
       details: { name: target.name, kind: target.kind.plural },
     },
     { method: "WATCH", path: target.kind.plural },
-    { hint: existed ? undefined : 'wait for "create" first if somebody else makes it' },
+    { hint: existed ? undefined : 'wait for "create" first if another client makes it' },
   );
 }

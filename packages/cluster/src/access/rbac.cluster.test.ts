@@ -24,7 +24,7 @@ const binding = (name: string, kind: string, roleName: string, ...subjects: obje
 });
 const user = (name: string) => ({ kind: "User", apiGroup: "rbac.authorization.k8s.io", name });
 
-/** Sends a request by somebody's token, or as somebody in the administrator's name. */
+/** Sends a request by a user's token, or by the administrator who acts as that user. */
 const by = (cluster: Cluster, token: string) => (method: string, path: string, body?: unknown) =>
   call(cluster, method, path, { body, headers: { authorization: `Bearer ${token}` } });
 const as = (cluster: Cluster, name: string) => (method: string, path: string, body?: unknown, type?: string) =>
@@ -306,7 +306,7 @@ describe("identities", () => {
     await client.create(ConfigMap.gen({ name: "by-jane" }));
     const read = (headers: Record<string, string>) => call(cluster, "GET", CONFIG_MAPS, { headers });
     expect((await read({ "impersonate-user": "joe" })).status).toBe(200);
-    // Whom nobody knows is nobody to be trusted, whoever says so.
+    // A client without credentials is not trusted, nor the administrator who acts as one.
     expect((await read({ authorization: "" })).status).toBe(403);
     expect((await read({ "impersonate-user": "system:anonymous" })).status).toBe(403);
     const { body } = await call(cluster, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {

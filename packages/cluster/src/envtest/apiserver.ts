@@ -78,7 +78,7 @@ async function findData(servers: string | undefined): Promise<DataPlace> {
       return { folder, sync: sync !== false };
     }
     if (performance.now() > giveUp) {
-      throw new EnvtestError(`nobody answers at ${url}`, "start the etcd of the same folder first");
+      throw new EnvtestError(`no server answers at ${url}`, "start the etcd of the same folder first");
     }
     await wait(RETRY_MS);
   }

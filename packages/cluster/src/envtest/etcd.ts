@@ -59,7 +59,7 @@ export function cannotListen(error: NodeJS.ErrnoException, place: string): Error
   if (error.code === "EADDRINUSE") {
     return new EnvtestError(
       `listen tcp ${place}: bind: address already in use`,
-      "choose another port, or end whoever has it",
+      "choose another port, or end the process that has it",
     );
   }
   return new EnvtestError(`listen tcp ${place}: ${error.message}`, "choose another address");

@@ -78,7 +78,7 @@ interface Reply {
   readonly text: string;
 }
 
-/** Undefined while nobody answers. */
+/** Undefined while no server answers. */
 function ask(url: string, options: object = {}, body?: object): Promise<Reply | undefined> {
   return new Promise((resolve) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;
@@ -262,7 +262,7 @@ describe("a control plane of the programs", () => {
     expect((await admin("GET", "/api/v1/namespaces/default")).status).toBe(200);
     const { body: service } = await admin("GET", "/api/v1/namespaces/default/services/kubernetes");
     expect(service.spec.clusterIP).toBe("10.0.0.1");
-    // No controllers: nobody furnishes namespaces, and roles that collect others are empty.
+    // No controllers: namespaces are not furnished, and roles that collect others are empty.
     expect((await admin("GET", "/api/v1/serviceaccounts")).body.items).toEqual([]);
     expect((await admin("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/admin")).body.rules).toBeNull();
     const jane = plane.as(plane.clients.issue({ commonName: "jane", usage: "client" }));

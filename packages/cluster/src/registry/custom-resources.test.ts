@@ -131,7 +131,7 @@ describe("watches of objects whose definition goes", () => {
     await call(cluster, "DELETE", CRD);
     await cluster.settle();
     expect((await watch.next()).type).toBe("MODIFIED");
-    // However long the objects take to go: nobody misses their end.
+    // However long the objects take to go: no watch misses their end.
     await clock.advance(60_000);
     await call(cluster, "PATCH", `${WIDGETS}/held`, { type: MERGE, body: { metadata: { finalizers: null } } });
     expect((await watch.next()).type).toBe("DELETED");

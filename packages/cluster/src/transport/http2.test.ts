@@ -154,7 +154,7 @@ describe("HTTP/2", () => {
     const headers = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`x-${i}`, "a".repeat(100)]));
     const refused = await ask(hostile[2] as ClientHttp2Session, cluster, "/version", { headers });
     expect(refused.status).not.toBe(200);
-    // Whoever behaves is answered all the while.
+    // A client that behaves is answered all the while.
     expect((await ask(dial(cluster), cluster, "/version")).status).toBe(200);
     for (const stream of watches) stream.destroy();
   });

@@ -15,7 +15,7 @@ afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 const OPERATOR = `export default { [Symbol.for("lotse.Operator")]: true, name: "one", resources: [], start() {} };`;
 
-/** A kubeconfig that leads to a port where nobody listens. */
+/** A kubeconfig that leads to a port where no server listens. */
 const NOBODY = JSON.stringify({
   apiVersion: "v1",
   kind: "Config",

@@ -86,7 +86,7 @@ function entriesOf(defaults: ChartDefaults): Entries {
     rbac: {
       group: {
         create: {
-          comment: "Without, somebody else gives the account its rights.",
+          comment: "Without, an administrator gives the account its rights.",
           value: true,
           schema: { type: "boolean" },
         },
@@ -123,7 +123,7 @@ function entriesOf(defaults: ChartDefaults): Entries {
     networkPolicy: {
       group: {
         create: {
-          comment: "Lets nobody in but to the port of health and metrics; what goes out is not touched.",
+          comment: "Lets clients in to the port of health and metrics only; what goes out is not touched.",
           value: true,
           schema: { type: "boolean" },
         },

@@ -132,7 +132,7 @@ interface DeploymentSpec {
   readonly template: { readonly spec: { readonly serviceAccountName?: string } };
 }
 
-/** Securities of OpenShift that nobody may change. */
+/** Securities of OpenShift that no bundle may change. */
 const DEFAULT_CONSTRAINTS = [
   "privileged",
   "restricted",

@@ -85,7 +85,7 @@ export interface RunningOperator extends AsyncDisposable {
    *
    * @example
    * ```ts
-   * running.wake(Machine, { namespace: "default", name: "one" }, "somebody rang");
+   * running.wake(Machine, { namespace: "default", name: "one" }, "its door bell rang");
    * ```
    */
   wake(kind: WokenObject["kind"], name: Omit<WokenObject, "kind" | "why">, why?: string): boolean;

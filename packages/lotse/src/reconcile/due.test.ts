@@ -107,7 +107,7 @@ describe("a run", () => {
     expect(waits.slice(0, ROW_LIMIT)).toEqual(Array.from({ length: ROW_LIMIT }, () => 0));
     expect(waits.slice(ROW_LIMIT, ROW_LIMIT + 3)).toEqual([200, 400, 800]);
     expect(waits.at(-1)).toBe(300_000);
-    // Woken by somebody else: not its own doing.
+    // Woken by another client: not its own doing.
     expect(run(run(timing, DONE), STALE).selfWoken).toBe(1);
     expect(endRun({ ...timing, due: true }, STALE, 0, 0, RHYTHM, middle).self).toBe(false);
   });
@@ -132,7 +132,7 @@ describe("a write of the operator that a reconciler has to look at", () => {
     expect(waits.slice(0, ROW_LIMIT)).toEqual(Array.from({ length: ROW_LIMIT }, () => 0));
     expect(waits.slice(ROW_LIMIT, ROW_LIMIT + 3)).toEqual([200, 400, 800]);
     expect(waits.at(-1)).toBe(300_000);
-    // Somebody else need not wait for that, and does not end the row, for it goes on.
+    // A wake by another client need not wait for that, and does not end the row, for it goes on.
     const mixed = { ...timing, due: true };
     expect(nextRunAt(mixed, 1_000, undefined)).toBe(1_000);
     expect(run(mixed, DONE).selfWoken).toBe(timing.selfWoken);

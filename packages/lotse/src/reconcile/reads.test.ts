@@ -6,7 +6,7 @@ import { type QueryInput, readQuery } from "./query.ts";
 import { type Change, changeName, KindReads, type Reader, type ReadPoint } from "./reads.ts";
 import { event, naivelyMatches, place, query, TestObjects } from "./test-objects.ts";
 
-/** Somebody who writes down what it is told. */
+/** A reader that writes down what it is told. */
 class Told implements Reader {
   told: ReadPoint[] = [];
   onChange(point: ReadPoint): void {

@@ -179,7 +179,7 @@ function explain(operators: readonly Observed[], query: URLSearchParams): Answer
 
 function retry(request: IncomingMessage, operators: readonly Observed[], query: URLSearchParams): Answer {
   if (request.method !== "POST") return plain(405, "only POST is answered here\n");
-  if (!isFromHere(request)) return plain(403, "only whoever is on its own machine may ask for a retry\n");
+  if (!isFromHere(request)) return plain(403, "only users of its own machine may ask for a retry\n");
   const question = questionIn(query);
   if (!question) return plain(400, "ask for /retry?kind=KIND&name=NAME&namespace=NAMESPACE\n");
   const retries = operators.flatMap((one) => one.retry?.(question) ?? []);

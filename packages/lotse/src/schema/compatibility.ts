@@ -72,7 +72,7 @@ function goneVersion({ name, served }: Version, stored: boolean): DefinitionChan
     version: name,
     path: "",
     what: served ? "is gone, and clients may still ask for it" : "is gone",
-    todo: "keep it for as long as somebody uses it, or an older release may have to come back",
+    todo: "keep it for as long as a client uses it, or an older release may have to come back",
   };
 }
 

@@ -54,7 +54,7 @@ export function reportSuperseded(memory: ObjectMemory, { body, record }: Situati
 
 /** The record was put back; another client that takes it away again and again has to be told of. */
 export function reportRestored(work: KindWork, restored: RestoreState, body: KubeBody, logger: Logger): void {
-  work.reporting.metrics.count("lotse_records_restored_total", "Records that somebody had taken off an object.", {
+  work.reporting.metrics.count("lotse_records_restored_total", "Records that another client had taken off an object.", {
     operator: work.runtime.operator,
     kind: work.kind.kind,
   });
@@ -62,7 +62,7 @@ export function reportRestored(work: KindWork, restored: RestoreState, body: Kub
     logger.debug("the record was taken off the object, it is put back", { times: restored.times });
     return;
   }
-  const message = "somebody takes the operator's record off the object again and again";
+  const message = "another client takes the operator's record off the object again and again";
   logger.warn("the record is taken off the object again and again, it is put back more rarely from now on", {
     times: restored.times,
     hint: "without it handlers run again after a restart; kubectl get --show-managed-fields tells who writes the object",

@@ -230,7 +230,7 @@ describe("limits", () => {
   });
 });
 
-// A world without I/O: one object, its record, and the two pure functions. Steps: somebody changes the object, time
+// A model without I/O: one object, its record, and the two pure functions. Steps: a user changes the object, time
 // passes, a turn is taken whose handlers succeed or fail, the process dies during a turn (before its write) or restarts.
 const OUTCOMES: Partial<Record<Outcome["type"], Outcome>> = {
   temporary: { type: "temporary", message: "no", delayMs: 1_000 },

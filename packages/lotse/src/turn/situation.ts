@@ -49,13 +49,13 @@ export function situationOf(work: KindWork, memory: ObjectMemory, body: KubeBody
 
 function reportUnreadable(work: KindWork, body: KubeBody, logger: Logger): void {
   logger.warn("the record on the object cannot be read, it counts as handled before", {
-    hint: "somebody edited it; it is written anew",
+    hint: "another client edited it; it is written anew",
   });
   work.reporting.post(
     body,
     "Warning",
     "RecordUnreadable",
-    "what was done for the object is unknown: somebody edited the record",
+    "what was done for the object is unknown: another client edited the record",
   );
 }
 

@@ -55,7 +55,7 @@ function coolDown(work: KindWork, memory: ObjectMemory, runner: TurnRunner, fore
   const cooled = cooledDown(memory.hotLoop.state, work.runtime.clock.monotonic());
   memory.hotLoop.state = foreign ? afterForeignChange(cooled) : cooled;
   if (level > 0 && memory.hotLoop.state.level === 0) {
-    if (cooled.level > 0) runner.condition("HotLoop", false, "Changed", "somebody has changed the object");
+    if (cooled.level > 0) runner.condition("HotLoop", false, "Changed", "another client has changed the object");
     else runner.condition("HotLoop", false, "Calm", "it has not happened again");
   } else if (memory.hotLoop.state.by === "fight" && memory.hotLoop.fight !== undefined) {
     runner.condition("HotLoop", true, "Fight", memory.hotLoop.fight);

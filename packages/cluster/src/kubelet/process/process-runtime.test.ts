@@ -240,7 +240,7 @@ describe("pods that are processes", () => {
       { volumes: [{ name: "data", emptyDir: {} }] },
     );
     await phase("hooks", "Running");
-    // Whoever follows sees the last words, which are gone with the pod.
+    // A client that follows sees the last words, which are gone with the pod.
     const followed = call(cluster, "GET", `${CORE}/pods/hooks/log?follow=true`);
     await new Promise((resolve) => setTimeout(resolve, 300));
     await call(cluster, "DELETE", `${CORE}/pods/hooks`);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** One that nobody has waited for yet has ended all the same. */
+/** One that its parent has not waited for yet has ended all the same. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -45,7 +45,7 @@ async function askLocally<T>(question: Question<T>, io: Io): Promise<readonly T[
   if (heard.length > 0) return heard.flat();
   throw new Problem({
     what: "no operator runs on this machine",
-    why: "nobody listens where `lotse run` and `lotse dev` do",
+    why: "no process listens where `lotse run` and `lotse dev` do",
     todo: "start one, or bring that of a cluster here: kubectl port-forward deployment/NAME 8081, then --url http://localhost:8081",
   });
 }

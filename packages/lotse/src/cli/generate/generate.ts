@@ -99,7 +99,7 @@ export async function generate(
     throw new Problem({
       what: `there is no ${product} to make`,
       why: `${operators.map(({ operator }) => `${operator.name} handles ${kindNames(operator)}`).join("; ")}`,
-      todo: "kinds made by resource() have a definition; others belong to somebody else",
+      todo: "kinds made by resource() have a definition; others belong to another project",
     });
   }
   put(FOLDERS.has(product) && options.output === undefined ? made.map(withSource) : made, options, io);

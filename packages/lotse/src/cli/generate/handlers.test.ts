@@ -1,4 +1,4 @@
-/** What `lotse generate` and `lotse check` say of handlers that nobody has seen at work. */
+/** What `lotse generate` and `lotse check` say of handlers that were never recorded at work. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";

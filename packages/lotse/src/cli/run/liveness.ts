@@ -20,7 +20,7 @@ export function explainAddress(url: string): PortAddress {
     throw new Problem(
       {
         what: `--explain ${url} is an address that others can reach`,
-        why: "nobody is asked there who they are, and the answers tell what is in objects",
+        why: "clients are not asked there who they are, and the answers tell what is in objects",
         todo: `write ${EXPLAIN_EXAMPLE}: kubectl port-forward reaches that in a pod`,
       },
       { exitCode: 2 },

@@ -18,7 +18,7 @@ export function stopOnUncaught(io: Pick<Io, "onUncaught">, stop: Stop, logger: L
   const release = io.onUncaught((error, origin) => {
     const fields = { error: sentenceOf(error), at: placeOfUncaught(error) };
     if (problem) {
-      logger.error("one more error that nobody caught", fields);
+      logger.error("one more error that no code caught", fields);
       return;
     }
     problem = uncaughtProblem({ error, origin }, "the operator has stopped, start it again");

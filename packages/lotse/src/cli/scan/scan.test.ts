@@ -212,7 +212,7 @@ export const stores = new Map<string, Keeper>([["main", new MapKeeper()]]);
 export const countPods = async (list: CachedList) => (await list(Pod)).length;
 `;
 
-/** In JavaScript nobody says what a function takes. */
+/** In JavaScript no type says what a function takes. */
 const UNTYPED = `
 import { ConfigMap, Pod, Secret, Service } from "lotse/client";
 export async function byClient(client, name) {
@@ -243,7 +243,7 @@ export async function handleByReference({ client }: ChangeContext<any>) { await 
 const helper = async (client: ChangeContext<any>["client"]) => { await client.find(ConfigMap, { labelSelector: "a=b" }); };
 `;
 
-/** Each handler with the rights that its code needs, and what nobody knows before it runs. */
+/** Each handler with the rights that its code needs, and what is not known before it runs. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   asks_nothing: [],
   manifest: ["configmaps: create", "secrets: create", "services: create"],

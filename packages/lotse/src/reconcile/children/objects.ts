@@ -219,7 +219,7 @@ export async function deleteObject(
   if (!isOurs(names, handler.id, context.uid, live) || !isAppliedBy(names, live)) {
     context.logger.warn("a child that is no longer wanted is left alone, it is not proven to be ours", {
       child: `${kind.kind} ${name}`,
-      hint: "somebody has taken its mark, its owner or its field manager away: delete it by hand",
+      hint: "another client has taken its mark, its owner or its field manager away: delete it by hand",
     });
     return;
   }

@@ -47,7 +47,7 @@ const inKopfsForm = (storage: RecordStorage) =>
     .filter(({ base, reason }) => base !== undefined || reason === "create" || reason === "delete")
     .map(({ body, base, reason, runs }): Remembered => {
       const handled = base === undefined ? undefined : packed({ spec: base });
-      // Somebody of ours who has finished may not have seen what is there now.
+      // A handler of ours that has finished may not have seen what is there now.
       const begun = reason === "create" && Object.values(runs).every(({ outcome }) => outcome === undefined);
       const opened = handled ?? packed(begun ? storage.clear(essenceOf(body)) : {});
       return {
