@@ -8,10 +8,10 @@ import { durably, type Faults, KUBERNETES_VERSION, type RequestLog } from "./api
 import { type ClusterParts, compose, SERVER_NAMES } from "./compose.ts";
 import { bootstrap, type Controller } from "./controllers/index.ts";
 import { type ObjectVersion, objectHistory, type ReadChanges } from "./history.ts";
-import { loadRules, openData } from "./kept.ts";
 import { buildKubeconfig, kubeconfigText } from "./kubeconfig.ts";
 import { type KubeletMode, type KubeletSettings, loadNode, type PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, chosenOf } from "./options.ts";
+import { loadRules, openData } from "./persistence.ts";
 import { ClusterSnapshot } from "./snapshot.ts";
 import { ChangeHistory, type DataFolder, type DataReport, restoreRows, type Store } from "./store/index.ts";
 import { Listener } from "./transport/index.ts";
@@ -117,7 +117,7 @@ export class Cluster implements AsyncDisposable {
     const cluster = new Cluster(options, parts, listener, data);
     for (const controller of controllers) controller.start();
     const place = { address: options.advertiseAddress ?? reachable(host), port: listener.port, range: parts.range };
-    state.facts = { place, clientCa: options.clientCa ?? authority?.certPem ?? "", hostname: hostname() };
+    state.serverInfo = { place, clientCa: options.clientCa ?? authority?.certPem ?? "", hostname: hostname() };
     await bootstrap(context, place);
     if (options.rbac) {
       const aggregates = chosenOf(options).clusterRoleAggregation !== false;

@@ -28,13 +28,13 @@ import {
   NamespaceController,
   PolicyController,
   QuotaController,
-  type ServerFacts,
+  type ServerInfo,
   ServerRecords,
   WorkloadControllers,
 } from "./controllers/index.ts";
-import { identityOf, keepSigningKey, loadRules, takeOver } from "./kept.ts";
 import { type Kubelet, PodKeepers, PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, type ControllerOptions, chosenOf } from "./options.ts";
+import { identityOf, keepSigningKey, loadRules, takeOver } from "./persistence.ts";
 import { decodeKubernetesProtobuf } from "./protobuf/index.ts";
 import {
   type Backend,
@@ -89,7 +89,7 @@ export interface ClusterState {
   /** The node, once it has joined. */
   kubelet: Kubelet | undefined;
   /** What the server writes about itself, once it listens. */
-  facts: ServerFacts | undefined;
+  serverInfo: ServerInfo | undefined;
   /** How many connections are being greeted, once the server listens. */
   greeting: () => number;
 }
@@ -132,7 +132,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     resolve: (...service) => services.resolve(...service),
     ...(options.webhookCa !== undefined && { authorities: options.webhookCa }),
   });
-  const state: ClusterState = { ready: false, kubelet: undefined, facts: undefined, greeting: () => 0 };
+  const state: ClusterState = { ready: false, kubelet: undefined, serverInfo: undefined, greeting: () => 0 };
   const loop = {
     clock,
     defer: (fn: () => void) => void setImmediate(fn),
@@ -155,7 +155,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       access.creationChecks,
       ...(isOn("NamespaceLifecycle") ? [namespaceLifecycle(store)] : []),
       ...(isOn("ServiceAccount") ? [access.podAccounts] : []),
-      ...admissionPlugins({ world: { store, catalog, clock, uuid }, hooks, cel, access: access.decide, isOn }),
+      ...admissionPlugins({ backend: { store, catalog, clock, uuid }, hooks, cel, access: access.decide, isOn }),
       // The last one: what all others made of a role counts.
       access.escalationChecks,
     ]),
@@ -164,7 +164,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
   };
   const context: ControllerContext = {
     backend,
-    scope: { user: SYSTEM, defaultManager: "kube-controller-manager", warn: () => {} },
+    requester: { user: SYSTEM, defaultManager: "kube-controller-manager", warn: () => {} },
   };
   const caPem = options.certificate ? (options.certificate.ca ?? options.certificate.cert) : (authority?.certPem ?? "");
   const requests = new RequestLog();
@@ -172,7 +172,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
     clock,
     random,
     compact: () => store.compact(),
-    stealLease: (namespace, lease, thief) => stealLease(backend, context.scope, namespace, lease, thief),
+    stealLease: (namespace, lease, thief) => stealLease(backend, context.requester, namespace, lease, thief),
   });
   const api = new ApiServer({
     backend,
@@ -209,7 +209,7 @@ export async function compose(options: ClusterOptions, data: DataFolder | undefi
       new DefinitionController(context, tables, cel, hooks),
       new FlowControlController(context),
       new EventExpiry(context),
-      new ServerRecords(context, () => state.facts as ServerFacts),
+      new ServerRecords(context, () => state.serverInfo as ServerInfo),
       ...(authority && chosen.certificates !== false
         ? [new CertificateController(context, createRequestSigner(authority, Date.now), access.decide)]
         : []),

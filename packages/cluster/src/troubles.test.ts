@@ -111,14 +111,14 @@ describe("what goes wrong by itself is told to people", () => {
 
   it("a pod that cannot be bound, before the scheduler tries again", async () => {
     const { Scheduler } = await loadNode();
-    const { backend, scope } = parts.context;
+    const { backend, requester } = parts.context;
     const endpoint = backend.catalog.storage("", "pods");
     if (!endpoint) throw new Error("pods are not served");
     const spec = { containers: [{ name: "c", image: "i" }] };
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "default" }, spec };
     await create(
       backend,
-      scope,
+      requester,
       { endpoint, namespace: "default", name: undefined, subresource: undefined },
       pod as unknown as ApiObject,
       { dryRun: false, fieldManager: "test", fieldValidation: "Ignore" },

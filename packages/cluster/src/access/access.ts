@@ -5,7 +5,7 @@ import type { ApiObject, Backend, RequestUser } from "../registry/index.ts";
 import { AccountSecrets } from "./account-secrets.ts";
 import { ClusterRoleAggregation } from "./aggregation.ts";
 import { createAuthenticator } from "./authenticate.ts";
-import { type Authority, createPermission, PERMISSIVE } from "./authority.ts";
+import { type Authorizer, createPermission, PERMISSIVE } from "./authorizer.ts";
 import { creationChecks } from "./creation.ts";
 import { escalationChecks } from "./escalation.ts";
 import { Gate } from "./gate.ts";
@@ -59,8 +59,8 @@ export interface Access {
   readonly creationChecks: AdmissionPlugin;
   /** Keeps people from giving away what they do not have; must be the last plugin. */
   readonly escalationChecks: AdmissionPlugin;
-  /** What the authority says, for code that asks on behalf of a user. */
-  readonly decide: Authority["decide"];
+  /** What the authorizer says, for code that asks on behalf of a user. */
+  readonly decide: Authorizer["decide"];
   /** The token of a pod's service account, bound to the pod; an empty audience means this server. */
   readonly podToken: (pod: ApiObject, audience: string, seconds: number) => string;
   readonly controllers: (context: ControllerContext, caPem: string, chosen?: AccessControllers) => Controller[];
@@ -83,26 +83,26 @@ export function createAccess(options: AccessOptions): Access {
   const { store, clock, random } = backend;
   const tokens = new Map([...people, [adminToken, ADMIN]]);
   const accounts = new ServiceAccountTokens({ store, now: () => clock.now(), signingKey, keys, issuer });
-  const authority = rbac ? createRbac(store) : PERMISSIVE;
+  const authorizer = rbac ? createRbac(store) : PERMISSIVE;
   return {
     gate: (api, refuse) =>
       new Gate(api, {
         refuse,
         authenticate: createAuthenticator({ tokens, accounts, anonymous: openDoors ? ADMIN : ANONYMOUS }),
-        impersonate: createImpersonator(authority),
-        authorize: createPermission(authority),
+        impersonate: createImpersonator(authorizer),
+        authorize: createPermission(authorizer),
       }),
     answers: {
-      reviews: createReviews({ tokens, accounts, authority }).set(
+      reviews: createReviews({ tokens, accounts, authorizer }).set(
         "/serviceaccounts/token",
         createTokenRequests(backend, accounts),
       ),
       documents: openIdDocuments(accounts),
     },
     podAccounts: podAccounts(store, random),
-    creationChecks: rbac ? creationChecks(authority) : {},
-    escalationChecks: rbac ? escalationChecks(store, authority) : {},
-    decide: (user, attempt) => authority.decide(user, attempt),
+    creationChecks: rbac ? creationChecks(authorizer) : {},
+    escalationChecks: rbac ? escalationChecks(store, authorizer) : {},
+    decide: (user, attempt) => authorizer.decide(user, attempt),
     podToken: createPodTokens(backend, accounts),
     controllers: (context, caPem, chosen = {}) => [
       ...(chosen.clusterRoleAggregation === false ? [] : [new ClusterRoleAggregation(context)]),

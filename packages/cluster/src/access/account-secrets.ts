@@ -62,7 +62,7 @@ export class AccountSecrets implements Controller {
     const isOther = annotations[UID] !== undefined && annotations[UID] !== uid;
     try {
       if (!account || uid === undefined || isOther) {
-        await remove(this.#context.backend, this.#context.scope, target, { dryRun: false });
+        await remove(this.#context.backend, this.#context.requester, target, { dryRun: false });
       } else if (!isFilled(secret)) await this.#fill(target, account);
     } catch (error) {
       if (!(error instanceof StatusError && error.code === 404)) throw error;
@@ -70,12 +70,12 @@ export class AccountSecrets implements Controller {
   }
 
   async #fill(target: Parameters<typeof update>[2], account: ApiObject): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const { name, uid, namespace = "" } = account.metadata;
     const token = this.#tokens.issueLasting(namespace, String(target.name), { name, uid });
     const files = { "ca.crt": this.#caPem, namespace, token };
     const added = Object.entries(files).map(([key, text]) => [key, Buffer.from(text).toString("base64")]);
-    await update(backend, scope, target, WRITE, {
+    await update(backend, requester, target, WRITE, {
       by: "patch",
       tracked: false,
       next: (current) => {

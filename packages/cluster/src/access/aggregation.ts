@@ -45,7 +45,7 @@ export class ClusterRoleAggregation implements Controller {
   }
 
   async #work(name: string): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const entry = backend.store.get(TABLE, name);
     const endpoint = backend.catalog.storage(RBAC_GROUP, "clusterroles");
     if (!entry || !endpoint) return;
@@ -60,7 +60,7 @@ export class ClusterRoleAggregation implements Controller {
     const target = { endpoint, namespace: undefined, name, subresource: undefined };
     const body = { value, duplicateFields: [], typed: true, text: "" };
     try {
-      await patch(backend, scope, target, "apply", body, WRITE);
+      await patch(backend, requester, target, "apply", body, WRITE);
     } catch (error) {
       if (!(error instanceof StatusError && error.code === 404)) throw error;
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PUBLIC_RULES } from "./authority.ts";
+import { PUBLIC_RULES } from "./authorizer.ts";
 import { defaultPolicy } from "./bootstrap-policy.ts";
 import { roleRefOf } from "./rbac.ts";
 

@@ -1,5 +1,5 @@
 import type { AdmissionPlugin } from "../admission/index.ts";
-import { type Authority, refusal } from "./authority.ts";
+import { type Authorizer, refusal } from "./authorizer.ts";
 import type { Attempt } from "./rules.ts";
 import { isMaster } from "./users.ts";
 
@@ -7,7 +7,7 @@ import { isMaster } from "./users.ts";
  * An update or an apply of an object that is not there creates it, for which one needs the right to create. A user
  * who creates in the ordinary way has it and is asked a second time, which changes nothing.
  */
-export function creationChecks(authority: Authority): AdmissionPlugin {
+export function creationChecks(authorizer: Authorizer): AdmissionPlugin {
   return {
     validate({ operation, endpoint, subresource, namespace = "", object, user }) {
       if (operation !== "CREATE" || subresource !== undefined || isMaster(user)) return;
@@ -22,7 +22,7 @@ export function creationChecks(authority: Authority): AdmissionPlugin {
         namespace,
         name,
       };
-      const { allowed, reason } = authority.decide(user, attempt);
+      const { allowed, reason } = authorizer.decide(user, attempt);
       if (!allowed) throw refusal(user, attempt, reason);
     },
   };

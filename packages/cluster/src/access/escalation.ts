@@ -9,7 +9,7 @@ import {
   type RequestUser,
 } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
-import type { Authority } from "./authority.ts";
+import type { Authorizer } from "./authorizer.ts";
 import { aggregate, RBAC_GROUP, type RoleRef, roleRefOf, rulesOfRole } from "./rbac.ts";
 import {
   type Attempt,
@@ -34,15 +34,15 @@ const EVERYTHING: readonly PolicyRule[] = [
  * No user gives away rights that it does not have: neither by writing them into a role nor by binding such a role.
  * Must be the last to look at a change, because what the others make of it counts.
  */
-export function escalationChecks(store: Store, authority: Authority): AdmissionPlugin {
+export function escalationChecks(store: Store, authorizer: Authorizer): AdmissionPlugin {
   return {
     mutate(attributes) {
       const { endpoint, object, oldObject, user } = attributes;
       const { group, plural } = endpoint.resource;
       if (group !== RBAC_GROUP || !object || isMaster(user)) return object;
       if (oldObject && changesOnlyBookkeeping(object, oldObject)) return object;
-      if (ROLES.has(plural)) checkRole(authority, attributes, object);
-      else if (BINDINGS.has(plural)) checkBinding(store, authority, attributes, roleRefOf(object));
+      if (ROLES.has(plural)) checkRole(authorizer, attributes, object);
+      else if (BINDINGS.has(plural)) checkBinding(store, authorizer, attributes, roleRefOf(object));
       return object;
     },
   };
@@ -55,7 +55,7 @@ function changesOnlyBookkeeping(object: ApiObject, old: ApiObject): boolean {
   return deepEqual({ ...object, metadata }, { ...old, metadata: oldMetadata });
 }
 
-function checkRole(authority: Authority, attributes: AdmissionAttributes, role: ApiObject): void {
+function checkRole(authorizer: Authorizer, attributes: AdmissionAttributes, role: ApiObject): void {
   const { endpoint, user, operation, namespace = "", oldObject } = attributes;
   const { group, plural } = endpoint.resource;
   // A role that does not exist yet cannot be named by a user who is permitted to escalate this one only.
@@ -69,10 +69,10 @@ function checkRole(authority: Authority, attributes: AdmissionAttributes, role: 
     namespace,
     name,
   };
-  if (authority.decide(user, attempt).allowed) return;
-  confirm(authority, attributes, role.metadata.name ?? "", rulesOf(role));
+  if (authorizer.decide(user, attempt).allowed) return;
+  confirm(authorizer, attributes, role.metadata.name ?? "", rulesOf(role));
   if (!aggregates(role) && !aggregates(oldObject)) return;
-  if (missingRights(authority.permissionsOf(user, namespace).rules, EVERYTHING).length > 0) {
+  if (missingRights(authorizer.permissionsOf(user, namespace).rules, EVERYTHING).length > 0) {
     const text = "must have cluster-admin privileges to use the aggregationRule";
     throw forbidden(endpoint.resource, role.metadata.name ?? "", text);
   }
@@ -83,19 +83,19 @@ function aggregates(role: ApiObject | undefined): boolean {
   return Array.isArray(clusterRoleSelectors) && clusterRoleSelectors.length > 0;
 }
 
-function checkBinding(store: Store, authority: Authority, attributes: AdmissionAttributes, ref: RoleRef): void {
+function checkBinding(store: Store, authorizer: Authorizer, attributes: AdmissionAttributes, ref: RoleRef): void {
   const { endpoint, user, object, namespace = "" } = attributes;
   const plural = ref.kind === "ClusterRole" ? "clusterroles" : "roles";
   const known = ref.kind === "ClusterRole" || ref.kind === "Role";
-  if (known && mayBind(authority, user, plural, ref, namespace)) return;
+  if (known && mayBind(authorizer, user, plural, ref, namespace)) return;
   const rules = rulesOfRole(store, ref, namespace);
   // A real server looks for the role in the binding's name, and says so.
   if (!rules) throw notFound(endpoint.resource, ref.name);
-  confirm(authority, attributes, object?.metadata.name ?? "", rules);
+  confirm(authorizer, attributes, object?.metadata.name ?? "", rules);
 }
 
-function mayBind(authority: Authority, user: RequestUser, plural: string, ref: RoleRef, namespace: string): boolean {
-  return authority.decide(user, {
+function mayBind(authorizer: Authorizer, user: RequestUser, plural: string, ref: RoleRef, namespace: string): boolean {
+  return authorizer.decide(user, {
     type: "resource",
     verb: "bind",
     group: ref.apiGroup,
@@ -107,12 +107,12 @@ function mayBind(authority: Authority, user: RequestUser, plural: string, ref: R
 }
 
 function confirm(
-  authority: Authority,
+  authorizer: Authorizer,
   { endpoint, user, namespace = "" }: AdmissionAttributes,
   name: string,
   wanted: readonly PolicyRule[],
 ): void {
-  const { rules, errors } = authority.permissionsOf(user, namespace);
+  const { rules, errors } = authorizer.permissionsOf(user, namespace);
   const missing = missingRights(rules, wanted);
   if (missing.length === 0) return;
   const lines = [...new Set(compactRules(missing).map(describeRule))].sort();

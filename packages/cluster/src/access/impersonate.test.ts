@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RequestInfo } from "../api/index.ts";
 import type { RequestUser } from "../registry/index.ts";
-import { type Authority, PERMISSIVE } from "./authority.ts";
+import { type Authorizer, PERMISSIVE } from "./authorizer.ts";
 import { createImpersonator } from "./impersonate.ts";
 import type { Attempt } from "./rules.ts";
 
@@ -22,14 +22,14 @@ const info: RequestInfo = {
 
 const ops: RequestUser = { username: "ops", groups: ["system:authenticated"] };
 
-function act(headers: Record<string, string[]>, authority: Authority = PERMISSIVE, requester = ops): RequestUser {
-  return createImpersonator(authority)({ headerValues: () => headers } as never, requester, info);
+function act(headers: Record<string, string[]>, authorizer: Authorizer = PERMISSIVE, requester = ops): RequestUser {
+  return createImpersonator(authorizer)({ headerValues: () => headers } as never, requester, info);
 }
 
 /** Permits what a function says, and keeps what was asked. */
 function permitting(permits: (attempt: Attempt) => boolean) {
   const asked: string[] = [];
-  const authority: Authority = {
+  const authorizer: Authorizer = {
     decide: (_user, attempt) => {
       const what =
         attempt.type === "path" ? attempt.path : `${attempt.resource}/${attempt.subresource}/${attempt.name}`;
@@ -38,7 +38,7 @@ function permitting(permits: (attempt: Attempt) => boolean) {
     },
     permissionsOf: () => ({ rules: [], errors: [] }),
   };
-  return { asked, authority };
+  return { asked, authorizer };
 }
 
 describe("impersonation", () => {
@@ -79,22 +79,22 @@ describe("impersonation", () => {
   });
 
   it("tells the first refusal of those who may not impersonate", () => {
-    const { authority, asked } = permitting(() => false);
-    expect(() => act({ "impersonate-user": ["jane"] }, authority)).toThrow(
+    const { authorizer, asked } = permitting(() => false);
+    expect(() => act({ "impersonate-user": ["jane"] }, authorizer)).toThrow(
       'pods is forbidden: User "ops" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "default"',
     );
     expect(asked).toEqual(["impersonate-on:user-info:list pods//", "impersonate users//jane"]);
   });
 
   it("asks for each thing that is taken over", () => {
-    const { authority, asked } = permitting(({ verb }) => verb === "impersonate");
+    const { authorizer, asked } = permitting(({ verb }) => verb === "impersonate");
     const headers = {
       "impersonate-user": ["jane"],
       "impersonate-uid": ["u"],
       "impersonate-group": ["a", "b"],
       "impersonate-extra-k": ["v"],
     };
-    expect(act(headers, authority).username).toBe("jane");
+    expect(act(headers, authorizer).username).toBe("jane");
     expect(asked.slice(1)).toEqual([
       "impersonate users//jane",
       "impersonate uids//u",
@@ -105,20 +105,20 @@ describe("impersonation", () => {
   });
 
   it("makes nobody a master who may only impersonate for some verbs", () => {
-    const { authority } = permitting(({ verb }) => verb !== "impersonate");
+    const { authorizer } = permitting(({ verb }) => verb !== "impersonate");
     const headers = { "impersonate-user": ["jane"], "impersonate-group": ["system:masters"] };
-    expect(() => act(headers, authority)).toThrow(
+    expect(() => act(headers, authorizer)).toThrow(
       'groups.authentication.k8s.io "system:masters" is forbidden: User "ops" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope: impersonating the system:masters group is not allowed',
     );
-    expect(act({ "impersonate-user": ["jane"] }, authority).username).toBe("jane");
+    expect(act({ "impersonate-user": ["jane"] }, authorizer).username).toBe("jane");
   });
 
   it("asks about many groups at once before it asks about each", () => {
     const headers = { "impersonate-user": ["jane"], "impersonate-group": ["a", "b", "c", "d"] };
     const all = permitting((attempt) => attempt.type === "path" || !["a", "b", "c", "d"].includes(attempt.name));
-    expect(act(headers, all.authority).groups).toEqual(["a", "b", "c", "d", "system:authenticated"]);
+    expect(act(headers, all.authorizer).groups).toEqual(["a", "b", "c", "d", "system:authenticated"]);
     const each = permitting((attempt) => attempt.type === "path" || attempt.name !== "*");
-    act(headers, each.authority);
+    act(headers, each.authorizer);
     expect(each.asked.slice(2)).toEqual([
       "impersonate:user-info groups//*",
       ..."abcd".split("").map((name) => `impersonate:user-info groups//${name}`),
@@ -126,10 +126,10 @@ describe("impersonation", () => {
   });
 
   it("refuses extra information that the narrow ways do not know", () => {
-    const { authority } = permitting(({ verb }) => verb !== "impersonate");
+    const { authorizer } = permitting(({ verb }) => verb !== "impersonate");
     const refused = (key: string, ...values: string[]) => {
       const headers = { "impersonate-user": ["jane"], [`impersonate-extra-${key}`]: values };
-      return () => act(headers, authority);
+      return () => act(headers, authorizer);
     };
     expect(refused("scopes", "x")).toThrow('must be a domain-prefixed path (such as "acme.io/foo")');
     expect(refused("", "x")).toThrow("impersonating the empty string key in extra is not allowed");
@@ -138,14 +138,14 @@ describe("impersonation", () => {
   });
 
   it("lets an account act for the node that it runs on", () => {
-    const { authority, asked } = permitting(({ verb }) => verb.includes("associated-node"));
+    const { authorizer, asked } = permitting(({ verb }) => verb.includes("associated-node"));
     const agent: RequestUser = {
       username: "system:serviceaccount:here:agent",
       groups: [],
       extra: { "authentication.kubernetes.io/node-name": ["n1"] },
     };
-    expect(act({ "impersonate-user": ["system:node:n1"] }, authority, agent).username).toBe("system:node:n1");
+    expect(act({ "impersonate-user": ["system:node:n1"] }, authorizer, agent).username).toBe("system:node:n1");
     expect(asked).toEqual(["impersonate-on:associated-node:list pods//", "impersonate:associated-node nodes//*"]);
-    expect(() => act({ "impersonate-user": ["system:node:n2"] }, authority, agent)).toThrow("arbitrary-node");
+    expect(() => act({ "impersonate-user": ["system:node:n2"] }, authorizer, agent)).toThrow("arbitrary-node");
   });
 });

@@ -1,7 +1,7 @@
 import { lookup } from "@lotse/client/meta";
 import type { ApiRequest, RequestInfo } from "../api/index.ts";
 import { badRequest, type RequestUser, StatusError } from "../registry/index.ts";
-import { type Authority, attemptOf, refusal } from "./authority.ts";
+import { type Authorizer, attemptOf, refusal } from "./authorizer.ts";
 import type { Impersonator } from "./gate.ts";
 import { type Attempt, quotedList, type ResourceAttempt } from "./rules.ts";
 import {
@@ -98,8 +98,8 @@ const MODES: readonly Mode[] = [
   { name: "", suits: () => true },
 ];
 
-/** Lets requests act as another user where the authority permits that. */
-export function createImpersonator(authority: Authority): Impersonator {
+/** Lets requests act as another user where the authorizer permits that. */
+export function createImpersonator(authorizer: Authorizer): Impersonator {
   /** The way that worked last for a user is tried first, so that a refusal tells about that one. */
   const lastModes = new Map<string, Mode>();
   return (request, requester, info) => {
@@ -111,7 +111,7 @@ export function createImpersonator(authority: Authority): Impersonator {
     for (const mode of modes) {
       if (!mode.suits(wanted, requester)) continue;
       try {
-        const user = become(authority, mode, wanted, requester, info);
+        const user = become(authorizer, mode, wanted, requester, info);
         if (lastModes.size >= MOST_REMEMBERED) lastModes.clear();
         lastModes.set(requester.username, mode);
         return user;
@@ -127,13 +127,13 @@ export function createImpersonator(authority: Authority): Impersonator {
 const MOST_REMEMBERED = 10_000;
 
 function become(
-  authority: Authority,
+  authorizer: Authorizer,
   mode: Mode,
   wanted: Wanted,
   requester: RequestUser,
   info: RequestInfo,
 ): RequestUser {
-  const asking = new Asking(authority, mode, requester);
+  const asking = new Asking(authorizer, mode, requester);
   if (asking.narrow) {
     const attempt = attemptOf(info);
     asking.check({ ...attempt, verb: `impersonate-on:${mode.name}:${attempt.verb}` });
@@ -148,13 +148,13 @@ function become(
 /** One user who asks for the rights that one way needs. */
 class Asking {
   readonly narrow: boolean;
-  readonly #authority: Authority;
+  readonly #authorizer: Authorizer;
   readonly #mode: Mode;
   readonly #requester: RequestUser;
 
-  constructor(authority: Authority, mode: Mode, requester: RequestUser) {
+  constructor(authorizer: Authorizer, mode: Mode, requester: RequestUser) {
     this.narrow = mode.name !== "";
-    this.#authority = authority;
+    this.#authorizer = authorizer;
     this.#mode = mode;
     this.#requester = requester;
   }
@@ -174,11 +174,11 @@ class Asking {
   }
 
   has(attempt: Attempt): boolean {
-    return this.#authority.decide(this.#requester, attempt).allowed;
+    return this.#authorizer.decide(this.#requester, attempt).allowed;
   }
 
   check(attempt: Attempt): void {
-    const { allowed, reason } = this.#authority.decide(this.#requester, attempt);
+    const { allowed, reason } = this.#authorizer.decide(this.#requester, attempt);
     if (!allowed) this.refuse(attempt, reason);
   }
 

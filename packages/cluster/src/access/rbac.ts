@@ -1,6 +1,6 @@
 import { type ApiObject, listAt, objectAt, type RequestUser } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
-import type { Authority } from "./authority.ts";
+import type { Authorizer } from "./authorizer.ts";
 import { BindingIndex } from "./policy-index.ts";
 import { type PolicyRule, ruleAllows, rulesOf } from "./rules.ts";
 import { accountUsername, isMaster } from "./users.ts";
@@ -89,7 +89,7 @@ export function aggregate(errors: readonly string[]): string {
 }
 
 /** Role-based access control over the roles and bindings in the store: a change counts at once. */
-export function createRbac(store: Store): Authority {
+export function createRbac(store: Store): Authorizer {
   const clusterBindings = new BindingIndex(store, table("clusterrolebindings"));
   const bindings = new BindingIndex(store, table("rolebindings"));
   // Stored objects never change, so what was read of one once holds for as long as it is there.

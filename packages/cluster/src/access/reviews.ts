@@ -12,7 +12,7 @@ import {
   timestamp,
 } from "../registry/index.ts";
 import type { TokenTable } from "./authenticate.ts";
-import type { Authority, Decision } from "./authority.ts";
+import type { Authorizer, Decision } from "./authorizer.ts";
 import { aggregate } from "./rbac.ts";
 import type { Attempt } from "./rules.ts";
 import type { ServiceAccountTokens } from "./tokens.ts";
@@ -151,12 +151,12 @@ const ACCESS_REVIEWS: Readonly<Record<string, AccessReview>> = {
   },
 };
 
-function accessReview(review: AccessReview, authority: Authority): ReviewHandler {
+function accessReview(review: AccessReview, authorizer: Authorizer): ReviewHandler {
   return (object, context) => {
     const errors = review.errors(object);
     if (errors.length > 0) throw invalid(AUTHORIZATION, "", errors);
     const spec = objectAt(object, "spec");
-    const decision = authority.decide(review.subject(spec, context), attemptOf(spec));
+    const decision = authorizer.decide(review.subject(spec, context), attemptOf(spec));
     return { metadata: object.metadata, spec, status: verdict(decision) };
   };
 }
@@ -165,11 +165,11 @@ function verdict({ allowed, reason }: Decision): Record<string, unknown> {
   return { allowed, ...(reason === "" ? {} : { reason }) };
 }
 
-function rulesReview(authority: Authority): ReviewHandler {
+function rulesReview(authorizer: Authorizer): ReviewHandler {
   return (object, { user }) => {
     const namespace = text(objectAt(object, "spec").namespace);
     if (namespace === "") throw badRequest("no namespace on request");
-    const { rules, errors } = authority.permissionsOf(user, namespace);
+    const { rules, errors } = authorizer.permissionsOf(user, namespace);
     const resourceRules = rules
       .filter(({ resources = [] }) => resources.length > 0)
       .map(({ verbs, apiGroups, resources, resourceNames }) => ({
@@ -216,18 +216,18 @@ function reviewToken(
 export interface ReviewsOptions {
   readonly tokens: TokenTable;
   readonly accounts: ServiceAccountTokens;
-  readonly authority: Authority;
+  readonly authorizer: Authorizer;
 }
 
 /** The kinds that ask the server about its users. */
-export function createReviews({ tokens, accounts, authority }: ReviewsOptions): Map<string, ReviewHandler> {
+export function createReviews({ tokens, accounts, authorizer }: ReviewsOptions): Map<string, ReviewHandler> {
   const reviews = new Map<string, ReviewHandler>([
     ["authentication.k8s.io/selfsubjectreviews", selfSubjectReview],
     ["authentication.k8s.io/tokenreviews", tokenReview(tokens, accounts)],
-    ["authorization.k8s.io/selfsubjectrulesreviews", rulesReview(authority)],
+    ["authorization.k8s.io/selfsubjectrulesreviews", rulesReview(authorizer)],
   ]);
   for (const [plural, review] of Object.entries(ACCESS_REVIEWS)) {
-    reviews.set(`authorization.k8s.io/${plural}`, accessReview(review, authority));
+    reviews.set(`authorization.k8s.io/${plural}`, accessReview(review, authorizer));
   }
   return reviews;
 }

@@ -12,12 +12,12 @@ import {
   requestValue,
   toCel,
 } from "../registry/index.ts";
-import { type AdmissionWorld, isNamespaces, shownAs, storedNamespace } from "./request.ts";
+import { type AdmissionBackend, isNamespaces, shownAs, storedNamespace } from "./request.ts";
 import { showRequest } from "./review.ts";
 
 /** Where expressions come from: loaded when the first one is compiled. */
-export interface ExpressionWorld {
-  readonly world: AdmissionWorld;
+export interface ExpressionOptions {
+  readonly backend: AdmissionBackend;
   readonly expressions: () => Promise<Expressions>;
 }
 
@@ -31,12 +31,12 @@ export type Activation = Readonly<Record<string, unknown>>;
 export async function activate(
   attributes: AdmissionAttributes,
   matched: Endpoint,
-  { world }: Pick<ExpressionWorld, "world">,
+  { backend }: Pick<ExpressionOptions, "backend">,
   expressions: Expressions,
   object: ApiObject | undefined = attributes.object,
 ): Promise<Activation> {
   const { endpoint, namespace, name, subresource, user, oldObject } = attributes;
-  const around = namespace === undefined || isNamespaces(endpoint) ? undefined : storedNamespace(world, namespace);
+  const around = namespace === undefined || isNamespaces(endpoint) ? undefined : storedNamespace(backend, namespace);
   return {
     object: toCel((await shownAs(attributes, matched, object)) ?? null),
     oldObject: toCel((await shownAs(attributes, matched, oldObject)) ?? null),
@@ -104,7 +104,7 @@ export interface Conditions {
 
 export async function compileConditions(
   conditions: readonly Record<string, unknown>[],
-  options: ExpressionWorld,
+  options: ExpressionOptions,
   ignoresFailure: boolean,
 ): Promise<Conditions> {
   const expressions = await options.expressions();

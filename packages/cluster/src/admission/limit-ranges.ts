@@ -12,16 +12,16 @@ import {
   readAmounts,
 } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
-import { type AdmissionWorld, refused } from "./request.ts";
+import { type AdmissionBackend, refused } from "./request.ts";
 
 const LIMIT_RANGES = "limitranges";
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
 /** Gives containers the defaults of the LimitRanges in their namespace, and refuses what is out of range. */
-export function limitRanges(world: AdmissionWorld): AdmissionPlugin {
+export function limitRanges(backend: AdmissionBackend): AdmissionPlugin {
   const rangesOf = (attributes: AdmissionAttributes) =>
     concerns(attributes)
-      ? world.store.list(LIMIT_RANGES, `${attributes.namespace}/`).map((entry) => fromStore(entry.object))
+      ? backend.store.list(LIMIT_RANGES, `${attributes.namespace}/`).map((entry) => fromStore(entry.object))
       : [];
   return {
     mutate(attributes) {

@@ -8,7 +8,7 @@ import {
   notFound,
   type StatusError,
 } from "../registry/index.ts";
-import { type AdmissionWorld, isNamespaces, namespaceOf, storedNamespace } from "./request.ts";
+import { type AdmissionBackend, isNamespaces, namespaceOf, storedNamespace } from "./request.ts";
 
 /** Which requests a webhook or a policy is about. */
 export interface Rule {
@@ -70,16 +70,18 @@ export function readCriteria(from: unknown, key: "rules" | "resourceRules"): Cri
 export function matchRequest(
   attributes: AdmissionAttributes,
   criteria: Criteria,
-  world: AdmissionWorld,
+  backend: AdmissionBackend,
 ): Endpoint | undefined {
-  const inNamespace = matchNamespace(attributes, criteria.namespaceSelector, world);
+  const inNamespace = matchNamespace(attributes, criteria.namespaceSelector, backend);
   if (inNamespace === false) return undefined;
   if (!matchObjects(attributes, criteria.objectSelector)) return undefined;
-  if (criteria.excluded.length > 0 && matchRules(attributes, criteria.excluded, criteria.equivalent, world)) {
+  if (criteria.excluded.length > 0 && matchRules(attributes, criteria.excluded, criteria.equivalent, backend)) {
     return undefined;
   }
   const everything = criteria.matchAll && criteria.rules.length === 0;
-  const matched = everything ? attributes.endpoint : matchRules(attributes, criteria.rules, criteria.equivalent, world);
+  const matched = everything
+    ? attributes.endpoint
+    : matchRules(attributes, criteria.rules, criteria.equivalent, backend);
   // Whether the namespace matters is only known now that everything else says yes.
   if (matched && inNamespace !== true) throw inNamespace;
   return matched;
@@ -88,14 +90,14 @@ export function matchRequest(
 function matchNamespace(
   attributes: AdmissionAttributes,
   selector: LabelSelector,
-  world: AdmissionWorld,
+  backend: AdmissionBackend,
 ): boolean | StatusError {
   const name = namespaceOf(attributes);
   if (selector.length === 0 || (name === "" && !isNamespaces(attributes.endpoint))) return true;
   const { operation, object, subresource } = attributes;
   // A namespace that is being written is judged by the labels that it is about to have.
   const own = isNamespaces(attributes.endpoint) && subresource === undefined && operation !== "DELETE";
-  const namespace = own ? object : storedNamespace(world, name);
+  const namespace = own ? object : storedNamespace(backend, name);
   if (!namespace) return notFound({ group: "", plural: "namespaces" }, name);
   return matchesLabels(selector, namespace.metadata.labels);
 }
@@ -112,7 +114,7 @@ function matchRules(
   attributes: AdmissionAttributes,
   rules: readonly Rule[],
   equivalent: boolean,
-  { catalog }: AdmissionWorld,
+  { catalog }: AdmissionBackend,
 ): Endpoint | undefined {
   const { endpoint } = attributes;
   if (rules.some((rule) => matchRule(rule, attributes, endpoint))) return endpoint;

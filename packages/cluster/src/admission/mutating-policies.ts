@@ -21,7 +21,7 @@ import {
   checkConditions,
   compileAll,
   type Expression,
-  type ExpressionWorld,
+  type ExpressionOptions,
   evaluate,
 } from "./conditions.ts";
 import { type Invocation, invocationsOf, PolicySource } from "./policy-source.ts";
@@ -53,13 +53,13 @@ interface Reinvocation {
 class MutationFailed extends Error {}
 
 /** Changes what is written by the expressions of MutatingAdmissionPolicies. */
-export function mutatingPolicies(options: ExpressionWorld): AdmissionPlugin {
+export function mutatingPolicies(options: ExpressionOptions): AdmissionPlugin {
   const tables = { policies: MUTATING_POLICIES, bindings: MUTATING_BINDINGS };
-  const source = new PolicySource(options.world, tables, (spec) => compile(spec, options));
+  const source = new PolicySource(options.backend, tables, (spec) => compile(spec, options));
   return {
     async mutate(attributes, round) {
       if (isExempt(attributes)) return attributes.object;
-      const invocations = await invocationsOf(await source.current(), attributes, options.world);
+      const invocations = await invocationsOf(await source.current(), attributes, options.backend);
       if (invocations.length === 0) return attributes.object;
       const memory = round.recall<Reinvocation>(source, () => ({
         ready: new Set(),
@@ -71,7 +71,7 @@ export function mutatingPolicies(options: ExpressionWorld): AdmissionPlugin {
   };
 }
 
-async function compile(spec: Record<string, unknown>, options: ExpressionWorld): Promise<Compiled> {
+async function compile(spec: Record<string, unknown>, options: ExpressionOptions): Promise<Compiled> {
   const expressions = await options.expressions();
   const params = spec.paramKind !== undefined;
   const variables = compileVariables(listAt(spec, "variables"), expressions, params);
@@ -97,7 +97,7 @@ async function mutateAll(
   attributes: AdmissionAttributes,
   round: MutationRound,
   memory: Reinvocation,
-  options: ExpressionWorld,
+  options: ExpressionOptions,
 ): Promise<ApiObject | undefined> {
   const changed = () => {
     for (const key of memory.ready) memory.due.add(key);
@@ -142,7 +142,7 @@ async function mutate(
   invocation: Extract<Invocation<Compiled>, { matched: Endpoint }>,
   attributes: AdmissionAttributes,
   skipped: boolean,
-  options: ExpressionWorld,
+  options: ExpressionOptions,
 ): Promise<{ readonly ran: boolean; readonly object: ApiObject | undefined; readonly errors: readonly string[] }> {
   const { policy, matched, params } = invocation;
   const { conditions, variables, mutations } = policy.compiled;

@@ -4,12 +4,12 @@ import type { AdmissionPluginName } from "./plugin-names.ts";
 import { concernsPodSecurity } from "./pod-levels.ts";
 import { podPriority } from "./pod-priority.ts";
 import { podResize } from "./pod-resize.ts";
-import type { AdmissionWorld } from "./request.ts";
+import type { AdmissionBackend } from "./request.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { defaultStorageClass } from "./storage-class.ts";
 
 export interface AdmissionOptions {
-  readonly world: AdmissionWorld;
+  readonly backend: AdmissionBackend;
   readonly hooks: HookClient;
   readonly cel: CelSlot;
   /** What users may do, for expressions that ask. */
@@ -25,13 +25,13 @@ const REGISTRATION = "admissionregistration.k8s.io";
  * loaded when the cluster first has something for it to do.
  */
 export function admissionPlugins({
-  world,
+  backend,
   hooks,
   cel,
   access,
   isOn = () => true,
 }: AdmissionOptions): AdmissionPlugin[] {
-  const { store } = world;
+  const { store } = backend;
   const any = (...tables: string[]) => {
     return () => tables.some((table) => store.count(table) > 0);
   };
@@ -40,21 +40,21 @@ export function admissionPlugins({
     loading ??= import("./conditions.ts").then(({ loadExpressions }) => loadExpressions({ cel, access }));
     return loading;
   };
-  const options = { world, client: hooks, expressions };
+  const options = { backend, client: hooks, expressions };
   const hooked = lazily(
     any(`mutatingwebhookconfigurations.${REGISTRATION}`, `validatingwebhookconfigurations.${REGISTRATION}`),
     async () => (await import("./webhooks.ts")).webhooks(options),
   );
   const plugins: readonly (readonly [AdmissionPluginName, AdmissionPlugin])[] = [
-    ["LimitRanger", lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(world))],
+    ["LimitRanger", lazily(any("limitranges"), async () => (await import("./limit-ranges.ts")).limitRanges(backend))],
     [
       "PodSecurity",
-      lazily(concernsPodSecurity(world), async () => (await import("./pod-security/index.ts")).podSecurity(world)),
+      lazily(concernsPodSecurity(backend), async () => (await import("./pod-security/index.ts")).podSecurity(backend)),
     ],
-    ["Priority", podPriority(world)],
-    ["DefaultStorageClass", defaultStorageClass(world)],
-    ["RuntimeClass", runtimeClass(world)],
-    ["PodResizeValidator", podResize(world)],
+    ["Priority", podPriority(backend)],
+    ["DefaultStorageClass", defaultStorageClass(backend)],
+    ["RuntimeClass", runtimeClass(backend)],
+    ["PodResizeValidator", podResize(backend)],
     [
       "MutatingAdmissionPolicy",
       lazily(any(`mutatingadmissionpolicybindings.${REGISTRATION}`), async () =>
@@ -71,7 +71,7 @@ export function admissionPlugins({
     ["ValidatingAdmissionWebhook", { ...(hooked.validate && { validate: hooked.validate }) }],
     [
       "ResourceQuota",
-      lazily(any("resourcequotas"), async () => (await import("./quota/index.ts")).resourceQuotas(world)),
+      lazily(any("resourcequotas"), async () => (await import("./quota/index.ts")).resourceQuotas(backend)),
     ],
   ];
   return plugins.filter(([name]) => isOn(name)).map(([, plugin]) => plugin);

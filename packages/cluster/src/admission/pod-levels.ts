@@ -1,5 +1,5 @@
 import type { AdmissionAttributes } from "../registry/index.ts";
-import { type AdmissionWorld, isNamespaces, storedNamespace } from "./request.ts";
+import { type AdmissionBackend, isNamespaces, storedNamespace } from "./request.ts";
 
 /** What the labels of a namespace that are about its pods begin with. */
 export const PREFIX = "pod-security.kubernetes.io/";
@@ -17,20 +17,20 @@ export const TEMPLATES: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Whether a write has to do with the levels of namespaces. Quick: it is asked about every write. */
-export function concernsPodSecurity(world: AdmissionWorld) {
+export function concernsPodSecurity(backend: AdmissionBackend) {
   return ({ endpoint, operation, namespace, object, oldObject }: AdmissionAttributes): boolean => {
     if (operation !== "CREATE" && operation !== "UPDATE") return false;
     if (isNamespaces(endpoint)) {
-      return speaksOfPods(object?.metadata?.labels) || speaksOfPods(oldObject?.metadata?.labels);
+      return setsPodLevels(object?.metadata?.labels) || setsPodLevels(oldObject?.metadata?.labels);
     }
     const { table } = endpoint.resource;
     if (table !== "pods" && !TEMPLATES.has(table)) return false;
-    return speaksOfPods(storedNamespace(world, namespace ?? "")?.metadata.labels);
+    return setsPodLevels(storedNamespace(backend, namespace ?? "")?.metadata.labels);
   };
 }
 
 /** Whether labels say anything about pods at all. */
-function speaksOfPods(labels: Readonly<Record<string, string>> | undefined): boolean {
+function setsPodLevels(labels: Readonly<Record<string, string>> | undefined): boolean {
   if (labels === undefined) return false;
   for (const key in labels) if (key.startsWith(PREFIX)) return true;
   return false;

@@ -8,7 +8,7 @@ import {
   objectAt,
 } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
-import { type AdmissionWorld, refused } from "./request.ts";
+import { type AdmissionBackend, refused } from "./request.ts";
 
 const CLASSES = "priorityclasses.scheduling.k8s.io";
 /** Classes that every cluster has, whether an object says so or not. */
@@ -24,14 +24,14 @@ interface Priority {
 }
 
 /** Turns the PriorityClass of a new pod into a number, gives it what every new pod gets, and sees to it that only one class is the default. */
-export function podPriority(world: AdmissionWorld): AdmissionPlugin {
+export function podPriority(backend: AdmissionBackend): AdmissionPlugin {
   return {
     mutate(attributes) {
       const { endpoint, operation, subresource, object, oldObject } = attributes;
       if (endpoint.resource.table !== "pods" || subresource !== undefined || !object) return object;
       const spec = ensureObject(object, "spec");
       if (operation === "CREATE") {
-        resolve(world, attributes, spec);
+        resolve(backend, attributes, spec);
         admitPod(spec);
       } else if (operation === "UPDATE" && oldObject) {
         const old = objectAt(oldObject, "spec");
@@ -44,7 +44,7 @@ export function podPriority(world: AdmissionWorld): AdmissionPlugin {
     validate(attributes) {
       const { endpoint, operation, subresource, object } = attributes;
       if (endpoint.resource.table !== CLASSES || subresource !== undefined || object?.globalDefault !== true) return;
-      const known = defaultClass(world);
+      const known = defaultClass(backend);
       if (!known || (operation === "UPDATE" && known.metadata.name === object.metadata.name)) return;
       const text = `PriorityClass ${known.metadata.name} is already marked as default. Only one default can exist`;
       throw refused(attributes, text);
@@ -52,9 +52,9 @@ export function podPriority(world: AdmissionWorld): AdmissionPlugin {
   };
 }
 
-function resolve(world: AdmissionWorld, attributes: AdmissionAttributes, spec: Record<string, unknown>): void {
+function resolve(backend: AdmissionBackend, attributes: AdmissionAttributes, spec: Record<string, unknown>): void {
   const wanted = typeof spec.priorityClassName === "string" ? spec.priorityClassName : "";
-  const priority = wanted === "" ? defaultPriority(world) : namedPriority(world, attributes, wanted);
+  const priority = wanted === "" ? defaultPriority(backend) : namedPriority(backend, attributes, wanted);
   if (priority.name !== "") spec.priorityClassName = priority.name;
   const computed = "priority admission controller computed";
   if (spec.priority !== undefined && spec.priority !== null && spec.priority !== priority.value) {
@@ -78,7 +78,7 @@ function toPriority(found: ApiObject): Priority {
   };
 }
 
-function namedPriority({ store }: AdmissionWorld, attributes: AdmissionAttributes, name: string): Priority {
+function namedPriority({ store }: AdmissionBackend, attributes: AdmissionAttributes, name: string): Priority {
   const entry = store.get(CLASSES, name);
   if (entry) return toPriority(fromStore(entry.object));
   const value = lookup(SYSTEM_CLASSES, name);
@@ -86,13 +86,13 @@ function namedPriority({ store }: AdmissionWorld, attributes: AdmissionAttribute
   throw refused(attributes, `no PriorityClass with name ${name} was found`);
 }
 
-function defaultPriority(world: AdmissionWorld): Priority {
-  const found = defaultClass(world);
+function defaultPriority(backend: AdmissionBackend): Priority {
+  const found = defaultClass(backend);
   return found ? toPriority(found) : { name: "", value: 0, preemptionPolicy: "PreemptLowerPriority" };
 }
 
 /** The lowest one, should there be several. */
-function defaultClass({ store }: AdmissionWorld): ApiObject | undefined {
+function defaultClass({ store }: AdmissionBackend): ApiObject | undefined {
   if (store.count(CLASSES) === 0) return undefined;
   const marked = store
     .list(CLASSES)

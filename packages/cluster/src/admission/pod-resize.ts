@@ -10,10 +10,10 @@ import {
   StatusError,
 } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
-import { type AdmissionWorld, refused } from "./request.ts";
+import { type AdmissionBackend, refused } from "./request.ts";
 
 /** Refuses to resize a pod beyond what its node could ever give it. */
-export function podResize({ store }: AdmissionWorld): AdmissionPlugin {
+export function podResize({ store }: AdmissionBackend): AdmissionPlugin {
   return {
     validate(attributes) {
       const { endpoint, operation, subresource, object, oldObject } = attributes;

@@ -13,7 +13,7 @@ import {
 } from "../registry/index.ts";
 import type { Entry } from "../store/index.ts";
 import { type Criteria, matchRequest, readCriteria } from "./matching.ts";
-import { type AdmissionWorld, namespaceOf } from "./request.ts";
+import { type AdmissionBackend, namespaceOf } from "./request.ts";
 
 /** A binding of a policy: where it applies, with which parameters. */
 export interface Binding {
@@ -35,24 +35,24 @@ export interface Policy<T> {
 
 /** The policies of one kind with their bindings; read anew only when one of them changed. */
 export class PolicySource<T> {
-  readonly #world: AdmissionWorld;
+  readonly #backend: AdmissionBackend;
   readonly #tables: { readonly policies: string; readonly bindings: string };
   readonly #compile: (spec: Record<string, unknown>) => Promise<T>;
   #entries: readonly Entry[] = [];
   #policies: Promise<readonly Policy<T>[]> = Promise.resolve([]);
 
   constructor(
-    world: AdmissionWorld,
+    backend: AdmissionBackend,
     tables: { readonly policies: string; readonly bindings: string },
     compile: (spec: Record<string, unknown>) => Promise<T>,
   ) {
-    this.#world = world;
+    this.#backend = backend;
     this.#tables = tables;
     this.#compile = compile;
   }
 
   current(): Promise<readonly Policy<T>[]> {
-    const { store } = this.#world;
+    const { store } = this.#backend;
     const policies = store.list(this.#tables.policies);
     const bindings = store.list(this.#tables.bindings);
     const entries = [...policies, ...bindings];
@@ -103,16 +103,16 @@ export type Invocation<T> = {
 export async function invocationsOf<T>(
   policies: readonly Policy<T>[],
   attributes: AdmissionAttributes,
-  world: AdmissionWorld,
+  backend: AdmissionBackend,
 ): Promise<Invocation<T>[]> {
   const found: Invocation<T>[] = [];
   for (const policy of policies) {
     try {
-      const matched = matchRequest(attributes, policy.criteria, world);
+      const matched = matchRequest(attributes, policy.criteria, backend);
       if (!matched) continue;
-      const source = paramSource(policy, world);
+      const source = paramSource(policy, backend);
       for (const binding of policy.bindings) {
-        found.push(...(await bindingInvocations(policy, binding, matched, source, attributes, world)));
+        found.push(...(await bindingInvocations(policy, binding, matched, source, attributes, backend)));
       }
     } catch (error) {
       found.push({ policy, binding: undefined, error: `failed to configure policy: ${messageOf(error)}` });
@@ -127,11 +127,11 @@ async function bindingInvocations<T>(
   matched: Endpoint,
   source: Endpoint | undefined,
   attributes: AdmissionAttributes,
-  world: AdmissionWorld,
+  backend: AdmissionBackend,
 ): Promise<Invocation<T>[]> {
   try {
-    if (binding.criteria && !matchRequest(attributes, binding.criteria, world)) return [];
-    const params = await collectParams(source, binding, namespaceOf(attributes), world);
+    if (binding.criteria && !matchRequest(attributes, binding.criteria, backend)) return [];
+    const params = await collectParams(source, binding, namespaceOf(attributes), backend);
     return params.map((param) => ({ policy, binding, matched, params: param }));
   } catch (error) {
     return [{ policy, binding, error: `failed to configure binding: ${messageOf(error)}` }];
@@ -147,7 +147,7 @@ function messageOf(error: unknown): string {
 class ConfigurationError extends Error {}
 
 /** The kind of the parameters in the version that the policy names; undefined for a policy without any. */
-function paramSource<T>({ spec }: Policy<T>, { catalog }: AdmissionWorld): Endpoint | undefined {
+function paramSource<T>({ spec }: Policy<T>, { catalog }: AdmissionBackend): Endpoint | undefined {
   if (!isRecord(spec.paramKind)) return undefined;
   const apiVersion = String(spec.paramKind.apiVersion);
   const kind = String(spec.paramKind.kind);
@@ -164,7 +164,7 @@ async function collectParams(
   source: Endpoint | undefined,
   binding: Binding,
   requestNamespace: string,
-  { store }: AdmissionWorld,
+  { store }: AdmissionBackend,
 ): Promise<(ApiObject | null)[]> {
   const ref = binding.spec.paramRef;
   if (!source || !isRecord(ref)) return [null];

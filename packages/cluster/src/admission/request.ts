@@ -16,7 +16,7 @@ import {
 } from "../registry/index.ts";
 
 /** What plugins look up about the cluster. */
-export type AdmissionWorld = Pick<Backend, "store" | "catalog" | "clock" | "uuid">;
+export type AdmissionBackend = Pick<Backend, "store" | "catalog" | "clock" | "uuid">;
 
 /** The namespace that a request counts as part of; a Namespace is part of itself. Empty for what is in none. */
 export function namespaceOf({ endpoint, namespace, name }: AdmissionAttributes): string {
@@ -115,7 +115,7 @@ function decode({ version }: Endpoint, body: Record<string, unknown>): ApiObject
 }
 
 /** The stored Namespace; undefined when there is none. */
-export function storedNamespace({ store }: AdmissionWorld, name: string): ApiObject | undefined {
+export function storedNamespace({ store }: AdmissionBackend, name: string): ApiObject | undefined {
   const entry = store.get("namespaces", name);
   return entry && fromStore(entry.object);
 }

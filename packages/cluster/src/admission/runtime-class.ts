@@ -11,7 +11,7 @@ import {
   readAmounts,
 } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
-import { type AdmissionWorld, refused } from "./request.ts";
+import { type AdmissionBackend, refused } from "./request.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -19,12 +19,12 @@ const CLASSES = "runtimeclasses.node.k8s.io";
 const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
 
 /** Gives a new pod what its RuntimeClass says about it: what it costs beyond its containers, and where it can run. */
-export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
+export function runtimeClass(backend: AdmissionBackend): AdmissionPlugin {
   return {
     mutate(attributes) {
       const { object } = attributes;
       if (!isNewPod(attributes) || !object) return object;
-      const found = classOf(world, attributes, object);
+      const found = classOf(backend, attributes, object);
       if (found) {
         const spec = ensureObject(object, "spec");
         setOverhead(attributes, spec, found);
@@ -35,7 +35,7 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
     validate(attributes) {
       const { object } = attributes;
       if (!isNewPod(attributes) || !object) return;
-      const found = classOf(world, attributes, object);
+      const found = classOf(backend, attributes, object);
       const { overhead } = objectAt(object, "spec");
       if (isRecord(found?.overhead)) {
         const { podFixed } = objectAt(found, "overhead");
@@ -50,7 +50,7 @@ export function runtimeClass(world: AdmissionWorld): AdmissionPlugin {
 const isNewPod = ({ endpoint, operation, subresource }: AdmissionAttributes): boolean =>
   endpoint.resource.table === "pods" && subresource === undefined && operation === "CREATE";
 
-function classOf({ store }: AdmissionWorld, attributes: AdmissionAttributes, pod: ApiObject): ApiObject | undefined {
+function classOf({ store }: AdmissionBackend, attributes: AdmissionAttributes, pod: ApiObject): ApiObject | undefined {
   const { runtimeClassName } = objectAt(pod, "spec");
   if (typeof runtimeClassName !== "string") return undefined;
   const entry = store.get(CLASSES, runtimeClassName);

@@ -1,13 +1,13 @@
 import { ensureObject, fromStore } from "../registry/index.ts";
 import type { AdmissionPlugin } from "./chain.ts";
-import type { AdmissionWorld } from "./request.ts";
+import type { AdmissionBackend } from "./request.ts";
 
 const CLASSES = "storageclasses.storage.k8s.io";
 const DEFAULT = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 const OLD_CLASS = "volume.beta.kubernetes.io/storage-class";
 
 /** Gives claims that name no class the default one. An empty name is a name: no class at all is wanted. */
-export function defaultStorageClass({ store }: AdmissionWorld): AdmissionPlugin {
+export function defaultStorageClass({ store }: AdmissionBackend): AdmissionPlugin {
   return {
     mutate({ endpoint, operation, subresource, object }) {
       if (endpoint.resource.table !== "persistentvolumeclaims" || operation !== "CREATE") return object;

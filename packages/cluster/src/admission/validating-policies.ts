@@ -7,7 +7,7 @@ import {
   checkConditions,
   compileAll,
   type Expression,
-  type ExpressionWorld,
+  type ExpressionOptions,
   evaluate,
 } from "./conditions.ts";
 import { type Invocation, invocationsOf, PolicySource } from "./policy-source.ts";
@@ -37,15 +37,15 @@ interface Finding {
 }
 
 /** Judges writes by the expressions of ValidatingAdmissionPolicies. */
-export function validatingPolicies(options: ExpressionWorld): AdmissionPlugin {
+export function validatingPolicies(options: ExpressionOptions): AdmissionPlugin {
   const tables = { policies: VALIDATING_POLICIES, bindings: VALIDATING_BINDINGS };
-  const source = new PolicySource(options.world, tables, (spec) => compile(spec, options));
+  const source = new PolicySource(options.backend, tables, (spec) => compile(spec, options));
   return {
     async validate(attributes) {
       if (isExempt(attributes)) return;
       let refusal: StatusError | undefined;
       // Everybody is heard, because some only warn; the first refusal is the answer.
-      for (const invocation of await invocationsOf(await source.current(), attributes, options.world)) {
+      for (const invocation of await invocationsOf(await source.current(), attributes, options.backend)) {
         const found = await judge(invocation, attributes, options);
         refusal ??= found;
       }
@@ -54,7 +54,7 @@ export function validatingPolicies(options: ExpressionWorld): AdmissionPlugin {
   };
 }
 
-async function compile(spec: Record<string, unknown>, options: ExpressionWorld): Promise<Compiled> {
+async function compile(spec: Record<string, unknown>, options: ExpressionOptions): Promise<Compiled> {
   const expressions = await options.expressions();
   const variables = compileVariables(listAt(spec, "variables"), expressions, spec.paramKind !== undefined);
   const declared = {
@@ -89,7 +89,7 @@ async function compile(spec: Record<string, unknown>, options: ExpressionWorld):
 async function judge(
   invocation: Invocation<Compiled>,
   attributes: AdmissionAttributes,
-  options: ExpressionWorld,
+  options: ExpressionOptions,
 ): Promise<StatusError | undefined> {
   const { policy, binding } = invocation;
   const deny = (message: string, reason: string) => denial(attributes, policy.name, binding?.name, message, reason);

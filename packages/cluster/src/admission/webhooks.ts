@@ -22,9 +22,9 @@ import {
 } from "../registry/index.ts";
 import type { Entry } from "../store/index.ts";
 import type { AdmissionPlugin, MutationRound } from "./chain.ts";
-import { type Conditions, compileConditions, type ExpressionWorld } from "./conditions.ts";
+import { type Conditions, compileConditions, type ExpressionOptions } from "./conditions.ts";
 import { type Criteria, matchRequest, readCriteria } from "./matching.ts";
-import { type AdmissionWorld, isExempt, shownAs, takenBack } from "./request.ts";
+import { type AdmissionBackend, isExempt, shownAs, takenBack } from "./request.ts";
 import {
   denied,
   InvalidAnswer,
@@ -52,8 +52,8 @@ interface Webhook {
 const MUTATING_CONFIGURATIONS = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 const VALIDATING_CONFIGURATIONS = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
-export interface WebhookOptions extends ExpressionWorld {
-  readonly world: AdmissionWorld;
+export interface WebhookOptions extends ExpressionOptions {
+  readonly backend: AdmissionBackend;
   readonly client: HookClient;
 }
 
@@ -88,7 +88,7 @@ class Configurations {
   }
 
   current(): Promise<readonly Webhook[]> {
-    const entries = this.#options.world.store.list(this.#table);
+    const entries = this.#options.backend.store.list(this.#table);
     const same = entries.length === this.#entries.length && entries.every((entry, i) => entry === this.#entries[i]);
     if (!same) {
       this.#entries = entries;
@@ -106,7 +106,7 @@ class Configurations {
 async function readWebhook(
   hook: Record<string, unknown>,
   configuration: string,
-  options: ExpressionWorld,
+  options: ExpressionOptions,
 ): Promise<Webhook> {
   const versions = Array.isArray(hook.admissionReviewVersions) ? hook.admissionReviewVersions : [];
   const name = String(hook.name);
@@ -189,11 +189,11 @@ async function validateAll(
 }
 
 async function concerns(
-  { world }: WebhookOptions,
+  { backend }: WebhookOptions,
   webhook: Webhook,
   attributes: AdmissionAttributes,
 ): Promise<Endpoint | undefined> {
-  const matched = matchRequest(attributes, webhook.criteria, world);
+  const matched = matchRequest(attributes, webhook.criteria, backend);
   if (!matched || !webhook.conditions) return matched;
   return (await webhook.conditions.hold(attributes, matched)) ? matched : undefined;
 }
@@ -269,13 +269,13 @@ class Caller {
     oldObject: ApiObject | undefined,
     mutating: boolean,
   ): Promise<Verdict> {
-    const { client, world } = this.#options;
+    const { client, backend } = this.#options;
     const { name, version } = webhook;
     if (version === undefined) {
       const reason = "webhook does not accept known AdmissionReview versions (v1, v1beta1)";
       throw new CallFailed(name, `could not create admission objects: ${reason}`);
     }
-    const uid = world.uuid();
+    const uid = backend.uuid();
     const review = reviewOf(uid, version, showRequest(attributes, matched), object, oldObject);
     let answer: unknown;
     try {

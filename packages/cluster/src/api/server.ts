@@ -4,15 +4,15 @@ import {
   type Backend,
   type BuiltinTables,
   badRequest,
+  type Requester,
   type RequestUser,
-  type Scope,
   StatusError,
   unknownResource,
 } from "../registry/index.ts";
 import type { Documents, Reviews } from "./answerers.ts";
 import { Discovery } from "./documents/discovery.ts";
 import { healthResponse, versionDocument } from "./documents/health.ts";
-import { type MachineFacts, Metrics, metricsResponse } from "./documents/metrics.ts";
+import { Metrics, metricsResponse, type ProcessUsage } from "./documents/metrics.ts";
 import { type ApiRequest, type ApiResponse, textResponse } from "./exchange.ts";
 import type { FaultRequest } from "./faults/fault-rules.ts";
 import type { Faults } from "./faults/faults.ts";
@@ -29,7 +29,7 @@ import { findReview, handleReview } from "./resources/review-handler.ts";
 /** What the API is made of. */
 export interface ApiServerOptions {
   /** What the process uses, for `/metrics`. */
-  readonly machine?: () => MachineFacts;
+  readonly machine?: () => ProcessUsage;
   readonly backend: Backend;
   readonly tables: () => BuiltinTables;
   readonly reviews: Reviews;
@@ -119,16 +119,17 @@ export class ApiServer {
     const annotate = (key: string, value: string) => {
       call.auditAnnotations = { ...call.auditAnnotations, [key]: value };
     };
-    const scope: Scope = { user, defaultManager: managerOf(request), warn: call.warnings.add, annotate };
+    const requester: Requester = { user, defaultManager: managerOf(request), warn: call.warnings.add, annotate };
     const noteBody = (value: unknown) => {
       call.body = value;
     };
     const review = findReview(this.#options.reviews, target, endpoint, this.#options.tables);
     const answers = this.#answers;
-    if (review) return handleReview(request, review, { scope, now: backend.clock.now(), protobuf, answers, noteBody });
+    if (review)
+      return handleReview(request, review, { requester, now: backend.clock.now(), protobuf, answers, noteBody });
     return handleResource(request, call.info, endpoint, {
       backend,
-      scope,
+      requester,
       warnings: call.warnings,
       protobuf,
       texts: this.#texts,

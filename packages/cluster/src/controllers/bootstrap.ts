@@ -110,12 +110,12 @@ function write({ backend }: ControllerContext, table: string, { kind, metadata, 
   return backend.store.create(table, storeKey(namespace, name), toStore(object as unknown as ApiObject)).ok;
 }
 
-async function moveService({ backend, scope }: ControllerContext, ports: readonly unknown[]): Promise<void> {
+async function moveService({ backend, requester }: ControllerContext, ports: readonly unknown[]): Promise<void> {
   const endpoint = backend.catalog.storage("", "services");
   if (!endpoint) return;
   const target: Target = { endpoint, ...SERVICE_PLACE, subresource: undefined };
   const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
-  await update(backend, scope, target, options, {
+  await update(backend, requester, target, options, {
     by: "patch",
     tracked: false,
     next: (current) => ({ ...structuredClone(current), spec: { ...objectAt(current, "spec"), ports } }),

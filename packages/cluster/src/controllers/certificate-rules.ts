@@ -1,5 +1,5 @@
 /** What a request for a certificate says, as far as rules look at it. */
-export interface SigningFacts {
+export interface SigningRequestFields {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];
@@ -31,14 +31,14 @@ export function termsOf(usages: readonly string[], expirationSeconds: unknown, n
 }
 
 /** Why a signer refuses a request; undefined when it does not. */
-export type Complaint = (facts: SigningFacts, usages: readonly string[]) => string | undefined;
+export type Complaint = (request: SigningRequestFields, usages: readonly string[]) => string | undefined;
 
 const isExactly = (usages: readonly string[], wanted: readonly string[]): boolean => {
   const given = new Set(usages);
   return given.size === wanted.length && wanted.every((usage) => given.has(usage));
 };
 
-const isOfNodes = ({ organizations }: SigningFacts): boolean =>
+const isOfNodes = ({ organizations }: SigningRequestFields): boolean =>
   organizations.length === 1 && organizations[0] === "system:nodes";
 
 const NO_NODES = "subject organization is not system:nodes";
@@ -61,25 +61,25 @@ const ofClient: Complaint = (_, usages) => {
   return usages.includes("client auth") ? undefined : "missing required usage for client certificate: client auth";
 };
 
-const ofKubeletClient: Complaint = (facts, usages) => {
-  if (!isOfNodes(facts)) return NO_NODES;
+const ofKubeletClient: Complaint = (request, usages) => {
+  if (!isOfNodes(request)) return NO_NODES;
   const others = [
-    ["DNS", facts.dnsNames],
-    ["Email", facts.emails],
-    ["IP", facts.addresses],
-    ["URI", facts.uris],
+    ["DNS", request.dnsNames],
+    ["Email", request.emails],
+    ["IP", request.addresses],
+    ["URI", request.uris],
   ] as const;
   for (const [kind, names] of others) if (names.length > 0) return `${kind} subjectAltNames are not allowed`;
-  if (!facts.commonName.startsWith("system:node:")) return NO_NODE;
+  if (!request.commonName.startsWith("system:node:")) return NO_NODE;
   return usageComplaint(usages, "client auth");
 };
 
-const ofKubeletServer: Complaint = (facts, usages) => {
-  if (!isOfNodes(facts)) return NO_NODES;
-  if (facts.dnsNames.length === 0 && facts.addresses.length === 0) return "DNS or IP subjectAltName is required";
-  if (facts.emails.length > 0) return "Email subjectAltNames are not allowed";
-  if (facts.uris.length > 0) return "URI subjectAltNames are not allowed";
-  return usageComplaint(usages, "server auth") ?? (facts.commonName.startsWith("system:node:") ? undefined : NO_NODE);
+const ofKubeletServer: Complaint = (request, usages) => {
+  if (!isOfNodes(request)) return NO_NODES;
+  if (request.dnsNames.length === 0 && request.addresses.length === 0) return "DNS or IP subjectAltName is required";
+  if (request.emails.length > 0) return "Email subjectAltNames are not allowed";
+  if (request.uris.length > 0) return "URI subjectAltNames are not allowed";
+  return usageComplaint(usages, "server auth") ?? (request.commonName.startsWith("system:node:") ? undefined : NO_NODE);
 };
 
 /** The signer whose requests kubelets send when they start. */

@@ -14,7 +14,7 @@ import {
   deadlineOf,
   KUBELET_CLIENT,
   SIGNERS,
-  type SigningFacts,
+  type SigningRequestFields,
   type SigningTerms,
   termsOf,
 } from "./certificate-rules.ts";
@@ -26,7 +26,7 @@ const TABLE = `${PLURAL}.${GROUP}`;
 const WRITE = { dryRun: false, fieldManager: "kube-controller-manager", fieldValidation: "Ignore" } as const;
 
 /** Reads requests and signs them: what a controller cannot do by itself. */
-export interface RequestSigner<Request extends SigningFacts = SigningFacts> {
+export interface RequestSigner<Request extends SigningRequestFields = SigningRequestFields> {
   /** Real time, by which certificates are good. */
   now(): number;
   /** Throws with what is wrong about the request. */
@@ -47,7 +47,7 @@ const AUTOMATIC = [
 ] as const;
 
 /** Signs what was approved with the cluster's authority, approves what kubelets ask for, and clears away what is old. */
-export class CertificateController<Request extends SigningFacts> implements Controller {
+export class CertificateController<Request extends SigningRequestFields> implements Controller {
   readonly #context: ControllerContext;
   readonly #signer: RequestSigner<Request>;
   readonly #access: AccessCheck;
@@ -94,7 +94,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
 
   /** Whether the request was old enough to go. */
   async #clear(name: string, request: ApiObject): Promise<boolean> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const { certificate } = objectAt(request, "status");
     const conditions = listAt(request, "status", "conditions");
     const deadline = deadlineOf(request.metadata.creationTimestamp, conditions, certificate !== undefined);
@@ -106,7 +106,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
       return false;
     }
     const target = this.#target(name, undefined);
-    if (target) await remove(backend, scope, target, { dryRun: false });
+    if (target) await remove(backend, requester, target, { dryRun: false });
     return true;
   }
 
@@ -119,12 +119,12 @@ export class CertificateController<Request extends SigningFacts> implements Cont
         (condition) => condition.type === type && condition.status === "True",
       );
     if (has("Denied") || has("Failed")) return;
-    const facts = this.#read(String(spec.request));
-    if (!facts) return;
+    const signing = this.#read(String(spec.request));
+    if (!signing) return;
     const usages = Array.isArray(spec.usages) ? spec.usages.map(String) : [];
-    const complaint = complain(facts, usages);
+    const complaint = complain(signing, usages);
     if (!has("Approved")) {
-      const message = complaint === undefined ? this.#automatic(spec, facts) : undefined;
+      const message = complaint === undefined ? this.#automatic(spec, signing) : undefined;
       if (message !== undefined)
         await this.#add(name, "approval", { type: "Approved", reason: "AutoApproved", message });
       return;
@@ -134,7 +134,7 @@ export class CertificateController<Request extends SigningFacts> implements Cont
       return;
     }
     const terms = termsOf(usages, spec.expirationSeconds, this.#signer.now());
-    const certificate = btoa(this.#signer.sign(facts, terms));
+    const certificate = btoa(this.#signer.sign(signing, terms));
     await this.#write(name, "status", (status) => ({ ...status, certificate }));
   }
 
@@ -148,14 +148,14 @@ export class CertificateController<Request extends SigningFacts> implements Cont
   }
 
   /** The sentence with which a request is approved by itself; undefined where an approver has to. */
-  #automatic(spec: Readonly<Record<string, unknown>>, facts: SigningFacts): string | undefined {
+  #automatic(spec: Readonly<Record<string, unknown>>, request: SigningRequestFields): string | undefined {
     if (spec.signerName !== KUBELET_CLIENT) return undefined;
     const user = {
       username: String(spec.username),
       groups: Array.isArray(spec.groups) ? spec.groups.map(String) : [],
     };
     const [own, any] = AUTOMATIC;
-    const ways = user.username === facts.commonName ? [own, any] : [any];
+    const ways = user.username === request.commonName ? [own, any] : [any];
     const place = { verb: "create", group: GROUP, resource: PLURAL, namespace: "", name: "" };
     return ways.find(({ subresource }) => this.#access(user, { type: "resource", ...place, subresource }).allowed)
       ?.message;
@@ -184,13 +184,13 @@ export class CertificateController<Request extends SigningFacts> implements Cont
     subresource: string,
     change: (status: Readonly<Record<string, unknown>>) => Record<string, unknown>,
   ): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const target = this.#target(name, subresource);
     if (!target) return;
     const next = (current: ApiObject): ApiObject => ({
       ...structuredClone(current),
       status: change(structuredClone(objectAt(current, "status"))),
     });
-    await update(backend, scope, target, WRITE, { by: "patch", tracked: false, next });
+    await update(backend, requester, target, WRITE, { by: "patch", tracked: false, next });
   }
 }

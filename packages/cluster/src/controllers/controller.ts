@@ -1,4 +1,4 @@
-import type { Backend, Scope } from "../registry/index.ts";
+import type { Backend, Requester } from "../registry/index.ts";
 
 /** Keeps something true about the cluster by itself. */
 export interface Controller {
@@ -12,7 +12,7 @@ export interface Controller {
 /** What every controller works with: it writes as the server itself. */
 export interface ControllerContext {
   readonly backend: Backend;
-  readonly scope: Scope;
+  readonly requester: Requester;
 }
 
 /** What a queue is told about its work. */

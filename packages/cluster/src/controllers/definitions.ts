@@ -144,7 +144,7 @@ export class DefinitionController implements Controller {
   }
 
   async #cleanUp(name: string): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const entry = backend.store.get(TABLE, name);
     if (!entry) return;
     const crd = asCrd(fromStore(entry.object));
@@ -158,14 +158,14 @@ export class DefinitionController implements Controller {
       const target = { endpoint, namespace: metadata.namespace, name: metadata.name, subresource: undefined };
       const rest = backend.pace.rest();
       if (rest) await rest;
-      await remove(backend, scope, target, { dryRun: false });
+      await remove(backend, requester, target, { dryRun: false });
     }
     if (backend.store.count(name) > 0) return;
     const definitions = backend.catalog.storage("apiextensions.k8s.io", "customresourcedefinitions");
     if (!definitions) return;
     const target = { endpoint: definitions, namespace: undefined, name, subresource: undefined };
     const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
-    await update(backend, scope, target, options, {
+    await update(backend, requester, target, options, {
       by: "patch",
       tracked: true,
       next: (current) => {

@@ -80,7 +80,7 @@ export class FlowControlController implements Controller {
   }
 
   async #write(kind: string, plural: string, name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const endpoint = backend.catalog.storage(GROUP, plural);
     if (!endpoint) return;
     const target = { endpoint, namespace: undefined, name: undefined, subresource: undefined };
@@ -91,7 +91,7 @@ export class FlowControlController implements Controller {
       spec: structuredClone(spec),
     };
     try {
-      await create(backend, scope, target, object as unknown as ApiObject, PRODUCE);
+      await create(backend, requester, target, object as unknown as ApiObject, PRODUCE);
     } catch (error) {
       // A server that was there before has them already.
       if (!(error instanceof StatusError && error.reason === "AlreadyExists")) throw error;
@@ -100,7 +100,7 @@ export class FlowControlController implements Controller {
 
   /** Says of a schema whether its level is there. */
   async #judge(name: string): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const entry = backend.store.get(SCHEMAS, name);
     const endpoint = backend.catalog.storage(GROUP, "flowschemas");
     if (!entry || !endpoint) return;
@@ -117,7 +117,7 @@ export class FlowControlController implements Controller {
       metadata: { name },
       status: { conditions: [{ ...wanted, lastTransitionTime: timestamp(backend.clock.now()) }] },
     };
-    await patch(backend, scope, target, "apply", { value, duplicateFields: [], typed: false, text: "" }, CONSUME);
+    await patch(backend, requester, target, "apply", { value, duplicateFields: [], typed: false, text: "" }, CONSUME);
   }
 }
 

@@ -188,11 +188,11 @@ export class GarbageCollector implements Controller {
   }
 
   async #delete({ object, target }: Found, propagationPolicy: Propagation): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const rest = backend.pace.rest();
     if (rest) await rest;
     const preconditions = { uid: object.metadata.uid };
-    await ignoreGone(remove(backend, scope, target, { propagationPolicy, preconditions, dryRun: false }));
+    await ignoreGone(remove(backend, requester, target, { propagationPolicy, preconditions, dryRun: false }));
   }
 
   async #dropOwners({ target }: Found, uids: readonly string[]): Promise<void> {
@@ -219,12 +219,12 @@ export class GarbageCollector implements Controller {
   }
 
   async #change(target: Target, next: (metadata: ApiObject["metadata"]) => ApiObject["metadata"]): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
     const rest = backend.pace.rest();
     if (rest) await rest;
     await ignoreGone(
-      update(backend, scope, target, options, {
+      update(backend, requester, target, options, {
         by: "patch",
         tracked: false,
         next: (current) => ({ ...current, metadata: next(current.metadata) }),

@@ -1,5 +1,5 @@
 export { bootstrap, type ServerPlace } from "./bootstrap.ts";
-export type { SigningFacts, SigningTerms } from "./certificate-rules.ts";
+export type { SigningRequestFields, SigningTerms } from "./certificate-rules.ts";
 export { CertificateController, type RequestSigner } from "./certificates.ts";
 export { type Controller, type ControllerContext, type QueueOptions, WorkQueue } from "./controller.ts";
 export { DefinitionController } from "./definitions.ts";
@@ -10,7 +10,7 @@ export { LabelIndex } from "./label-index.ts";
 export { NamespaceController } from "./namespaces.ts";
 export { PolicyController } from "./policies.ts";
 export { QuotaController } from "./quota.ts";
-export { type ServerFacts, ServerRecords } from "./server-records.ts";
+export { type ServerInfo, ServerRecords } from "./server-records.ts";
 export {
   type EventNote,
   EventRecorder,

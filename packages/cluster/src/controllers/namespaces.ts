@@ -100,13 +100,13 @@ export class NamespaceController implements Controller {
   }
 
   async #ensure(plural: string, namespace: string, object: Record<string, unknown>): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const endpoint = backend.catalog.storage("", plural);
     const name = String(objectAt(object, "metadata").name);
     if (!endpoint || backend.store.get(endpoint.resource.table, `${namespace}/${name}`)) return;
     const target: Target = { endpoint, namespace, name: undefined, subresource: undefined };
     try {
-      await create(backend, scope, target, object as unknown as ApiObject, WRITE, true);
+      await create(backend, requester, target, object as unknown as ApiObject, WRITE, true);
     } catch (error) {
       // Another client made it first, or the namespace is going: both are fine.
       if (!(error instanceof StatusError && [403, 404, 409].includes(error.code))) throw error;
@@ -125,7 +125,7 @@ export class NamespaceController implements Controller {
 
   /** Pods first: what they still do on their way out may need the rest. Returns what finalizers or time keep. */
   async #deleteContent(namespace: string): Promise<Remaining[]> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const resources = [...backend.catalog.all()].filter((resource) => resource.namespaced && resource.table !== "");
     resources.sort((a, b) => Number(b.table === "pods") - Number(a.table === "pods"));
     const remaining: Remaining[] = [];
@@ -139,7 +139,7 @@ export class NamespaceController implements Controller {
         const rest = backend.pace.rest();
         if (rest) await rest;
         try {
-          await remove(backend, scope, target, { propagationPolicy: "Background", dryRun: false });
+          await remove(backend, requester, target, { propagationPolicy: "Background", dryRun: false });
         } catch (error) {
           if (!(error instanceof StatusError && error.code === 404)) throw error;
         }
@@ -169,12 +169,12 @@ export class NamespaceController implements Controller {
   }
 
   async #change(plural: string, place: Place, next: (current: ApiObject) => ApiObject): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const endpoint = backend.catalog.storage("", plural);
     if (!endpoint) return;
     const target: Target = { endpoint, namespace: undefined, subresource: undefined, ...place };
     try {
-      await update(backend, scope, target, WRITE, {
+      await update(backend, requester, target, WRITE, {
         by: "patch",
         tracked: false,
         next: (current) => structuredClone(next(current)),

@@ -57,7 +57,7 @@ export class PolicyController implements Controller {
   }
 
   async #judge(name: string): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const entry = backend.store.get(POLICIES, name);
     const endpoint = backend.catalog.storage(GROUP, PLURAL);
     if (!entry || !endpoint) return;
@@ -75,7 +75,7 @@ export class PolicyController implements Controller {
       },
     };
     const target = { endpoint, namespace: undefined, name, subresource: "status" };
-    await patch(backend, scope, target, "apply", { value, duplicateFields: [], typed: false, text: "" }, APPLY);
+    await patch(backend, requester, target, "apply", { value, duplicateFields: [], typed: false, text: "" }, APPLY);
   }
 
   async #check(policy: ApiObject): Promise<{ fieldRef: string; warning: string }[]> {

@@ -46,14 +46,14 @@ export class QuotaController implements Controller {
   }
 
   async #work(key: string): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const entry = backend.store.get(QUOTAS, key);
     const endpoint = backend.catalog.storage("", QUOTAS);
     if (!entry || !endpoint) return;
     const { namespace, name } = fromStore(entry.object).metadata;
     const target: Target = { endpoint, namespace, name, subresource: "status" };
     try {
-      await update(backend, scope, target, WRITE, {
+      await update(backend, requester, target, WRITE, {
         by: "patch",
         tracked: false,
         next: (current) => {

@@ -5,8 +5,8 @@ import {
   fromStore,
   listAt,
   objectAt,
+  type Requester,
   remove,
-  type Scope,
   StatusError,
   storeKey,
   type Target,
@@ -27,7 +27,7 @@ const DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io";
 const LEASES = "leases.coordination.k8s.io";
 
 /** What the server writes down about itself. */
-export interface ServerFacts {
+export interface ServerInfo {
   readonly place: ServerPlace;
   /** The certificates by which clients may say who they are, PEM; empty where there are none. */
   readonly clientCa: string;
@@ -49,19 +49,19 @@ interface Wish {
  */
 export class ServerRecords implements Controller {
   readonly #context: ControllerContext;
-  readonly #facts: () => ServerFacts;
+  readonly #serverInfo: () => ServerInfo;
   /** What follows others, by its table: one after the other, so that none sees half of what another does. */
   readonly #queue: WorkQueue;
   readonly #stopWatching: (() => void)[] = [];
 
-  constructor(context: ControllerContext, facts: () => ServerFacts) {
+  constructor(context: ControllerContext, serverInfo: () => ServerInfo) {
     // What the server writes itself passes no admission.
     const admission = {
       mutate: async (attributes: { object?: ApiObject | undefined }) => attributes.object,
       validate: async () => {},
     };
     this.#context = { ...context, backend: { ...context.backend, admission } };
-    this.#facts = facts;
+    this.#serverInfo = serverInfo;
     this.#queue = new WorkQueue(context.backend, "the keeper of the server's own records", (table) =>
       table === ADDRESSES ? this.#addresses() : this.#apiServices(),
     );
@@ -74,12 +74,12 @@ export class ServerRecords implements Controller {
   start(): void {
     const { provisions, store } = this.#context.backend;
     const provide = (table: string, fill: () => Promise<void>) => provisions?.set(table, fill);
-    provide("endpoints", () => this.#all([endpointsOf(this.#facts())]));
-    provide(SLICES, () => this.#all([sliceOf(this.#facts())]));
-    provide(RANGES, () => this.#all([rangeOf(this.#facts(), this.#now())]));
+    provide("endpoints", () => this.#all([endpointsOf(this.#serverInfo())]));
+    provide(SLICES, () => this.#all([sliceOf(this.#serverInfo())]));
+    provide(RANGES, () => this.#all([rangeOf(this.#serverInfo(), this.#now())]));
     provide(CLASSES, () => this.#all(PRIORITY_CLASSES));
-    provide("configmaps", () => this.#all(configMapsOf(this.#facts(), this.#now())));
-    provide(LEASES, () => this.#all([leaseOf(this.#facts(), this.#now(), this.#context.backend.uuid())]));
+    provide("configmaps", () => this.#all(configMapsOf(this.#serverInfo(), this.#now())));
+    provide(LEASES, () => this.#all([leaseOf(this.#serverInfo(), this.#now(), this.#context.backend.uuid())]));
     provide(ADDRESSES, async () => {
       await this.#addresses();
       this.#stopWatching.push(store.watch("services", store.revision, () => this.#queue.add(ADDRESSES)));
@@ -153,13 +153,16 @@ export class ServerRecords implements Controller {
 const options = { dryRun: false, fieldManager: MANAGER, fieldValidation: "Ignore" } as const;
 
 /** Writes an object as it shall be; one that is there from before is brought up to date. */
-async function put({ backend, scope }: ControllerContext, { group = "", plural, object, status }: Wish): Promise<void> {
+async function put(
+  { backend, requester }: ControllerContext,
+  { group = "", plural, object, status }: Wish,
+): Promise<void> {
   const target = targetOf(backend, group, plural, object.metadata);
   if (!target) return;
   const key = storeKey(object.metadata.namespace, object.metadata.name);
   const fresh = structuredClone(object) as unknown as ApiObject;
   if (!backend.store.get(target.endpoint.resource.table, key)) {
-    await create(backend, scope, { ...target, name: undefined }, fresh, options);
+    await create(backend, requester, { ...target, name: undefined }, fresh, options);
   } else {
     const { metadata, ...content } = fresh;
     const next = (current: ApiObject) => ({
@@ -167,17 +170,22 @@ async function put({ backend, scope }: ControllerContext, { group = "", plural, 
       ...content,
       metadata: { ...structuredClone(current.metadata), ...metadata },
     });
-    await attempt(() => update(backend, scope, target, options, { by: "patch", tracked: false, next }));
+    await attempt(() => update(backend, requester, target, options, { by: "patch", tracked: false, next }));
   }
   if (!status) return;
   const next = (current: ApiObject) => ({ ...structuredClone(current), status: structuredClone(status) });
   const inStatus = { ...target, subresource: "status" };
-  await attempt(() => update(backend, scope, inStatus, options, { by: "patch", tracked: false, next }));
+  await attempt(() => update(backend, requester, inStatus, options, { by: "patch", tracked: false, next }));
 }
 
-async function drop({ backend, scope }: ControllerContext, group: string, plural: string, name: string): Promise<void> {
+async function drop(
+  { backend, requester }: ControllerContext,
+  group: string,
+  plural: string,
+  name: string,
+): Promise<void> {
   const target = targetOf(backend, group, plural, { name });
-  if (target) await attempt(() => remove(backend, scope as Scope, target, { dryRun: false }));
+  if (target) await attempt(() => remove(backend, requester as Requester, target, { dryRun: false }));
 }
 
 /** A client that deletes or changes the object meanwhile has the last word. */
@@ -202,7 +210,7 @@ function targetOf(
 const PLACE = { name: "kubernetes", namespace: "default" } as const;
 const isV6 = (address: string): boolean => address.includes(":");
 
-function endpointsOf({ place: { address, port } }: ServerFacts): Wish {
+function endpointsOf({ place: { address, port } }: ServerInfo): Wish {
   return {
     plural: "endpoints",
     object: {
@@ -214,7 +222,7 @@ function endpointsOf({ place: { address, port } }: ServerFacts): Wish {
   } as Wish;
 }
 
-function sliceOf({ place: { address, port } }: ServerFacts): Wish {
+function sliceOf({ place: { address, port } }: ServerInfo): Wish {
   return {
     group: "discovery.k8s.io",
     plural: "endpointslices",
@@ -229,7 +237,7 @@ function sliceOf({ place: { address, port } }: ServerFacts): Wish {
   } as Wish;
 }
 
-function rangeOf({ place }: ServerFacts, now: number): Wish {
+function rangeOf({ place }: ServerInfo, now: number): Wish {
   const ready = {
     type: "Ready",
     status: "True",
@@ -291,7 +299,7 @@ const PRIORITY_CLASSES: readonly Wish[] = (
   object: { apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass", metadata: { name }, value, description },
 }));
 
-function configMapsOf({ clientCa }: ServerFacts, now: number): Wish[] {
+function configMapsOf({ clientCa }: ServerInfo, now: number): Wish[] {
   const map = (name: string, data: Record<string, string>): Wish => ({
     plural: "configmaps",
     object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "kube-system" }, data },
@@ -302,7 +310,7 @@ function configMapsOf({ clientCa }: ServerFacts, now: number): Wish[] {
   ];
 }
 
-function leaseOf({ hostname }: ServerFacts, now: number, uuid: string): Wish {
+function leaseOf({ hostname }: ServerInfo, now: number, uuid: string): Wish {
   // One server has one name, each time that it starts.
   const name = `apiserver-${hostname.toLowerCase().replace(/[^a-z0-9-]/g, "-")}`.slice(0, 63).replace(/-+$/, "");
   return {

@@ -2,7 +2,7 @@ import type { EventNote } from "../controllers/index.ts";
 import { type ApiObject, listAt, objectAt } from "../registry/index.ts";
 
 /** What was found when the pods of a budget were counted. */
-export interface BudgetFacts {
+export interface BudgetObservation {
   readonly pods: number;
   /** Pods of which no controller says how many there should be. */
   readonly unmanaged: number;
@@ -11,7 +11,7 @@ export interface BudgetFacts {
 }
 
 /** What people are told about a budget that does not do what it looks like. Pure; in kube-controller-manager's words. */
-export function budgetNotes(budget: ApiObject, { pods, unmanaged, failure }: BudgetFacts): EventNote[] {
+export function budgetNotes(budget: ApiObject, { pods, unmanaged, failure }: BudgetObservation): EventNote[] {
   const notes: EventNote[] = [];
   if (pods === 0) notes.push({ type: "Normal", reason: "NoPods", message: "No matching pods found" });
   if (!needsScale(budget)) return notes;

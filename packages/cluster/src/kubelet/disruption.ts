@@ -13,7 +13,7 @@ import {
   timestamp,
   update,
 } from "../registry/index.ts";
-import { type BudgetFacts, budgetNotes } from "./disruption-events.ts";
+import { type BudgetObservation, budgetNotes } from "./disruption-events.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -78,7 +78,7 @@ export class DisruptionController implements Controller {
   }
 
   async #sync(key: string): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const entry = backend.store.get(TABLE, key);
     const endpoint = backend.catalog.storage("policy", "poddisruptionbudgets");
     if (!entry || !endpoint) return;
@@ -88,7 +88,7 @@ export class DisruptionController implements Controller {
     const { namespace, name } = budget.metadata;
     const target: Target = { endpoint, namespace, name, subresource: "status" };
     try {
-      await update(backend, scope, target, WRITE, {
+      await update(backend, requester, target, WRITE, {
         by: "patch",
         tracked: false,
         next: (budget) => structuredClone({ ...budget, status: this.#count(budget, key, scaleOf) }),
@@ -100,14 +100,14 @@ export class DisruptionController implements Controller {
 
   /** Once for each state that it finds: pods that change in other ways are no news about the budget. */
   #tell(key: string, budget: ApiObject, scaleOf: ScaleOf): void {
-    const notes = budgetNotes(budget, this.#factsOf(budget, scaleOf));
+    const notes = budgetNotes(budget, this.#observe(budget, scaleOf));
     const digest = JSON.stringify([budget.metadata.uid, budget.metadata.generation, notes]);
     if (this.#told.get(key) === digest) return;
     this.#told.set(key, digest);
     for (const note of notes) void this.#events.record({ component: "controllermanager" }, budget, note);
   }
 
-  #factsOf(budget: ApiObject, scaleOf: ScaleOf): BudgetFacts {
+  #observe(budget: ApiObject, scaleOf: ScaleOf): BudgetObservation {
     const pods = this.#podsOf(budget);
     try {
       return { pods: pods.length, unmanaged: pods.filter((pod) => scaleOf(pod) === undefined).length };

@@ -12,7 +12,7 @@ export type {
 } from "./behaviour.ts";
 export type { Kubelet, KubeletOptions, NodePods } from "./kubelet.ts";
 export type { ContainerLog, LogSelection, LogStream } from "./log.ts";
-export type { NodeFacts } from "./node.ts";
+export type { NodeDescription } from "./node.ts";
 export { type PodKeeperOptions, PodKeepers } from "./pod-keepers.ts";
 export type { KubeletMode, KubeletSettings } from "./process/process-node.ts";
 export type { ImageCommands } from "./process/process-runtime.ts";

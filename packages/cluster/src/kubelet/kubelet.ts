@@ -2,12 +2,12 @@ import type { Clock } from "@lotse/client/meta";
 import type { PodConnection } from "../bytes/index.ts";
 import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
 import { type ApiObject, badRequest, fromStore, objectAt } from "../registry/index.ts";
+import { ComponentApi } from "./component-api.ts";
 import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
 import type { ContainerLog } from "./log.ts";
-import { type NodeFacts, nodeObject, nodeStatus } from "./node.ts";
+import { type NodeDescription, nodeObject, nodeStatus } from "./node.ts";
 import { type Rejection, rejectedStatus, rejectionOf } from "./node-admission.ts";
-import { NodeDesk } from "./node-desk.ts";
 import { PodWorker, type PodWriter } from "./pod-worker.ts";
 import type { Shortage } from "./resize.ts";
 import type { ContainerRuntime, RunningContainer } from "./runtime.ts";
@@ -17,7 +17,7 @@ import { NodeLoad } from "./scheduling/scheduling-ledger.ts";
 
 export interface KubeletOptions {
   readonly context: ControllerContext;
-  readonly node: NodeFacts;
+  readonly node: NodeDescription;
   readonly runtime: ContainerRuntime;
 }
 
@@ -40,7 +40,7 @@ export class Kubelet implements Controller, NodePods {
   readonly #images: NodeImages;
   readonly #events: EventRecorder;
   readonly #workers = new Map<string, PodWorker>();
-  readonly #desk: NodeDesk;
+  readonly #api: ComponentApi;
   /** Pods that are being sent back. */
   readonly #rejecting = new Set<string>();
   /** Pods that could not be sent back yet, by uid: how to try that no more. */
@@ -52,11 +52,11 @@ export class Kubelet implements Controller, NodePods {
   #stopWatching = () => {};
 
   constructor(options: KubeletOptions) {
-    const { backend, scope } = options.context;
+    const { backend, requester } = options.context;
     this.#options = options;
-    this.#desk = new NodeDesk(options.context, "kubelet");
+    this.#api = new ComponentApi(options.context, "kubelet");
     this.#images = new NodeImages(options.runtime.pullsImages);
-    this.#events = new EventRecorder({ backend, scope: { ...scope, defaultManager: "kubelet" } });
+    this.#events = new EventRecorder({ backend, requester: { ...requester, defaultManager: "kubelet" } });
   }
 
   get idle(): boolean {
@@ -82,11 +82,11 @@ export class Kubelet implements Controller, NodePods {
   async register(): Promise<void> {
     const { context, node } = this.#options;
     const { clock } = context.backend;
-    await this.#desk.create("nodes", undefined, nodeObject(node));
+    await this.#api.create("nodes", undefined, nodeObject(node));
     const which = { table: "nodes", namespace: undefined, name: node.name, subresource: "status" };
-    await this.#desk.change(which, (object) => ({ ...object, status: nodeStatus(node, clock.now()) }));
+    await this.#api.change(which, (object) => ({ ...object, status: nodeStatus(node, clock.now()) }));
     const time = new Date(clock.now()).toISOString().replace("Z", "000Z");
-    await this.#desk.create("leases.coordination.k8s.io", "kube-node-lease", {
+    await this.#api.create("leases.coordination.k8s.io", "kube-node-lease", {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { name: node.name, namespace: "kube-node-lease" },
@@ -95,7 +95,7 @@ export class Kubelet implements Controller, NodePods {
   }
 
   stop(): void {
-    this.#desk.close();
+    this.#api.close();
     this.#stopWatching();
     for (const cancel of this.#retries.values()) cancel();
   }
@@ -241,10 +241,10 @@ export class Kubelet implements Controller, NodePods {
     const which = { table: "pods", namespace, name };
     return {
       report: (next) =>
-        this.#desk.change({ ...which, subresource: "status" }, (object) =>
+        this.#api.change({ ...which, subresource: "status" }, (object) =>
           object.metadata.uid === uid ? { ...object, status: next(object) } : object,
         ),
-      erase: () => this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } }),
+      erase: () => this.#api.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } }),
       trouble: (work, error) => this.#options.context.backend.troubles.reportUnlessRace(work, error),
       event: (note) => void this.#events.record({ component: "kubelet", host: this.nodeName }, pod, note),
     };

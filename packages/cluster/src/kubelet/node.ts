@@ -2,7 +2,7 @@ import { timestamp } from "../registry/index.ts";
 
 type Fields = Record<string, unknown>;
 
-export interface NodeFacts {
+export interface NodeDescription {
   readonly name: string;
   readonly ip: string;
   readonly kubeletVersion: string;
@@ -23,7 +23,7 @@ export const CAPACITY: Readonly<Record<string, string>> = {
 };
 
 /** The node as it registers itself. */
-export function nodeObject({ name, os, architecture }: NodeFacts): Fields {
+export function nodeObject({ name, os, architecture }: NodeDescription): Fields {
   return {
     apiVersion: "v1",
     kind: "Node",
@@ -42,7 +42,7 @@ export function nodeObject({ name, os, architecture }: NodeFacts): Fields {
 }
 
 /** The status of a healthy node. */
-export function nodeStatus(facts: NodeFacts, now: number): Fields {
+export function nodeStatus(node: NodeDescription, now: number): Fields {
   const time = timestamp(now);
   const condition = (type: string, status: string, reason: string, message: string) => ({
     type,
@@ -53,8 +53,8 @@ export function nodeStatus(facts: NodeFacts, now: number): Fields {
     message,
   });
   return {
-    capacity: facts.capacity,
-    allocatable: facts.capacity,
+    capacity: node.capacity,
+    allocatable: node.capacity,
     conditions: [
       condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
       condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -62,8 +62,8 @@ export function nodeStatus(facts: NodeFacts, now: number): Fields {
       condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
     ],
     addresses: [
-      { type: "InternalIP", address: facts.ip },
-      { type: "Hostname", address: facts.name },
+      { type: "InternalIP", address: node.ip },
+      { type: "Hostname", address: node.name },
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
     nodeInfo: {
@@ -72,11 +72,11 @@ export function nodeStatus(facts: NodeFacts, now: number): Fields {
       bootID: "",
       kernelVersion: "",
       osImage: "Lotse",
-      containerRuntimeVersion: facts.runtime,
-      kubeletVersion: facts.kubeletVersion,
+      containerRuntimeVersion: node.runtime,
+      kubeletVersion: node.kubeletVersion,
       kubeProxyVersion: "",
-      operatingSystem: facts.os,
-      architecture: facts.architecture,
+      operatingSystem: node.os,
+      architecture: node.architecture,
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type Controller, type ControllerContext, WorkQueue } from "../controllers/index.ts";
 import { type ApiObject, fromStore, listAt, objectAt } from "../registry/index.ts";
-import { NodeDesk } from "./node-desk.ts";
+import { ComponentApi } from "./component-api.ts";
 import { disruptedPod } from "./status.ts";
 
 /** A node that was away this long will not come back to its pods. */
@@ -19,7 +19,7 @@ const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
  */
 export class PodCollector implements Controller {
   readonly #context: ControllerContext;
-  readonly #desk: NodeDesk;
+  readonly #api: ComponentApi;
   readonly #kept: number;
   /** By `node/NAME`, `pod/KEY` and `terminated`. */
   readonly #queue: WorkQueue;
@@ -31,7 +31,7 @@ export class PodCollector implements Controller {
   constructor(context: ControllerContext, kept = KEPT) {
     this.#context = context;
     this.#kept = kept;
-    this.#desk = new NodeDesk(context, "kube-controller-manager");
+    this.#api = new ComponentApi(context, "kube-controller-manager");
     this.#queue = new WorkQueue(context.backend, "the collector of pods", (key) => this.#collect(key));
   }
 
@@ -55,7 +55,7 @@ export class PodCollector implements Controller {
   }
 
   stop(): void {
-    this.#desk.close();
+    this.#api.close();
     for (const stop of this.#stopWatching) stop();
     this.#queue.stop();
   }
@@ -130,12 +130,12 @@ export class PodCollector implements Controller {
     const { namespace, name, uid } = pod.metadata;
     const which = { table: "pods", namespace, name };
     const now = this.#context.backend.clock.now();
-    await this.#desk.change({ ...which, subresource: "status" }, (current) => {
+    await this.#api.change({ ...which, subresource: "status" }, (current) => {
       if (current.metadata.uid !== uid || hasEnded(current)) return current;
       const told = because === undefined ? current : disruptedPod(current, "DeletionByPodGC", because, now);
       return { ...told, status: { ...objectAt(told, "status"), phase: "Failed" } };
     });
-    await this.#desk.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } });
+    await this.#api.remove(which, { gracePeriodSeconds: 0, preconditions: { uid } });
   }
 }
 

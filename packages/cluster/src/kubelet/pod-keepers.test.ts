@@ -207,7 +207,7 @@ it("of pods that have ended only so many are kept: evicted ones go first, then t
     { tls: false, clock, admission: { disable: ["NamespaceLifecycle", "ServiceAccount"] } },
     undefined,
   );
-  const { backend, scope } = parts.context;
+  const { backend, requester } = parts.context;
   const endpoint = backend.catalog.storage("", "pods");
   if (!endpoint) throw new Error("pods are not served");
   const collector = new PodCollector(parts.context, 2);
@@ -226,7 +226,11 @@ it("of pods that have ended only so many are kept: evicted ones go first, then t
       metadata: { name, namespace: "default" },
       spec,
     } as unknown as ApiObject;
-    await create(backend, scope, target, object, { dryRun: false, fieldManager: "test", fieldValidation: "Ignore" });
+    await create(backend, requester, target, object, {
+      dryRun: false,
+      fieldManager: "test",
+      fieldValidation: "Ignore",
+    });
     const entry = backend.store.get("pods", `default/${name}`);
     const ended = { ...entry?.object, status: { phase: "Failed", reason } } as Parameters<
       typeof backend.store.update

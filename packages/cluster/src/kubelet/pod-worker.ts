@@ -27,7 +27,7 @@ import { ContainerLog } from "./log.ts";
 import { watchHealth } from "./prober.ts";
 import { needsRestart, PodSize, type Shortage } from "./resize.ts";
 import { type ContainerExit, type ContainerRuntime, type Sandbox, StartError } from "./runtime.ts";
-import { type PodFacts, podStatus } from "./status.ts";
+import { type PodObservation, podStatus } from "./status.ts";
 
 /** How a pod's keeper reaches the API. Both resolve when the object is gone, too. */
 export interface PodWriter {
@@ -70,7 +70,7 @@ export class PodWorker {
   #pod: ApiObject;
   #sandbox: Sandbox | undefined;
   #opening = false;
-  #failure: PodFacts["failure"];
+  #failure: PodObservation["failure"];
   /** When the pod must be gone, in the clock's monotonic time; set when its deletion began. */
   #deadline: number | undefined;
   #erased = false;
@@ -381,7 +381,7 @@ export class PodWorker {
     const { clock, hostIp, writer } = this.#options;
     // What ends while this is being written is told by the next turn, before the object goes.
     const over = this.#pod.metadata.deletionTimestamp !== undefined && this.#atRest;
-    const facts: PodFacts = {
+    const observed: PodObservation = {
       records: this.#records,
       policy: this.#policy,
       since: this.#since,
@@ -391,8 +391,8 @@ export class PodWorker {
       over,
       size: this.#size,
     };
-    const status = podStatus(this.#pod, facts, clock.now());
-    if (!deepEqual(status, this.#pod.status)) await writer.report((pod) => podStatus(pod, facts, clock.now()));
+    const status = podStatus(this.#pod, observed, clock.now());
+    if (!deepEqual(status, this.#pod.status)) await writer.report((pod) => podStatus(pod, observed, clock.now()));
     if (!over || this.#erased) return;
     await writer.erase();
     this.#erased = true;

@@ -6,7 +6,7 @@ import type { PodSize } from "./resize.ts";
 type Fields = Record<string, unknown>;
 
 /** Everything about a pod that its status is made of. */
-export interface PodFacts {
+export interface PodObservation {
   readonly records: readonly ContainerRecord[];
   readonly policy: RestartPolicy;
   /** When the node took the pod. */
@@ -23,12 +23,12 @@ export interface PodFacts {
 }
 
 /** The status of a pod as a kubelet reports it, over what others have written there. Pure. */
-export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields {
-  const { records, failure } = facts;
-  const stage = stageNow(facts);
+export function podStatus(pod: ApiObject, observed: PodObservation, now: number): Fields {
+  const { records, failure } = observed;
+  const stage = stageNow(observed);
   const phase = phaseOf(stage, records);
   // What never began because the pod went before still shows what it waited for.
-  const shown = facts.over ? stageOf(records, facts.policy) : stage;
+  const shown = observed.over ? stageOf(records, observed.policy) : stage;
   const old = objectAt(pod, "status");
   const generation = pod.metadata.generation;
   return {
@@ -37,18 +37,18 @@ export function podStatus(pod: ApiObject, facts: PodFacts, now: number): Fields 
     phase,
     ...(failure?.reason ? { reason: failure.reason } : {}),
     ...(failure?.message ? { message: failure.message } : {}),
-    conditions: conditionsOf(pod, facts, stage, now),
-    hostIP: facts.hostIp,
-    hostIPs: [{ ip: facts.hostIp }],
-    ...(facts.podIp === undefined ? {} : { podIP: facts.podIp, podIPs: [{ ip: facts.podIp }] }),
-    startTime: timestamp(facts.since),
-    ...statusList("initContainerStatuses", facts, shown, ({ role }) => role === "init" || role === "sidecar"),
-    ...statusList("containerStatuses", facts, shown, ({ role }) => role === "main"),
-    ...statusList("ephemeralContainerStatuses", facts, shown, ({ role }) => role === "ephemeral"),
+    conditions: conditionsOf(pod, observed, stage, now),
+    hostIP: observed.hostIp,
+    hostIPs: [{ ip: observed.hostIp }],
+    ...(observed.podIp === undefined ? {} : { podIP: observed.podIp, podIPs: [{ ip: observed.podIp }] }),
+    startTime: timestamp(observed.since),
+    ...statusList("initContainerStatuses", observed, shown, ({ role }) => role === "init" || role === "sidecar"),
+    ...statusList("containerStatuses", observed, shown, ({ role }) => role === "main"),
+    ...statusList("ephemeralContainerStatuses", observed, shown, ({ role }) => role === "ephemeral"),
   };
 }
 
-function stageNow({ records, policy, failure, over }: PodFacts): PodStage {
+function stageNow({ records, policy, failure, over }: PodObservation): PodStage {
   if (failure) return { at: "done", failed: true };
   return over ? endOf(records) : stageOf(records, policy);
 }
@@ -64,7 +64,7 @@ function phaseOf(stage: PodStage, records: readonly ContainerRecord[]): string {
 
 function statusList(
   key: string,
-  { records, size }: PodFacts,
+  { records, size }: PodObservation,
   stage: PodStage,
   belongs: (record: ContainerRecord) => boolean,
 ): Fields {
@@ -150,13 +150,13 @@ interface Verdict {
   readonly message?: string;
 }
 
-function conditionsOf(pod: ApiObject, facts: PodFacts, stage: PodStage, now: number): Fields[] {
+function conditionsOf(pod: ApiObject, observed: PodObservation, stage: PodStage, now: number): Fields[] {
   const old = listAt(pod, "status", "conditions");
   const verdicts = [
-    { type: "PodReadyToStartContainers", holds: facts.podIp !== undefined && stage.at !== "done" },
-    initialized(facts.records, stage),
-    ready(pod, facts.records, stage),
-    containersReady(facts.records, stage),
+    { type: "PodReadyToStartContainers", holds: observed.podIp !== undefined && stage.at !== "done" },
+    initialized(observed.records, stage),
+    ready(pod, observed.records, stage),
+    containersReady(observed.records, stage),
   ];
   const generation = pod.metadata.generation;
   const ours = verdicts.map((verdict): Fields => {
@@ -174,7 +174,7 @@ function conditionsOf(pod: ApiObject, facts: PodFacts, stage: PodStage, now: num
   });
   const known = new Set([...verdicts.map(({ type }) => type), ...RESIZE]);
   const others = old.filter((condition) => !known.has(String(condition.type)));
-  return [...ours, ...(stage.at === "done" ? [] : facts.size.conditions()), ...others];
+  return [...ours, ...(stage.at === "done" ? [] : observed.size.conditions()), ...others];
 }
 
 function initialized(records: readonly ContainerRecord[], stage: PodStage): Verdict {

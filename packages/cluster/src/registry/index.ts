@@ -106,7 +106,7 @@ export {
   type PatchType,
   patch,
 } from "./verbs/patch-request.ts";
-export type { Backend, FieldValidation, ParsedBody, Scope, Target, WriteOptions } from "./verbs/request.ts";
+export type { Backend, FieldValidation, ParsedBody, Requester, Target, WriteOptions } from "./verbs/request.ts";
 export { decodeScale, hasReplicas, type Scale, toScale, withScale } from "./verbs/scale.ts";
 export { parseSelection, type Selection, selects } from "./verbs/select.ts";
 export { update, updateFromBody, type Written } from "./verbs/update.ts";

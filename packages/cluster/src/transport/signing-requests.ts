@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
-import type { SigningFacts } from "../controllers/index.ts";
+import type { SigningRequestFields } from "../controllers/index.ts";
 import { type DerValue, readDer, readOid } from "./der-reader.ts";
 
 const BLOCK = /-----BEGIN ((?:NEW )?CERTIFICATE REQUEST)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
@@ -18,7 +18,7 @@ const HASHES: Readonly<Record<string, string | null>> = {
 };
 
 /** A request for a certificate, as far as an authority looks at it. */
-export interface SigningRequest extends SigningFacts {
+export interface SigningRequest extends SigningRequestFields {
   /** The name of whom the certificate is about, as it was written. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;

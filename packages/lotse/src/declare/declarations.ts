@@ -52,7 +52,7 @@ export interface ResourceDeclaration {
 }
 
 /** A handler before it is known where it was declared. */
-type Placeless<H> = H extends unknown ? Omit<H, "place"> : never;
+type WithoutLocation<H> = H extends unknown ? Omit<H, "sourceLocation"> : never;
 
 interface Entry {
   readonly resource: ResourceInput;
@@ -77,7 +77,7 @@ export class Declarations {
   readonly on: On;
 
   constructor() {
-    this.#placeOfCaller();
+    this.#callerLocation();
     const change =
       (...reasons: Reason[]) =>
       (resource: ResourceInput, ...rest: unknown[]) =>
@@ -286,7 +286,7 @@ export class Declarations {
     const fn = functionOf("source", rest) as SourceFunction;
     const options = optionsOf<SourceOptions>("source", "source", rest);
     const id = outsideName("source", name, this.#sources);
-    this.#sources.push({ id, place: this.#placeOfCaller(), retry: planRetries(options), fn });
+    this.#sources.push({ id, sourceLocation: this.#callerLocation(), retry: planRetries(options), fn });
   }
 
   /**
@@ -307,8 +307,8 @@ export class Declarations {
     const id = outsideName("schedule", name, this.#schedules);
     const plan = readSchedule(options);
     if (!plan) throw declarationError("a schedule needs to say when", 'write "0 3 * * *" or { schedule: "0 3 * * *" }');
-    const place = this.#placeOfCaller();
-    this.#schedules.push({ id, place, schedule: plan, retry: planRetries(options), fn });
+    const sourceLocation = this.#callerLocation();
+    this.#schedules.push({ id, sourceLocation, schedule: plan, retry: planRetries(options), fn });
   }
 
   /** What tells of the world outside, in the order of declaration. */
@@ -412,10 +412,10 @@ export class Declarations {
     this.#addChange(["create", "update", "delete"], "field", resource, { ...options, optional: true }, fn, true);
   }
 
-  #placeOfCaller(): string | undefined {
+  #callerLocation(): string | undefined {
     const frame = callerFrame();
     if (frame) this.#files.add(frame.file);
-    return frame?.place;
+    return frame?.sourceLocation;
   }
 
   #addChange(
@@ -462,12 +462,19 @@ export class Declarations {
     const fn = functionOf(type, rest);
     const options = optionsOf<ActivityOptions>("lifecycle", `on.${type}`, rest);
     const id = options.id ?? (nameOf(fn) || `${type}-${this.#activities.length + 1}`);
-    const place = this.#placeOfCaller();
+    const sourceLocation = this.#callerLocation();
     if (this.#activities.some((handler) => handler.type === type && handler.id === id)) {
       throw declarationError(`the id "${id}" is used twice for on.${type}`, 'name one of them with { id: "…" }');
     }
     const { param } = options;
-    this.#activities.push({ type, id, place, retry: planRetries(options), param, fn: fn as ActivityHandler["fn"] });
+    this.#activities.push({
+      type,
+      id,
+      sourceLocation,
+      retry: planRetries(options),
+      param,
+      fn: fn as ActivityHandler["fn"],
+    });
   }
 
   /**
@@ -498,11 +505,11 @@ export class Declarations {
     return entry;
   }
 
-  #add(resource: ResourceInput, declared: Placeless<Handler>): void {
+  #add(resource: ResourceInput, declared: WithoutLocation<Handler>): void {
     const entry = this.#entry(resource);
     const key = resourceKey(resource, this.#predicates);
-    const place = this.#placeOfCaller();
-    const handler = { ...declared, place } as Handler;
+    const sourceLocation = this.#callerLocation();
+    const handler = { ...declared, sourceLocation } as Handler;
     const first = entry.places.get(handler.id);
     if (first !== undefined) {
       throw declarationError(
@@ -510,7 +517,7 @@ export class Declarations {
         'name one of them with { id: "…" }, or declare one handler for several causes: on(["create", "update"], …)',
       );
     }
-    entry.places.set(handler.id, place ?? "an unknown place");
+    entry.places.set(handler.id, sourceLocation ?? "an unknown place");
     entry.handlers.push(handler);
   }
 }

@@ -39,6 +39,6 @@ export class DeclarationError extends KubeError {
 
 /** A {@link DeclarationError} that names the place in the user's source. */
 export function declarationError(message: string, hint: string): DeclarationError {
-  const place = callerLocation();
-  return new DeclarationError(place ? `${message} at ${place}` : message, { hint });
+  const sourceLocation = callerLocation();
+  return new DeclarationError(sourceLocation ? `${message} at ${sourceLocation}` : message, { hint });
 }

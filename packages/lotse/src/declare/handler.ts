@@ -23,7 +23,7 @@ export interface ChangeHandler {
   readonly type: "change";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly reasons: ReadonlySet<Reason>;
   readonly filters: Filters<KubeBody>;
   /** It runs only for changes of its `filters.field`; undefined when it runs whether or not the field changed. */
@@ -44,7 +44,7 @@ export interface EventHandler {
   readonly type: "event";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly param: unknown;
   readonly fn: (context: EventContext<KubeBody>) => unknown;
@@ -69,7 +69,7 @@ export interface FailureHandler {
   readonly type: "failure";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly param: unknown;
   readonly fn: (context: FailureContext<KubeBody>) => unknown;
@@ -97,7 +97,7 @@ export interface TimerHandler {
   readonly type: "timer";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
   readonly intervalMs: number | undefined;
@@ -115,7 +115,7 @@ export interface DaemonHandler {
   readonly type: "daemon";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
   /** Milliseconds. */
@@ -130,7 +130,7 @@ export interface IndexHandler {
   readonly type: "index";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly errors: ErrorMode;
   readonly fn: (context: FilterContext<KubeBody>) => unknown;
@@ -151,7 +151,7 @@ export interface ActivityHandler {
   readonly type: "startup" | "cleanup" | "probe" | "login";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly retry: RetryPlan;
   readonly param: unknown;
   readonly fn: (context: ActivityContext & LoginContext) => unknown;

@@ -90,7 +90,7 @@ describe("declaring", () => {
       ["named", false],
       ["parts", true],
     ]);
-    expect(found[0]?.place).toMatch(/declare\/reconcile\.test\.ts:\d+/);
+    expect(found[0]?.sourceLocation).toMatch(/declare\/reconcile\.test\.ts:\d+/);
   });
 
   it("plans how children are deleted", () => {

@@ -144,7 +144,7 @@ export interface ReconcileHandler {
   readonly type: "reconcile";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly retry: RetryPlan;
   readonly param: unknown;

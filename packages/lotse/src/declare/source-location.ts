@@ -5,7 +5,7 @@ export interface CallerFrame {
   /** Absolute. */
   readonly file: string;
   /** As people are told: the file with its folder, and the line (`shop/operator.ts:12`). */
-  readonly place: string;
+  readonly sourceLocation: string;
 }
 
 /**
@@ -14,7 +14,7 @@ export interface CallerFrame {
  * It is the first frame of the stack that is neither Lotse nor Node. Undefined when the engine gives no stack.
  */
 export function callerLocation(stack = new Error().stack): string | undefined {
-  return callerFrame(stack)?.place;
+  return callerFrame(stack)?.sourceLocation;
 }
 
 /** The same, with the file as the machine knows it. */
@@ -27,7 +27,7 @@ export function callerFrame(stack = new Error().stack): CallerFrame | undefined 
     const bare = location.replace(/\?.*$/, "");
     const words = bare.replace(/^file:\/\//, "").split(/[\\/]/);
     const file = bare.startsWith("file://") ? fileURLToPath(bare) : bare;
-    return { file, place: `${words.slice(-2).join("/")}:${row}` };
+    return { file, sourceLocation: `${words.slice(-2).join("/")}:${row}` };
   }
   return undefined;
 }

@@ -53,7 +53,7 @@ export type SourceOptions = Pick<RetryOptions, "backoff">;
 export interface SourceHandler {
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly retry: RetryPlan;
   readonly fn: SourceFunction;
 }
@@ -71,7 +71,7 @@ export interface OperatorScheduleOptions extends ScheduleOptions, RetryOptions {
 export interface ScheduledHandler {
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly schedule: SchedulePlan;
   readonly retry: RetryPlan;
   readonly fn: (context: ScheduleContext) => unknown;

@@ -33,7 +33,7 @@ describe("rules", () => {
   });
 
   it("tell each of those who need them once, with all the places where it is written", () => {
-    const at = (place: string, verb: string) => need("pods", [verb], "handler sell", { place });
+    const at = (sourceLocation: string, verb: string) => need("pods", [verb], "handler sell", { sourceLocation });
     const needs = [
       at("operator.ts:20", "get"),
       at("lib/a.ts:3", "get"),

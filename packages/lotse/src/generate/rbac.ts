@@ -15,7 +15,7 @@ export interface Need {
   /** Who needs it, and what for: `the framework: follows Machine`, `handler publish`. */
   readonly by: string;
   /** Where that is written: `operator.ts:12`. */
-  readonly place?: string | undefined;
+  readonly sourceLocation?: string | undefined;
   /** Needed in the whole cluster, however few namespaces the operator serves. */
   readonly clusterWide: boolean;
 }
@@ -38,7 +38,7 @@ export function rulesFor(needs: readonly Need[]): Rule[] {
     const known = single.get(key) ?? { need, verbs: new Set(), by: new Map() };
     for (const verb of need.verbs) known.verbs.add(verb);
     const places = known.by.get(need.by) ?? new Set();
-    known.by.set(need.by, need.place === undefined ? places : places.add(need.place));
+    known.by.set(need.by, need.sourceLocation === undefined ? places : places.add(need.sourceLocation));
     single.set(key, known);
   }
   // Resources of one group that need the same, for the same reason, share a rule.
@@ -68,8 +68,8 @@ export function rulesFor(needs: readonly Need[]): Rule[] {
 /** ` (operator.ts:12, 20, lib/pods.ts:3)` */
 function placesText(places: ReadonlySet<string>): string {
   const lines = new Map<string, number[]>();
-  for (const place of places) {
-    const [, file = place, line = ""] = /^(.*):(\d+)$/.exec(place) ?? [];
+  for (const sourceLocation of places) {
+    const [, file = sourceLocation, line = ""] = /^(.*):(\d+)$/.exec(sourceLocation) ?? [];
     lines.set(file, [...(lines.get(file) ?? []), Number(line)]);
   }
   const texts = [...lines]

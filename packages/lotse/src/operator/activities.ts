@@ -40,9 +40,9 @@ export interface ActivityParts {
 export class LifecycleError extends KubeError {
   override readonly code: string = "LOTSE_LIFECYCLE";
 
-  constructor({ type, id, place }: ActivityHandler, cause: unknown) {
+  constructor({ type, id, sourceLocation }: ActivityHandler, cause: unknown) {
     const { hint } = (cause ?? {}) as { hint?: unknown };
-    const which = place === undefined ? id : `${id} (${place})`;
+    const which = sourceLocation === undefined ? id : `${id} (${sourceLocation})`;
     super(`the ${type} handler ${which} failed for good: ${errorMessage(cause)}`, {
       cause,
       ...(typeof hint === "string" && { hint }),

@@ -44,8 +44,8 @@ export function explainObject(
 
 const STATES = { running: "working", ready: "queued", delayed: "waits" } as const;
 
-function runningHandler({ handler: { id, place }, since }: RunningAttempt, now: number): RunningHandler {
-  return { handler: id, ...(place !== undefined && { place }), forMs: now - since };
+function runningHandler({ handler: { id, sourceLocation }, since }: RunningAttempt, now: number): RunningHandler {
+  return { handler: id, ...(sourceLocation !== undefined && { place: sourceLocation }), forMs: now - since };
 }
 
 function failedHandlers(failed: ObjectRecord["failed"] & object): FailedHandler[] {

@@ -15,5 +15,5 @@ it("a place is told short to people, and whole to programs", () => {
   const stack = `Error
     at new Declarations (/srv/node_modules/lotse/dist/index.js:1:2)
     at file:///srv/my%20shop/operator.ts?t=17:12:5`;
-  expect(callerFrame(stack)).toEqual({ file: "/srv/my shop/operator.ts", place: "my%20shop/operator.ts:12" });
+  expect(callerFrame(stack)).toEqual({ file: "/srv/my shop/operator.ts", sourceLocation: "my%20shop/operator.ts:12" });
 });

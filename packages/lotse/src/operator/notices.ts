@@ -13,12 +13,12 @@ export function tellOfResults(
   { keepsField, kind }: KindCapabilities,
   logger: Logger,
 ): void {
-  for (const { type, id, place, fn } of handlers) {
+  for (const { type, id, sourceLocation, fn } of handlers) {
     if (type !== "change" && type !== "timer" && type !== "daemon") continue;
     if (keepsField(id) || !returnsValue(fn)) continue;
     logger.warn("a handler returns something, and the kind's status has no field for it", {
       handler: id,
-      at: place,
+      at: sourceLocation,
       hint: `add ${id} to the status of ${kind.kind}, or return nothing`,
     });
   }
@@ -30,14 +30,14 @@ export function tellOfSlow(
   { metrics, events }: Pick<Reporting, "metrics" | "events">,
   kind: KindDescription,
   logger: Logger,
-  { key, handler: { id, place } }: RunningAttempt,
+  { key, handler: { id, sourceLocation } }: RunningAttempt,
   forMs: number,
 ): void {
   const object = referenceOf(kind, key);
   const time = formatDuration(forMs);
   logger.about(object).warn("a handler has not come to its end yet, its object waits for it", {
     handler: id,
-    at: place,
+    at: sourceLocation,
     for: time,
     hint: "await with the context's signal, or give it { timeout }",
   });

@@ -54,12 +54,12 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
   const { surroundings, random, context, metrics, operator } = parts;
   const { clock, plan } = surroundings.runtime;
   const { logger } = context;
-  const { id, place, fn } = handler;
+  const { id, sourceLocation, fn } = handler;
   const begunAt = clock.monotonic();
   logger.debug("scheduled run begins", { scheduled: new Date(at).toISOString() });
   const end = await makeEffort({
     surroundings,
-    handler: { id, type: "schedule", place },
+    handler: { id, type: "schedule", sourceLocation },
     logger,
     call: (stop, effort) => fn({ ...contextFor(context, stop, clock), ...effort, scheduled: new Date(at) }),
     retry: withUsualBackoff(handler.retry, plan.backoff),
@@ -68,7 +68,7 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
     graceMs: plan.gracefulMs,
     onRetry: (error, retry, delayMs) =>
       logger.warn("scheduled run failed, will be tried again", {
-        at: place,
+        at: sourceLocation,
         ...errorFields(error, retry === 0),
         retryIn: formatDuration(delayMs),
       }),
@@ -76,7 +76,7 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
   if (end.type === "aborted") return;
   const took = formatDuration(clock.monotonic() - begunAt);
   if (end.type === "done") logger.info("scheduled run succeeded", { took });
-  else logger.error("scheduled run failed for good", { at: place, took, ...errorFields(end.error, true) });
+  else logger.error("scheduled run failed for good", { at: sourceLocation, took, ...errorFields(end.error, true) });
   const result = end.type === "done" ? "succeeded" : "failed";
   metrics.count("lotse_scheduled_runs_total", "Runs by the operator's schedules.", { operator, schedule: id, result });
 }

@@ -34,13 +34,13 @@ export async function runSource(handler: SourceHandler, parts: SourceParts): Pro
   const { surroundings, random, context, graceMs } = parts;
   const { clock } = surroundings.runtime;
   const { signal, logger } = context;
-  const { id, place, retry } = handler;
+  const { id, sourceLocation, retry } = handler;
   const { stop: parent, letGo } = stopOf(signal);
   for (let failures = 0; !signal.aborted; ) {
     const begunAt = clock.monotonic();
     const { result } = await execute(surroundings, {
       ...OPERATORS_OWN,
-      handler: { id, type: "source", place },
+      handler: { id, type: "source", sourceLocation },
       logger,
       retry: failures,
       parent,
@@ -52,13 +52,17 @@ export async function runSource(handler: SourceHandler, parts: SourceParts): Pro
     if (signal.aborted) break;
     const { error } = result;
     if (error === undefined) {
-      logger.warn("source has ended, it tells nothing any more", { at: place });
+      logger.warn("source has ended, it tells nothing any more", { at: sourceLocation });
       break;
     }
     failures = clock.monotonic() - begunAt >= WELL_AFTER_MS ? 1 : failures + 1;
     const delayMs = backoffMs(retry.backoff, failures, random());
     const retryIn = formatDuration(delayMs);
-    logger.warn("source failed, it is begun again", { at: place, ...errorFields(error, failures === 1), retryIn });
+    logger.warn("source failed, it is begun again", {
+      at: sourceLocation,
+      ...errorFields(error, failures === 1),
+      retryIn,
+    });
     count(parts, id, "failed");
     await sleep(clock, delayMs, signal).catch(() => undefined);
   }

@@ -318,10 +318,10 @@ export class KindReconcilers implements ReconcileWork {
   /** Once for each row of runs that it owes to itself. */
   #tellLoop({ work, body, logger }: BackgroundTurn, reader: ObjectReader): void {
     if (!reader.isLooping()) return;
-    const { id, place } = reader.handler;
+    const { id, sourceLocation } = reader.handler;
     logger.warn("a reconciler is woken by its own writes again and again, it is slowed down", {
       handler: id,
-      at: place,
+      at: sourceLocation,
       by: reader.woken,
       hint: "write what shall be and not something new each time, or read again after writing",
     });

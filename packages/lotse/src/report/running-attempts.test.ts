@@ -15,7 +15,7 @@ function watched() {
   return {
     clock,
     told,
-    begin: (name: string) => attempts.begin(keyOf(name), { id: "build", place: undefined }),
+    begin: (name: string) => attempts.begin(keyOf(name), { id: "build", sourceLocation: undefined }),
     attempts,
   };
 }

@@ -8,7 +8,7 @@ import type { Clock, IdentityKey } from "@lotse/client/meta";
 /** An attempt that is under way. */
 export interface RunningAttempt {
   readonly key: IdentityKey;
-  readonly handler: { readonly id: string; readonly place: string | undefined };
+  readonly handler: { readonly id: string; readonly sourceLocation: string | undefined };
   /** Monotonic milliseconds. */
   readonly since: number;
 }

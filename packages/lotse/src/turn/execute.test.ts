@@ -16,7 +16,7 @@ async function attempt(call: Execution["call"], { clock, ...limits }: Limits): P
     { runtime: { clock, plan: PLAN }, reporting: { traces: undefined, measures: { ran: () => {} } } },
     {
       ...limits,
-      handler: { id: "build", type: "change", place: undefined },
+      handler: { id: "build", type: "change", sourceLocation: undefined },
       logger: new Logger(
         () => {},
         () => 0,

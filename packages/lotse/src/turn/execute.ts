@@ -31,7 +31,7 @@ export interface AttemptLimits {
 
 /** What is to be executed, for whom. */
 export interface Execution extends AttemptLimits {
-  readonly handler: { readonly id: string; readonly type: string; readonly place: string | undefined };
+  readonly handler: { readonly id: string; readonly type: string; readonly sourceLocation: string | undefined };
   readonly logger: Logger;
   /** Why a handler of changes is called. */
   readonly reason: Reason | undefined;

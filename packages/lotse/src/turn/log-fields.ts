@@ -5,12 +5,12 @@ import { PermanentError, TemporaryError } from "../declare/index.ts";
 /** Which handler a line is about, and where to find it. */
 export function named({
   id,
-  place,
+  sourceLocation,
 }: {
   readonly id: string;
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
 }): Record<string, unknown> {
-  return { handler: id, at: place };
+  return { handler: id, at: sourceLocation };
 }
 
 /** An error as log fields: with its stack the first time, if it was not thrown on purpose. */

@@ -79,7 +79,7 @@ export interface Trouble {
   readonly what: keyof typeof SENTENCES;
   /** Why it was called. */
   readonly reason: FinalFailure["reason"];
-  readonly handler: { readonly id: string; readonly place: string | undefined };
+  readonly handler: { readonly id: string; readonly sourceLocation: string | undefined };
   readonly error: unknown;
   /** In words, where the error does not say it itself. */
   readonly message?: string;
@@ -214,11 +214,11 @@ function reportStep(
   memory: ObjectMemory,
   cycle: Cycle,
   handler: ChangeHandler,
-  { step, place, error, attempts, retryInMs }: StepFailure,
+  { step, sourceLocation, error, attempts, retryInMs }: StepFailure,
   body: KubeBody,
   logger: Logger,
 ): void {
-  const fields = { step, at: place ?? handler.place };
+  const fields = { step, at: sourceLocation ?? handler.sourceLocation };
   const who = `${handler.id}, step "${step}",`;
   if (retryInMs === undefined) {
     logger.warn("step failed, which is ignored", { ...named(handler), ...fields, ...errorFields(error, true) });

@@ -12,7 +12,7 @@ export function resultPatch(id: string, result: unknown): JsonObject {
 /** Said once for each handler of a kind: it is the same for all objects. */
 export function reportNoRoom(
   work: KindWork,
-  handler: { readonly id: string; readonly place: string | undefined },
+  handler: { readonly id: string; readonly sourceLocation: string | undefined },
   body: KubeBody,
   logger: Logger,
 ): void {
@@ -21,7 +21,7 @@ export function reportNoRoom(
   work.reporting.saidOnce.add(what);
   logger.warn("what the handler returns is not kept, the kind's status has no field for it", {
     handler: handler.id,
-    at: handler.place,
+    at: handler.sourceLocation,
     hint: `add ${handler.id} to the schema of the status, or return nothing`,
   });
   const message = `what ${handler.id} returns is not kept: the status of ${work.kind.kind} has no field "${handler.id}"`;

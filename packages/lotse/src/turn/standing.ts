@@ -67,7 +67,7 @@ export function standingConditions(standings: readonly Standing[], around: Stand
     ["Stalled", failed],
     ["Reconciling", failed ? undefined : busy],
   ] as const) {
-    if (speaksOf(around.said, type)) continue;
+    if (hasConditionChange(around.said, type)) continue;
     const stands = conditionOfType(around.existing, type);
     if (standing) {
       // Not every kind has room for the generation.
@@ -105,7 +105,7 @@ function readyFrom(
   return same ? undefined : { type: "Ready", status, ...words };
 }
 
-function speaksOf(said: ConditionChanges | undefined, type: string): boolean {
+function hasConditionChange(said: ConditionChanges | undefined, type: string): boolean {
   return said?.set.some((one) => one.type === type) === true;
 }
 

@@ -46,7 +46,7 @@ export class StepPending extends TemporaryError {
 export interface StepFailure {
   readonly step: string;
   /** Where the step is: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   readonly attempts: number;
   readonly error: unknown;
   /** Milliseconds until it is tried again; undefined when its failure is ignored. */
@@ -111,13 +111,13 @@ export class Steps {
       });
     }
     this.#used.add(name);
-    const place = callerLocation();
+    const sourceLocation = callerLocation();
     const before = this.#records[name];
     if (before?.outcome === "done") return before.result as T;
     if (before?.outcome === "failed") throw new PermanentError(`step "${name}": ${before.message ?? "failed"}`);
     const left = before?.due === undefined ? 0 : this.#options.remainingMs(before.due);
     if (left > 0) throw new StepPending(name, before?.message ?? "waits", left, before?.waits === true);
-    return this.#attempt(name, fn, plan, before, place);
+    return this.#attempt(name, fn, plan, before, sourceLocation);
   }
 
   async #attempt<T>(
@@ -125,7 +125,7 @@ export class Steps {
     fn: StepFunction<T>,
     plan: RetryPlan,
     before: StepRecord | undefined,
-    place: string | undefined,
+    sourceLocation: string | undefined,
   ): Promise<T> {
     const { clock } = this.#options;
     const attempts = (before?.attempts ?? 0) + 1;
@@ -142,7 +142,7 @@ export class Steps {
       const message = errorMessage(error);
       const retryAt = this.#retryAt(error, plan, attempts, Date.parse(started));
       if (retryAt === undefined && plan.errors === "ignored" && !(error instanceof PermanentError)) {
-        this.failures.push({ step: name, place, attempts, error, retryInMs: undefined });
+        this.failures.push({ step: name, sourceLocation, attempts, error, retryInMs: undefined });
         this.#records[name] = { attempts, outcome: "done" };
         await this.#persist();
         return undefined as T;
@@ -158,7 +158,7 @@ export class Steps {
       const due = new Date(retryAt).toISOString();
       this.#records[name] = { attempts, started, message, due, ...(waits && { waits }) };
       const retryInMs = retryAt - clock.now();
-      this.failures.push({ step: name, place, attempts, error, retryInMs });
+      this.failures.push({ step: name, sourceLocation, attempts, error, retryInMs });
       throw new StepPending(name, message, retryInMs, waits);
     }
   }

@@ -12,7 +12,7 @@ import {
 } from "../../registry/index.ts";
 import type { AdmissionPlugin } from "../chain.ts";
 import { TEMPLATES } from "../pod-levels.ts";
-import { type AdmissionWorld, isNamespaces, storedNamespace } from "../request.ts";
+import { type AdmissionBackend, isNamespaces, storedNamespace } from "../request.ts";
 import { objections } from "./checks.ts";
 import {
   allowsAnything,
@@ -34,17 +34,17 @@ const OTHER_SUBRESOURCES: ReadonlySet<string> = new Set(
 const MOST_PODS = 3_000;
 
 /** Holds pods to the level that the labels of their namespace name, and warns who writes templates of them. */
-export function podSecurity(world: AdmissionWorld): AdmissionPlugin {
+export function podSecurity(backend: AdmissionBackend): AdmissionPlugin {
   return {
     validate(attributes) {
       const { endpoint, subresource, namespace } = attributes;
       if (isNamespaces(endpoint)) {
-        if (subresource === undefined) checkNamespace(world, attributes);
+        if (subresource === undefined) checkNamespace(backend, attributes);
         return;
       }
       const isPod = endpoint.resource.table === "pods";
       if (!concerned(attributes, isPod)) return;
-      const { policy, errors } = policyOf(storedNamespace(world, namespace ?? "")?.metadata.labels);
+      const { policy, errors } = policyOf(storedNamespace(backend, namespace ?? "")?.metadata.labels);
       if (errors.length === 0 && allowsAnything(policy)) {
         note(attributes, "enforce-policy", shownLevel(policy.enforce));
         return;
@@ -132,7 +132,7 @@ function isOtherProgram(pod: ApiObject, old: ApiObject): boolean {
   });
 }
 
-function checkNamespace(world: AdmissionWorld, attributes: AdmissionAttributes): void {
+function checkNamespace(backend: AdmissionBackend, attributes: AdmissionAttributes): void {
   const { operation, object, oldObject, name, endpoint } = attributes;
   const { policy, errors } = policyOf(object?.metadata.labels);
   const before = operation === "UPDATE" ? policyOf(oldObject?.metadata.labels) : undefined;
@@ -143,12 +143,12 @@ function checkNamespace(world: AdmissionWorld, attributes: AdmissionAttributes):
   const [now, then] = [policy.enforce, before.policy.enforce];
   // The same level of another version may still object to what is there.
   if (now.minor === then.minor && compareLevels(now.level, then.level) <= 0) return;
-  for (const text of existingPods(world, name, now)) attributes.warn(text);
+  for (const text of existingPods(backend, name, now)) attributes.warn(text);
 }
 
 /** What a new level has against the pods that are there: each objection once, with the pods that it is about. */
-function existingPods(world: AdmissionWorld, namespace: string, level: LevelVersion): string[] {
-  const entries = world.store.list("pods", `${namespace}/`);
+function existingPods(backend: AdmissionBackend, namespace: string, level: LevelVersion): string[] {
+  const entries = backend.store.list("pods", `${namespace}/`);
   const pods = prioritised(entries.map((entry) => fromStore(entry.object)));
   const found = new Map<string, string[]>();
   for (const pod of pods.slice(0, MOST_PODS)) {

@@ -11,7 +11,7 @@ import {
   trackUpdate,
 } from "../../registry/index.ts";
 import type { AdmissionPlugin } from "../chain.ts";
-import { type AdmissionWorld, refused } from "../request.ts";
+import { type AdmissionBackend, refused } from "../request.ts";
 import { type Evaluator, evaluatorOf } from "./evaluators.ts";
 import { inScopes, only, QUOTAS, scopesOf, showAmounts, statusAmounts, writeAmounts } from "./usage.ts";
 
@@ -21,12 +21,12 @@ const MANAGER = "kube-apiserver";
  * Refuses what would use more than a ResourceQuota of the namespace allows. What it lets pass is added to the quota's
  * status at once, in the same turn as the check: two writes can never share the last free place.
  */
-export function resourceQuotas(world: AdmissionWorld): AdmissionPlugin {
+export function resourceQuotas(backend: AdmissionBackend): AdmissionPlugin {
   return {
     validate(attributes) {
       const { endpoint, namespace, object, operation } = attributes;
       if (namespace === undefined || !object || operation === "DELETE") return;
-      const entries = world.store.list(QUOTAS, `${namespace}/`);
+      const entries = backend.store.list(QUOTAS, `${namespace}/`);
       if (entries.length === 0) return;
       const evaluator = evaluatorOf(endpoint.resource);
       if (!evaluator?.handles(attributes)) return;
@@ -34,11 +34,11 @@ export function resourceQuotas(world: AdmissionWorld): AdmissionPlugin {
         [];
       for (const entry of entries) {
         const quota = fromStore(entry.object);
-        const used = charge(attributes, quota, evaluator, world);
+        const used = charge(attributes, quota, evaluator, backend);
         if (used) charges.push({ key: entry.key, revision: entry.revision, quota, used });
       }
       if (attributes.dryRun) return;
-      for (const { key, revision, quota, used } of charges) writeUsed(world, key, revision, quota, used);
+      for (const { key, revision, quota, used } of charges) writeUsed(backend, key, revision, quota, used);
     },
   };
 }
@@ -48,7 +48,7 @@ function charge(
   attributes: AdmissionAttributes,
   quota: ApiObject,
   evaluator: Evaluator,
-  { clock }: AdmissionWorld,
+  { clock }: AdmissionBackend,
 ): Amounts | undefined {
   const object = attributes.object as ApiObject;
   const { name } = quota.metadata;
@@ -90,10 +90,10 @@ function added(attributes: AdmissionAttributes, quota: ApiObject, evaluator: Eva
   return new Map(more.filter(([, amount]) => amount.nanos > 0n));
 }
 
-function writeUsed(world: AdmissionWorld, key: string, revision: number, quota: ApiObject, used: Amounts): void {
+function writeUsed(backend: AdmissionBackend, key: string, revision: number, quota: ApiObject, used: Amounts): void {
   const status = { ...objectAt(quota, "status"), used: writeAmounts(used) };
   const object = { ...quota, metadata: { ...quota.metadata }, status };
-  const endpoint = world.catalog.storage("", QUOTAS);
-  if (endpoint) trackUpdate(endpoint, quota, object, MANAGER, "status", world.clock.now());
-  world.store.update(QUOTAS, key, revision, toStore(endpoint?.version.codec.inOrder(object) ?? object));
+  const endpoint = backend.catalog.storage("", QUOTAS);
+  if (endpoint) trackUpdate(endpoint, quota, object, MANAGER, "status", backend.clock.now());
+  backend.store.update(QUOTAS, key, revision, toStore(endpoint?.version.codec.inOrder(object) ?? object));
 }

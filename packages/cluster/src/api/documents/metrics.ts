@@ -4,7 +4,7 @@ import type { RequestInfo } from "../request-info.ts";
 import { KUBERNETES_VERSION } from "./health.ts";
 
 /** What the process as a whole uses. */
-export interface MachineFacts {
+export interface ProcessUsage {
   /** When it started, in seconds since 1970. */
   readonly started: number;
   readonly cpuSeconds: number;
@@ -162,14 +162,14 @@ function* objectLines(objects: readonly ObjectCount[]): Generator<string> {
   }
 }
 
-function* machineLines({ started, cpuSeconds, residentBytes, heapBytes }: MachineFacts): Generator<string> {
-  const facts = [
+function* machineLines({ started, cpuSeconds, residentBytes, heapBytes }: ProcessUsage): Generator<string> {
+  const gauges = [
     ["process_cpu_seconds_total", "counter", "Time that the process has computed, in seconds.", cpuSeconds],
     ["process_heap_bytes", "gauge", "Memory of objects of JavaScript in use, in bytes.", heapBytes],
     ["process_resident_memory_bytes", "gauge", "Memory of the process, in bytes.", residentBytes],
     ["process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.", started],
   ] as const;
-  for (const [name, type, help, value] of facts) {
+  for (const [name, type, help, value] of gauges) {
     yield* head(name, type, help);
     yield `${name} ${value}`;
   }
@@ -185,7 +185,7 @@ function* buildLines(): Generator<string> {
 export function metricsResponse(
   metrics: Metrics,
   objects: readonly ObjectCount[],
-  machine: MachineFacts | undefined,
+  machine: ProcessUsage | undefined,
 ): ApiResponse {
   const lines = [
     ...metrics.lines(),

@@ -1,9 +1,9 @@
-import { type Backend, objectAt, type Scope, update } from "../../registry/index.ts";
+import { type Backend, objectAt, type Requester, update } from "../../registry/index.ts";
 
 /** Lets another client hold a Lease from now on, as if the holder had lost it. Nothing happens when there is none. */
 export async function stealLease(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   namespace: string,
   name: string,
   thief: string,
@@ -13,7 +13,7 @@ export async function stealLease(
   const now = microTime(backend.clock.now());
   await update(
     backend,
-    scope,
+    requester,
     { endpoint, namespace, name, subresource: undefined },
     { dryRun: false, fieldManager: thief, fieldValidation: "Ignore" },
     {

@@ -26,11 +26,11 @@ const OPTIONS: Readonly<Record<string, { readonly kind: string; readonly fields:
 export async function admitConnection(call: ResourceCall, subresource: string): Promise<void> {
   const known = lookup(OPTIONS, subresource);
   if (!known) return;
-  const { backend, scope, target, request } = call;
+  const { backend, requester, target, request } = call;
   const object: Record<string, unknown> = { kind: known.kind, apiVersion: "v1" };
   for (const [key, read] of Object.entries(known.fields)) {
     const value = read(request.query, key);
     if (value !== undefined) object[key] = value;
   }
-  await admitPosted(backend, scope, target, { operation: "CONNECT", object, dryRun: false, options: {} });
+  await admitPosted(backend, requester, target, { operation: "CONNECT", object, dryRun: false, options: {} });
 }

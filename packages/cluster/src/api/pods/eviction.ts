@@ -37,11 +37,11 @@ const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budge
 
 /** `POST …/pods/NAME/eviction`: a deletion that asks the pod's disruption budget first. */
 export async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
-  const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
+  const { backend, requester, target, request } = call;
+  const options = writeOptions(request.query, "CreateOptions", requester.defaultManager);
   const eviction = await readEviction(call, options.fieldValidation);
   const dryRun = agreedDryRun(eviction, options);
-  const admitted = await admitPosted(backend, scope, target, {
+  const admitted = await admitPosted(backend, requester, target, {
     operation: "CREATE",
     object: eviction,
     dryRun: options.dryRun,
@@ -56,7 +56,12 @@ export async function handleEviction(call: ResourceCall): Promise<ApiResponse> {
   if (!dryRun) await markDisrupted(call, wanted);
   // The version that was asked for is the one before the mark.
   const preconditions = dryRun || resourceVersion === undefined ? deletion.preconditions : others;
-  await remove(backend, scope, { ...target, subresource: undefined }, { ...deletion, preconditions, admitted: true });
+  await remove(
+    backend,
+    requester,
+    { ...target, subresource: undefined },
+    { ...deletion, preconditions, admitted: true },
+  );
   return respondRaw(call, 201, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
 }
 
@@ -64,13 +69,13 @@ type Preconditions = NonNullable<DeleteOptions["preconditions"]>;
 
 /** The body as an Eviction about the pod of the path. The older version of the kind says the same. */
 async function readEviction(call: ResourceCall, validation: FieldValidation): Promise<ApiObject> {
-  const { target, scope, tables } = call;
+  const { target, requester, tables } = call;
   const endpoint = subresourceEndpoint(target.endpoint, "eviction", tables);
   if (endpoint === undefined) throw unknownResource();
   const body = await readBody(call, "Eviction");
   const older = isRecord(body.value) && body.value.apiVersion === OLDER && body.value.kind === "Eviction";
   const value = older ? { ...(body.value as object), apiVersion: "policy/v1" } : body.value;
-  const eviction = decodeBody(endpoint, { ...body, value }, validation, scope);
+  const eviction = decodeBody(endpoint, { ...body, value }, validation, requester);
   matchNamespace(eviction, target.namespace);
   if (eviction.metadata.name !== target.name) {
     throw badRequest("name in URL does not match name in Eviction object");
@@ -115,13 +120,13 @@ async function takeFromBudget(call: ResourceCall, pod: ApiObject, dryRun: boolea
     });
   }
   if (!isReady(pod) && mayLoseUnready(budget)) return;
-  const { backend, scope } = call;
+  const { backend, requester } = call;
   const endpoint = backend.catalog.storage("policy", "poddisruptionbudgets");
   if (!endpoint) return;
   const { namespace, name } = budget.metadata;
   const where: Target = { endpoint, namespace, name, subresource: "status" };
-  const options = { dryRun, fieldManager: scope.defaultManager, fieldValidation: "Ignore" } as const;
-  await update(backend, scope, where, options, {
+  const options = { dryRun, fieldManager: requester.defaultManager, fieldValidation: "Ignore" } as const;
+  await update(backend, requester, where, options, {
     by: "patch",
     tracked: false,
     next: (current) => spend(current, pod.metadata.name, backend.clock.now()),
@@ -246,8 +251,11 @@ function checkPreconditions({ metadata }: ApiObject, { uid, resourceVersion }: P
   }
 }
 
-async function markDisrupted({ backend, scope, target }: ResourceCall, preconditions: Preconditions): Promise<void> {
-  const options = { dryRun: false, fieldManager: scope.defaultManager, fieldValidation: "Ignore" } as const;
+async function markDisrupted(
+  { backend, requester, target }: ResourceCall,
+  preconditions: Preconditions,
+): Promise<void> {
+  const options = { dryRun: false, fieldManager: requester.defaultManager, fieldValidation: "Ignore" } as const;
   const condition = {
     type: "DisruptionTarget",
     status: "True",
@@ -256,7 +264,7 @@ async function markDisrupted({ backend, scope, target }: ResourceCall, precondit
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
   };
-  await update(backend, scope, { ...target, subresource: "status" }, options, {
+  await update(backend, requester, { ...target, subresource: "status" }, options, {
     by: "patch",
     tracked: false,
     next: (current) => {

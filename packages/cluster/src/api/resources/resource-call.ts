@@ -15,7 +15,7 @@ import {
   type ParsedBody,
   type PatchType,
   patch,
-  type Scope,
+  type Requester,
   storeKey,
   type Target,
   unsupportedMediaType,
@@ -44,7 +44,7 @@ export interface ResourceCall {
   readonly request: ApiRequest;
   readonly info: RequestInfo;
   readonly target: Target;
-  readonly scope: Scope;
+  readonly requester: Requester;
   readonly warnings: Warnings;
   readonly negotiated: Negotiated;
   readonly protobuf: ProtobufDecoder;
@@ -144,16 +144,16 @@ export async function prepareObject({ backend, target }: ResourceCall): Promise<
 }
 
 export async function handleUpdate(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
-  const options = writeOptions(request.query, "UpdateOptions", scope.defaultManager);
-  const written = await updateFromBody(backend, scope, target, await readBody(call), options);
+  const { backend, requester, target, request } = call;
+  const options = writeOptions(request.query, "UpdateOptions", requester.defaultManager);
+  const written = await updateFromBody(backend, requester, target, await readBody(call), options);
   return respondObject(call, written.created ? 201 : 200, written.object);
 }
 
 export async function handlePatch(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
+  const { backend, requester, target, request } = call;
   const { type, body } = await readPatch(call);
-  const options = patchOptions(request.query, type, scope.defaultManager);
-  const written = await patch(backend, scope, target, type, body, options);
+  const options = patchOptions(request.query, type, requester.defaultManager);
+  const written = await patch(backend, requester, target, type, body, options);
   return respondObject(call, written.created ? 201 : 200, written.object);
 }

@@ -13,8 +13,8 @@ import {
   methodNotAllowed,
   parseSelection,
   parseWatchStart,
+  type Requester,
   remove,
-  type Scope,
   type Selection,
   StatusError,
   type Target,
@@ -45,7 +45,7 @@ import { type EventWriter, watchResponse } from "./watch-stream.ts";
 
 export interface CallContext {
   readonly backend: Backend;
-  readonly scope: Scope;
+  readonly requester: Requester;
   readonly warnings: Warnings;
   readonly protobuf: ProtobufDecoder;
   readonly texts: ObjectTexts;
@@ -72,7 +72,7 @@ export async function handleResource(
   const named = info.target as ResourceTarget;
   const { resource, version } = endpoint;
   checkScope(named, endpoint, request.method);
-  if (version.deprecation !== undefined) context.scope.warn(version.deprecation);
+  if (version.deprecation !== undefined) context.requester.warn(version.deprecation);
   // Streams are bytes, whatever form of objects the client would like.
   const streamed = named.subresource !== undefined && STREAMED.has(named.subresource);
   const inProtobuf = resource.custom ? "metadata" : "objects";
@@ -188,9 +188,9 @@ async function handleGet(call: ResourceCall): Promise<ApiResponse> {
 }
 
 async function handleCreate(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
-  const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
-  const object = await createFromBody(backend, scope, target, await readBody(call), options);
+  const { backend, requester, target, request } = call;
+  const options = writeOptions(request.query, "CreateOptions", requester.defaultManager);
+  const object = await createFromBody(backend, requester, target, await readBody(call), options);
   return respondObject(call, 201, object);
 }
 
@@ -203,8 +203,8 @@ async function readDeleteOptions(call: ResourceCall) {
 }
 
 async function handleDelete(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target } = call;
-  const deleted = await remove(backend, scope, target, await readDeleteOptions(call));
+  const { backend, requester, target } = call;
+  const deleted = await remove(backend, requester, target, await readDeleteOptions(call));
   return respondDeleted(call, deleted);
 }
 
@@ -215,7 +215,7 @@ function respondDeleted(call: ResourceCall, { object, gone }: Deleted): Promise<
 }
 
 async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, negotiated, request } = call;
+  const { backend, requester, target, negotiated, request } = call;
   const options = await readDeleteOptions(call);
   const listing = await list(backend, target.endpoint, selectionOf(call), {
     ...listOptions(request.query),
@@ -227,7 +227,7 @@ async function handleDeleteCollection(call: ResourceCall): Promise<ApiResponse> 
       const one = { ...target, namespace: item.metadata.namespace, name: item.metadata.name };
       const rest = backend.pace.rest();
       if (rest) await rest;
-      await remove(backend, scope, one, { ...options, unnamed: true });
+      await remove(backend, requester, one, { ...options, unnamed: true });
       // The answer shows what was found, and not what became of it.
       items.push(item);
     } catch (error) {

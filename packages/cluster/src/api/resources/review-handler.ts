@@ -6,7 +6,7 @@ import {
   type Endpoint,
   matchNamespace,
   methodNotAllowed,
-  type Scope,
+  type Requester,
   subresourceEndpoint,
   trackUpdate,
   unknownResource,
@@ -27,7 +27,7 @@ export interface Review {
 }
 
 export interface ReviewScope {
-  readonly scope: Scope;
+  readonly requester: Requester;
   readonly now: number;
   readonly protobuf: ProtobufDecoder;
   readonly answers: () => Promise<ProtobufAnswers>;
@@ -53,7 +53,7 @@ export function findReview(
 export async function handleReview(
   request: ApiRequest,
   { endpoint, handler, target }: Review,
-  { scope, now, protobuf, answers, noteBody }: ReviewScope,
+  { requester, now, protobuf, answers, noteBody }: ReviewScope,
 ): Promise<ApiResponse> {
   const { resource, version } = endpoint;
   const { namespace, name, subresource } = target;
@@ -62,14 +62,14 @@ export async function handleReview(
   // There is no other form in which an answer could be shown.
   const negotiated = negotiate(request.headers.accept, "objects");
   if ((negotiated?.as ?? "object") !== "object") throw notAcceptable(request.headers.accept ?? "");
-  const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
+  const options = writeOptions(request.query, "CreateOptions", requester.defaultManager);
   const body = await parseBody(await request.body(), request.headers["content-type"], resource.kind, protobuf);
   noteBody(body.value);
-  const object = decodeBody(endpoint, body, options.fieldValidation, scope);
+  const object = decodeBody(endpoint, body, options.fieldValidation, requester);
   matchNamespace(object, namespace);
   version.codec.applyDefaults(object);
   trackUpdate(endpoint, undefined, object, options.fieldManager, subresource, now);
-  const answer = handler(object, { user: scope.user, namespace, name, now });
+  const answer = handler(object, { user: requester.user, namespace, name, now });
   const { kind, apiVersion } = object;
   const whole = version.codec.inOrder({ ...answer, kind, apiVersion } as unknown as ApiObject);
   if (negotiated?.format === "protobuf") return protobufResponse(201, (await answers()).object(whole));

@@ -20,14 +20,14 @@ import { findObject, type ResourceCall, readBody, readPatch, respondRaw } from "
 
 /** `…/scale`: the replicas of anything, in a form of their own. */
 export async function handleScale(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request, info } = call;
+  const { backend, requester, target, request, info } = call;
   const { endpoint } = target;
   if (info.verb === "get") return respondScale(call, toScale(endpoint, findObject(call), true));
   if (info.verb === "update") {
     const body = await readBody(call);
-    const options = writeOptions(request.query, "UpdateOptions", scope.defaultManager);
-    const scale = decodeScale(target, body, options.fieldValidation, scope);
-    const written = await update(backend, scope, target, options, {
+    const options = writeOptions(request.query, "UpdateOptions", requester.defaultManager);
+    const scale = decodeScale(target, body, options.fieldValidation, requester);
+    const written = await update(backend, requester, target, options, {
       by: "put",
       tracked: false,
       next: (current) => withScale(endpoint, current, scale),
@@ -37,16 +37,16 @@ export async function handleScale(call: ResourceCall): Promise<ApiResponse> {
   // A manager that gives replicas to an object that had none does not come to own them.
   const bare = endpoint.resource.custom && !hasReplicas(endpoint, findObject(call));
   const { type, body } = await readPatch(call);
-  const options = patchOptions(request.query, type, scope.defaultManager);
+  const options = patchOptions(request.query, type, requester.defaultManager);
   if (type === "strategic" && endpoint.resource.custom) throw unsupportedMediaType(customPatchTypes());
   if (type === "apply") {
     // A manager that applies a Scale applies one field of the object behind it.
-    const scale = decodeScale(target, body, options.fieldValidation, scope);
+    const scale = decodeScale(target, body, options.fieldValidation, requester);
     const value = { ...gvkOf(endpoint), metadata: nameOf(scale), ...replicasOf(call, scale) };
-    const applied = await patch(backend, scope, target, "apply", { ...body, value }, options);
+    const applied = await patch(backend, requester, target, "apply", { ...body, value }, options);
     return respondScale(call, toScale(endpoint, applied.object, false));
   }
-  const written = await update(backend, scope, target, options, {
+  const written = await update(backend, requester, target, options, {
     by: "patch",
     tracked: bare,
     next: (current) => {
@@ -56,7 +56,7 @@ export async function handleScale(call: ResourceCall): Promise<ApiResponse> {
       return withScale(
         endpoint,
         current,
-        decodeScale(target, { ...body, value: patched }, options.fieldValidation, scope, true),
+        decodeScale(target, { ...body, value: patched }, options.fieldValidation, requester, true),
       );
     },
   });

@@ -81,11 +81,11 @@ async function handleStatus(call: ResourceCall): Promise<ApiResponse> {
 
 /** Replaces what holds a namespace back. The last entry to go takes the namespace with it. */
 async function handleFinalize(call: ResourceCall): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
+  const { backend, requester, target, request } = call;
   const body = await readBody(call);
-  const options = writeOptions(request.query, "UpdateOptions", scope.defaultManager);
+  const options = writeOptions(request.query, "UpdateOptions", requester.defaultManager);
   const finalizers = objectAt(body.value, "spec").finalizers;
-  const written = await update(backend, scope, target, options, {
+  const written = await update(backend, requester, target, options, {
     by: "put",
     tracked: false,
     next: (current) => {
@@ -117,15 +117,15 @@ async function handleBinding(call: ResourceCall): Promise<ApiResponse> {
 }
 
 async function bind(call: ResourceCall, value: unknown): Promise<ApiResponse> {
-  const { backend, scope, target, request } = call;
+  const { backend, requester, target, request } = call;
   const body = { value };
   const node = objectAt(body.value, "target").name;
   if (typeof node !== "string" || node === "") {
     throw new StatusError({ code: 500, message: "target.name: Required value" });
   }
-  const options = writeOptions(request.query, "CreateOptions", scope.defaultManager);
+  const options = writeOptions(request.query, "CreateOptions", requester.defaultManager);
   const metadata = { ...objectAt(value, "metadata"), namespace: target.namespace };
-  await admitPosted(backend, scope, target, {
+  await admitPosted(backend, requester, target, {
     operation: "CREATE",
     object: { ...objectAt({ value }, "value"), kind: "Binding", apiVersion: "v1", metadata },
     dryRun: options.dryRun,
@@ -133,7 +133,7 @@ async function bind(call: ResourceCall, value: unknown): Promise<ApiResponse> {
   });
   await update(
     backend,
-    scope,
+    requester,
     target,
     { ...options, admitted: true },
     {

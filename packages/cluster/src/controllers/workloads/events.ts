@@ -95,11 +95,11 @@ export class EventRecorder {
   }
 
   async #countOn(namespace: string, name: string | undefined, message: string): Promise<boolean> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     if (name === undefined || !backend.store.get(TABLE, `${namespace}/${name}`)) return false;
     const target = this.#target(namespace, name);
     const lastTimestamp = timestamp(backend.clock.now());
-    await update(backend, scope, target, this.#options, {
+    await update(backend, requester, target, this.#options, {
       by: "patch",
       tracked: false,
       next: (event) => ({ ...structuredClone(event), count: Number(event.count ?? 1) + 1, lastTimestamp, message }),
@@ -113,7 +113,7 @@ export class EventRecorder {
     object: ApiObject,
     { fieldPath, ...note }: EventNote,
   ): Promise<string> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const { name, uid, resourceVersion } = object.metadata;
     const now = backend.clock.now();
     const time = timestamp(now);
@@ -144,7 +144,7 @@ export class EventRecorder {
     };
     const written = await create(
       backend,
-      scope,
+      requester,
       this.#target(namespace, undefined),
       event as unknown as ApiObject,
       this.#options,
@@ -153,7 +153,7 @@ export class EventRecorder {
   }
 
   get #options() {
-    return { dryRun: false, fieldManager: this.#context.scope.defaultManager, fieldValidation: "Ignore" } as const;
+    return { dryRun: false, fieldManager: this.#context.requester.defaultManager, fieldValidation: "Ignore" } as const;
   }
 
   #target(namespace: string, name: string | undefined): Target {

@@ -101,13 +101,13 @@ export class WorkloadControllers implements Controller {
   }
 
   async #makeStandardClass(): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const endpoint = backend.catalog.storage("storage.k8s.io", "storageclasses");
     if (!endpoint || backend.store.get(endpoint.resource.table, STANDARD_CLASS.metadata.name)) return;
     const target = { endpoint, namespace: undefined, name: undefined, subresource: undefined };
-    const options = { dryRun: false, fieldManager: scope.defaultManager, fieldValidation: "Ignore" } as const;
+    const options = { dryRun: false, fieldManager: requester.defaultManager, fieldValidation: "Ignore" } as const;
     try {
-      await create(backend, scope, target, structuredClone(STANDARD_CLASS) as unknown as ApiObject, options);
+      await create(backend, requester, target, structuredClone(STANDARD_CLASS) as unknown as ApiObject, options);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
     }

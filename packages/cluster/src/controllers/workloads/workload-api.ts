@@ -121,11 +121,11 @@ export class WorkloadApi {
   }
 
   async create<T extends ApiObject>(table: Table<T>, object: T): Promise<T> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const target = this.#target(table, object.metadata.namespace, undefined, undefined);
     const rest = backend.pace.rest();
     if (rest) await rest;
-    return (await create(backend, scope, target, deepClone(object), this.#options)) as T;
+    return (await create(backend, requester, target, deepClone(object), this.#options)) as T;
   }
 
   /** Changes an object, if it is still there and still the same one. Returns what it is now. */
@@ -135,13 +135,13 @@ export class WorkloadApi {
     next: (current: T) => T,
     subresource?: string,
   ): Promise<T | undefined> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const { namespace, name, uid } = object.metadata;
     const target = this.#target(table, namespace, name, subresource);
     const rest = backend.pace.rest();
     if (rest) await rest;
     try {
-      const { object: written } = await update(backend, scope, target, this.#options, {
+      const { object: written } = await update(backend, requester, target, this.#options, {
         by: "patch",
         tracked: false,
         next: (current) => deepClone(current.metadata.uid === uid ? next(current as T) : current),
@@ -181,13 +181,13 @@ export class WorkloadApi {
 
   /** Whether the object was there to be deleted. */
   async remove<T extends ApiObject>(table: Table<T>, object: T, propagationPolicy?: Propagation): Promise<boolean> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const { namespace, name, uid } = object.metadata;
     const target = this.#target(table, namespace, name, undefined);
     const rest = backend.pace.rest();
     if (rest) await rest;
     try {
-      await remove(backend, scope, target, { propagationPolicy, preconditions: { uid }, dryRun: false });
+      await remove(backend, requester, target, { propagationPolicy, preconditions: { uid }, dryRun: false });
       return true;
     } catch (error) {
       if (isStatus(error, 404) || isStatus(error, 409)) return false;
@@ -200,7 +200,7 @@ export class WorkloadApi {
   }
 
   get #options() {
-    return { dryRun: false, fieldManager: this.#context.scope.defaultManager, fieldValidation: "Ignore" } as const;
+    return { dryRun: false, fieldManager: this.#context.requester.defaultManager, fieldValidation: "Ignore" } as const;
   }
 
   #target<T extends ApiObject>(

@@ -8,7 +8,7 @@ it("the scheduler forgets what it said to pods that are gone when the nodes are 
   const clock = new VirtualClock();
   const admission = { disable: ["NamespaceLifecycle", "ServiceAccount"] } as const;
   const { context, store } = await compose({ tls: false, clock, admission }, undefined);
-  const { backend, scope } = context;
+  const { backend, requester } = context;
   const write = { dryRun: false, fieldManager: "test", fieldValidation: "Ignore" } as const;
   const endpoint = backend.catalog.storage("", "pods");
   if (!endpoint) throw new Error("pods are not served");
@@ -31,7 +31,7 @@ it("the scheduler forgets what it said to pods that are gone when the nodes are 
       metadata: { name: `pod-${at}`, namespace: "default" },
       spec: { containers: [{ name: "c", image: "i", resources }] },
     };
-    await create(backend, scope, target, pod as unknown as ApiObject, write);
+    await create(backend, requester, target, pod as unknown as ApiObject, write);
     do await new Promise((resolve) => setImmediate(resolve));
     while (!scheduler.idle);
   };

@@ -1,7 +1,7 @@
 import type { Controller, ControllerContext } from "../../controllers/index.ts";
 import { type ApiObject, fromStore, listAt, objectAt, StatusError } from "../../registry/index.ts";
 import { claimKeys, claimRefusal } from "../claims.ts";
-import { NodeDesk } from "../node-desk.ts";
+import { ComponentApi } from "../component-api.ts";
 import { bindPod, disruptedPod, nominatedPod, scheduledCondition, unschedulablePod } from "../status.ts";
 import { type Demand, demandOf, priorityOf, sameDemand, signatureOf } from "./scheduling-demand.ts";
 import { type Placement, schedulingEvent } from "./scheduling-events.ts";
@@ -42,7 +42,7 @@ export class Scheduler implements Controller {
   readonly #context: ControllerContext;
   /** The node that runs pods; others are taken when this one does not. */
   readonly #preferred: string;
-  readonly #desk: NodeDesk;
+  readonly #api: ComponentApi;
   readonly #queue = new SchedulingQueue();
   readonly #ledger = new Ledger();
   readonly #nodes = new Map<string, KnownNode>();
@@ -50,7 +50,7 @@ export class Scheduler implements Controller {
   readonly #nominated = new Map<string, Map<string, Demand>>();
   /** Which version of a pod the ledger knows. */
   readonly #counted = new Map<string, string>();
-  /** What was said to pods that are alike, in the world as it was. */
+  /** What was said to pods that are alike, as long as nodes and pods stay as they are. */
   readonly #verdicts = new Map<string, Verdict>();
   #verdictsOf = 0;
   readonly #retries = new Map<string, () => void>();
@@ -58,7 +58,7 @@ export class Scheduler implements Controller {
   readonly #writing = new Map<string, "placed" | "refused">();
   /** Pods whose turn came while something was being written about them. */
   readonly #again = new Set<string>();
-  #world = 0;
+  #changes = 0;
   #changed = false;
   #running = false;
   #stopped = false;
@@ -68,10 +68,10 @@ export class Scheduler implements Controller {
   constructor(context: ControllerContext, preferred: string) {
     this.#context = context;
     this.#preferred = preferred;
-    this.#desk = new NodeDesk(context, "kube-scheduler");
+    this.#api = new ComponentApi(context, "kube-scheduler");
   }
 
-  /** How many verdicts it remembers: those of the world as it is, one for all pods that are alike. */
+  /** How many verdicts it remembers: those since the last change, one for all pods that are alike. */
   get remembered(): number {
     return this.#verdicts.size;
   }
@@ -99,7 +99,7 @@ export class Scheduler implements Controller {
 
   stop(): void {
     this.#stopped = true;
-    this.#desk.close();
+    this.#api.close();
     for (const stop of this.#stopWatching) stop();
     for (const cancel of this.#retries.values()) cancel();
     this.#retries.clear();
@@ -185,7 +185,7 @@ export class Scheduler implements Controller {
 
   /** Nodes or pods have changed. `forBetter`: a pod that was refused may have a chance now. */
   #change(forBetter: boolean): void {
-    this.#world++;
+    this.#changes++;
     if (!forBetter) return;
     this.#changed = true;
     this.#wake();
@@ -297,10 +297,10 @@ export class Scheduler implements Controller {
   #decide(pod: ApiObject, demand: Demand, signature: string): Verdict {
     const known = this.#verdicts.get(signature);
     const isNominated = Boolean(objectAt(pod, "status").nominatedNodeName);
-    if (known && this.#verdictsOf === this.#world && !isNominated) return known;
-    // What was said in another world is of no use to any pod that comes later.
-    if (this.#verdictsOf !== this.#world || this.#verdicts.size >= VERDICTS) this.#verdicts.clear();
-    this.#verdictsOf = this.#world;
+    if (known && this.#verdictsOf === this.#changes && !isNominated) return known;
+    // What was said before a change is of no use to any pod that comes later.
+    if (this.#verdictsOf !== this.#changes || this.#verdicts.size >= VERDICTS) this.#verdicts.clear();
+    this.#verdictsOf = this.#changes;
     const verdict = this.#look(pod, demand);
     if (verdict.at === "refused" && !verdict.sacrifice && !isNominated) {
       this.#verdicts.set(signature, verdict);
@@ -388,7 +388,7 @@ export class Scheduler implements Controller {
   async #bind(pod: ApiObject, node: string): Promise<void> {
     const { namespace, name, uid } = pod.metadata;
     const now = this.#context.backend.clock.now();
-    await this.#desk.change({ table: "pods", namespace, name, subresource: "binding" }, (current) =>
+    await this.#api.change({ table: "pods", namespace, name, subresource: "binding" }, (current) =>
       current.metadata.uid !== uid || objectAt(current, "spec").nodeName ? current : bindPod(current, node, now),
     );
     await this.#tell(pod, { node });
@@ -406,7 +406,7 @@ export class Scheduler implements Controller {
     // What was said before is not said again each time that the pod is tried.
     if (scheduledCondition(pod)?.message === message && !sacrifice) return;
     if (reason !== "SchedulingGated") await this.#tell(pod, { refused: message });
-    await this.#desk.change({ table: "pods", namespace, name, subresource: "status" }, (current) => {
+    await this.#api.change({ table: "pods", namespace, name, subresource: "status" }, (current) => {
       if (current.metadata.uid !== uid) return current;
       const told = unschedulablePod(current, reason, message, now);
       return sacrifice ? nominatedPod(told, sacrifice.node) : told;
@@ -424,7 +424,7 @@ export class Scheduler implements Controller {
     if (deletionTimestamp !== undefined) return;
     const which = { table: "pods", namespace, name };
     const now = this.#context.backend.clock.now();
-    await this.#desk.change({ ...which, subresource: "status" }, (current) =>
+    await this.#api.change({ ...which, subresource: "status" }, (current) =>
       current.metadata.uid === uid
         ? disruptedPod(
             current,
@@ -434,7 +434,7 @@ export class Scheduler implements Controller {
           )
         : current,
     );
-    await this.#desk.remove(which, { preconditions: { uid } });
+    await this.#api.remove(which, { preconditions: { uid } });
     await this.#tell(victim, { preemptor, node });
   }
 
@@ -442,7 +442,7 @@ export class Scheduler implements Controller {
   async #tell(pod: ApiObject, placement: Placement): Promise<void> {
     const now = this.#context.backend.clock.now();
     const event = schedulingEvent(pod, placement, this.#preferred, now, this.#serial++);
-    await this.#desk.create("events", pod.metadata.namespace, event).catch((error: unknown) => {
+    await this.#api.create("events", pod.metadata.namespace, event).catch((error: unknown) => {
       if (error instanceof StatusError) return;
       this.#context.backend.troubles.report("Events of the scheduler are not written", error);
     });

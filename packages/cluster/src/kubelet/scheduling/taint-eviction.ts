@@ -1,6 +1,6 @@
 import { type Controller, type ControllerContext, EventRecorder, WorkQueue } from "../../controllers/index.ts";
 import { type ApiObject, fromStore, listAt, objectAt } from "../../registry/index.ts";
-import { NodeDesk } from "../node-desk.ts";
+import { ComponentApi } from "../component-api.ts";
 import { disruptedPod } from "../status.ts";
 import { toleratesTaint } from "./scheduling-filters.ts";
 
@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Makes pods go from nodes whose taints say so: at once, or when the time is over for which they tolerate it. */
 export class TaintEviction implements Controller {
   readonly #context: ControllerContext;
-  readonly #desk: NodeDesk;
+  readonly #api: ComponentApi;
   readonly #events: EventRecorder;
   readonly #queue: WorkQueue;
   /** Nodes with such taints: few, and mostly none. */
@@ -20,7 +20,7 @@ export class TaintEviction implements Controller {
 
   constructor(context: ControllerContext) {
     this.#context = context;
-    this.#desk = new NodeDesk(context, "kube-controller-manager");
+    this.#api = new ComponentApi(context, "kube-controller-manager");
     this.#events = new EventRecorder(context);
     this.#queue = new WorkQueue(context.backend, "the taint eviction controller", (key) => this.#sync(key));
   }
@@ -44,7 +44,7 @@ export class TaintEviction implements Controller {
   }
 
   stop(): void {
-    this.#desk.close();
+    this.#api.close();
     for (const stop of this.#stopWatching) stop();
     this.#queue.stop();
   }
@@ -94,10 +94,10 @@ export class TaintEviction implements Controller {
     const now = this.#context.backend.clock.now();
     this.#tell(pod, `Marking for deletion Pod ${key}`);
     const why = "Taint manager: deleting due to NoExecute taint";
-    await this.#desk.change({ ...which, subresource: "status" }, (current) =>
+    await this.#api.change({ ...which, subresource: "status" }, (current) =>
       current.metadata.uid === uid ? disruptedPod(current, "DeletionByTaintManager", why, now) : current,
     );
-    await this.#desk.remove(which, { preconditions: { uid } });
+    await this.#api.remove(which, { preconditions: { uid } });
   }
 
   #tell(pod: ApiObject, message: string): void {

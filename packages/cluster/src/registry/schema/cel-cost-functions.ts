@@ -138,18 +138,18 @@ function joinedText(list: Part, size: Size, separator: Part | undefined, sizeOf:
   return { cost: part(joined.max, PER_CHARACTER), size: joined };
 }
 
-function replacement(text: Size, away: Size, into: Size): Partial<Part> {
+function replacement(text: Size, search: Size, into: Size): Partial<Part> {
   let [count, kept] = [exactly(0), exactly(0)];
-  if (away.min === 0) {
+  if (search.min === 0) {
     count = { ...count, max: add(text.max, 1) };
     kept = { ...kept, max: text.max };
-  } else if (into.max <= away.min) kept = { ...kept, max: text.max };
-  else count = { ...count, max: Math.ceil(text.max / away.min) };
-  if (away.max === 0) {
+  } else if (into.max <= search.min) kept = { ...kept, max: text.max };
+  else count = { ...count, max: Math.ceil(text.max / search.min) };
+  if (search.max === 0) {
     count = { ...count, min: add(text.min, 1) };
     kept = { ...kept, min: text.min };
-  } else if (away.max <= into.min) kept = { ...kept, min: text.min };
-  else count = { ...count, min: Math.ceil(text.min / away.max) };
+  } else if (search.max <= into.min) kept = { ...kept, min: text.min };
+  else count = { ...count, min: Math.ceil(text.min / search.max) };
   return { cost: part(text.max, 2 * PER_CHARACTER), size: sum(product(count, into), kept) };
 }
 

@@ -31,10 +31,13 @@ export interface CelEngine {
   compile(expression: string, variables: Readonly<Record<string, string>>): CelCompilation;
   /** What `oldSelf` is where it may be absent. */
   optional(value: unknown): unknown;
-  /** A world for expressions about other things than one schema: the caller adds its types and variables. */
+  /** An environment for expressions about other things than one schema: the caller adds its types and variables. */
   environment(): Environment;
   compileIn(environment: Environment, expression: string): CelCompilation;
-  /** Declares the types of a schema in a world; the name of the outermost, undefined when expressions cannot see it. */
+  /**
+   * Declares the types of a schema in an environment; the name of the outermost, undefined when expressions cannot see
+   * it.
+   */
   declare(environment: Environment, schema: Schema, name: string): string | undefined;
 }
 

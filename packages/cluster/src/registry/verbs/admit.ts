@@ -1,6 +1,6 @@
 import type { AdmissionAttributes } from "../admission-hooks.ts";
 import type { ApiObject } from "../object.ts";
-import type { Backend, Scope, Target } from "./request.ts";
+import type { Backend, Requester, Target } from "./request.ts";
 
 /** Something that is posted below an object and never stored: an Eviction, a Binding, the options of an exec. */
 export interface Posted {
@@ -13,7 +13,7 @@ export interface Posted {
 /** Asks for admission of what a request posts, and gives what is left to do of it. Throws a StatusError to refuse. */
 export async function admitPosted(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   { operation, object, dryRun, options }: Posted,
 ): Promise<Record<string, unknown>> {
@@ -27,9 +27,9 @@ export async function admitPosted(
     oldObject: undefined,
     dryRun,
     options,
-    user: scope.user,
-    warn: scope.warn,
-    annotate: scope.annotate,
+    user: requester.user,
+    warn: requester.warn,
+    annotate: requester.annotate,
   };
   const admitted = (await backend.admission.mutate(attributes)) ?? attributes.object;
   await backend.admission.validate({ ...attributes, object: admitted });

@@ -4,14 +4,14 @@ import { badRequest, invalid, type StatusError } from "../errors.ts";
 import { invalidValue } from "../fields.ts";
 import { type ApiObject, isRecord } from "../object.ts";
 import { apiVersionOf, type Endpoint, gvkOf } from "../resource.ts";
-import type { FieldValidation, ParsedBody, Scope } from "./request.ts";
+import type { FieldValidation, ParsedBody, Requester } from "./request.ts";
 
 /** Reads the body of a POST or PUT as an object of the endpoint's kind. */
 export function decodeBody(
   endpoint: Endpoint,
   body: ParsedBody,
   validation: FieldValidation,
-  scope: Pick<Scope, "warn">,
+  requester: Pick<Requester, "warn">,
 ): ApiObject {
   const { resource } = endpoint;
   const expected = gvkOf(endpoint);
@@ -34,7 +34,7 @@ export function decodeBody(
     }
     checkBuiltinType(endpoint, kind, apiVersion);
   }
-  return decodeChecked(endpoint, body, value, validation, scope, (detail) =>
+  return decodeChecked(endpoint, body, value, validation, requester, (detail) =>
     badRequest(
       `${resource.kind} in version ${JSON.stringify(versionOf(expected.apiVersion))} cannot be handled as a ${resource.kind}: ${detail}`,
     ),
@@ -46,7 +46,7 @@ function decodeChecked(
   body: Pick<ParsedBody, "complaints" | "duplicateFields" | "typed">,
   value: Record<string, unknown>,
   validation: FieldValidation,
-  scope: Pick<Scope, "warn">,
+  requester: Pick<Requester, "warn">,
   fail: (detail: string) => StatusError,
 ): ApiObject {
   let decoded: ReturnType<Endpoint["version"]["codec"]["decode"]>;
@@ -67,7 +67,7 @@ function decodeChecked(
     const first = complaints.length > 0 ? [strictYaml(complaints)] : [];
     throw fail(`strict decoding error: ${[...first, ...found].join(", ")}`);
   }
-  if (validation === "Warn") for (const text of [...complaints, ...found]) scope.warn(text);
+  if (validation === "Warn") for (const text of [...complaints, ...found]) requester.warn(text);
   return decoded.object;
 }
 
@@ -82,7 +82,7 @@ export function decodePatched(
   patched: Record<string, unknown>,
   duplicateFields: readonly string[],
   validation: FieldValidation,
-  scope: Pick<Scope, "warn">,
+  requester: Pick<Requester, "warn">,
   shown: string = printed(patched),
 ): ApiObject {
   const expected = gvkOf(endpoint);
@@ -105,7 +105,7 @@ export function decodePatched(
   if (!endpoint.resource.custom) warned.sort();
   const found = validation === "Ignore" ? [] : [...duplicates, ...warned];
   if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
-  for (const text of found) scope.warn(text);
+  for (const text of found) requester.warn(text);
   return object;
 }
 

@@ -8,7 +8,7 @@ import { trackUpdate } from "./managed-fields.ts";
 import {
   type Backend,
   type ParsedBody,
-  type Scope,
+  type Requester,
   strategyContext,
   type Target,
   type WriteOptions,
@@ -21,13 +21,13 @@ const NAME_ATTEMPTS = 8;
 /** POST to a collection. */
 export async function createFromBody(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   body: ParsedBody,
   options: WriteOptions,
 ): Promise<ApiObject> {
-  const object = decodeBody(target.endpoint, body, options.fieldValidation, scope);
-  return create(backend, scope, target, object, options);
+  const object = decodeBody(target.endpoint, body, options.fieldValidation, requester);
+  return create(backend, requester, target, object, options);
 }
 
 /**
@@ -36,7 +36,7 @@ export async function createFromBody(
  */
 export async function create(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   object: ApiObject,
   options: WriteOptions,
@@ -55,7 +55,7 @@ export async function create(
   version.codec.applyDefaults(object);
   if (!tracked) trackUpdate(endpoint, undefined, object, options.fieldManager, undefined, backend.clock.now());
 
-  let fresh = await admit(backend, scope, target, object, options);
+  let fresh = await admit(backend, requester, target, object, options);
   if (fresh !== object) version.codec.applyDefaults(fresh);
   const now = backend.clock.now();
   fresh.metadata.uid = backend.uuid();
@@ -63,7 +63,7 @@ export async function create(
   if (strategy.tracksGeneration) fresh.metadata.generation = 1;
   if (strategy.hasStatus && !(strategy.createsWithStatus && fresh.status !== undefined)) resetStatus(fresh, endpoint);
   const warning = dropDuplicateOwners(fresh.metadata);
-  if (warning !== undefined) scope.warn(warning);
+  if (warning !== undefined) requester.warn(warning);
 
   const base = fresh.metadata.name ? undefined : fresh.metadata.generateName;
   const nameless = base ? deepClone(fresh) : fresh;
@@ -74,7 +74,7 @@ export async function create(
       // Some defaults, and the labels of a Job, are made of the name.
       version.codec.applyDefaults(fresh);
     }
-    strategy.prepareForCreate?.(fresh, strategyContext(backend, scope));
+    strategy.prepareForCreate?.(fresh, strategyContext(backend, requester));
     await strategy.prepareValidation?.(fresh);
     const inMeta = validateMeta(fresh.metadata, strategy, resource.namespaced);
     const errors = [
@@ -84,8 +84,8 @@ export async function create(
       ...(strategy.validate?.(fresh) ?? []),
     ];
     if (errors.length > 0) throw invalid(namedKind(resource), fresh.metadata.name ?? "", errors);
-    for (const text of strategy.warnings?.(fresh) ?? []) scope.warn(text);
-    await backend.admission.validate(attributesOf(scope, target, fresh, options));
+    for (const text of strategy.warnings?.(fresh) ?? []) requester.warn(text);
+    await backend.admission.validate(attributesOf(requester, target, fresh, options));
     // Storage is what minds it, and nothing is stored in a dry run.
     if (wantedVersion && !options.dryRun)
       throw bareInternal("resourceVersion should not be set on objects to be created");
@@ -121,15 +121,15 @@ function takenError(endpoint: Endpoint, existing: ApiObject, fresh: ApiObject) {
 
 async function admit(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   object: ApiObject,
   options: WriteOptions,
 ): Promise<ApiObject> {
-  return (await backend.admission.mutate(attributesOf(scope, target, object, options))) ?? object;
+  return (await backend.admission.mutate(attributesOf(requester, target, object, options))) ?? object;
 }
 
-function attributesOf(scope: Scope, target: Target, object: ApiObject, options: WriteOptions) {
+function attributesOf(requester: Requester, target: Target, object: ApiObject, options: WriteOptions) {
   return {
     operation: "CREATE",
     endpoint: target.endpoint,
@@ -140,9 +140,9 @@ function attributesOf(scope: Scope, target: Target, object: ApiObject, options: 
     oldObject: undefined,
     dryRun: options.dryRun,
     options: options.given ?? {},
-    user: scope.user,
-    warn: scope.warn,
-    annotate: scope.annotate,
+    user: requester.user,
+    warn: requester.warn,
+    annotate: requester.annotate,
   } as const;
 }
 

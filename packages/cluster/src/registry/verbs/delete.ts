@@ -4,7 +4,7 @@ import type { Codec } from "../codec.ts";
 import { conflict, notFound, type Status } from "../errors.ts";
 import { type ApiObject, fromStore, timestamp, toStore } from "../object.ts";
 import { type Endpoint, storeKey } from "../resource.ts";
-import type { Backend, Scope, Target } from "./request.ts";
+import type { Backend, Requester, Target } from "./request.ts";
 
 export type Propagation = "Background" | "Foreground" | "Orphan";
 
@@ -33,9 +33,14 @@ const FOREGROUND = "foregroundDeletion";
 const ATTEMPTS = 5;
 
 /** DELETE of one object: removes it, or marks it when finalizers or a grace period hold it. */
-export async function remove(backend: Backend, scope: Scope, target: Target, options: DeleteOptions): Promise<Deleted> {
+export async function remove(
+  backend: Backend,
+  requester: Requester,
+  target: Target,
+  options: DeleteOptions,
+): Promise<Deleted> {
   for (let attempt = 1; ; attempt++) {
-    const deleted = await tryRemove(backend, scope, target, options);
+    const deleted = await tryRemove(backend, requester, target, options);
     if (deleted) return deleted;
     if (attempt === ATTEMPTS) throw conflict(target.endpoint.resource, target.name as string);
   }
@@ -44,7 +49,7 @@ export async function remove(backend: Backend, scope: Scope, target: Target, opt
 /** Undefined when another writer was faster. */
 async function tryRemove(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   options: DeleteOptions,
 ): Promise<Deleted | undefined> {
@@ -66,9 +71,9 @@ async function tryRemove(
     oldObject: version.codec.fromStorage(stored),
     dryRun: options.dryRun,
     options: options.given ?? {},
-    user: scope.user,
-    warn: scope.warn,
-    annotate: scope.annotate,
+    user: requester.user,
+    warn: requester.warn,
+    annotate: requester.annotate,
   } as const;
   if (!options.admitted) {
     await backend.admission.mutate(attributes);
@@ -76,7 +81,7 @@ async function tryRemove(
   }
 
   const decision = inOrder(version.codec, decide(target.endpoint, stored, options, backend.clock.now()));
-  if (decision.warning !== undefined) scope.warn(decision.warning);
+  if (decision.warning !== undefined) requester.warn(decision.warning);
   const show = async (object: ApiObject, gone: boolean): Promise<Deleted> => {
     await version.codec.prepareReads?.([object]);
     return { object: version.codec.fromStorage(object), gone };

@@ -21,7 +21,7 @@ import { decodePatched, strictYaml } from "./body.ts";
 import { create } from "./create.ts";
 import { DEEPEST, nestsDeeperThan } from "./depth.ts";
 import { type ApplyRequest, applyConfiguration } from "./managed-fields.ts";
-import type { Backend, ParsedBody, Scope, Target, WriteOptions } from "./request.ts";
+import type { Backend, ParsedBody, Requester, Target, WriteOptions } from "./request.ts";
 import { update, type Written } from "./update.ts";
 
 export const PATCH_TYPES = {
@@ -44,20 +44,20 @@ const MOST_OPERATIONS = 10_000;
 /** PATCH of an object or of its status. */
 export async function patch(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   type: PatchType,
   body: ParsedBody,
   options: PatchOptions,
 ): Promise<Written> {
   if (type === "strategic" && target.endpoint.resource.custom) throw unsupportedMediaType(customPatchTypes());
-  if (type === "apply") return apply(backend, scope, target, body, options);
+  if (type === "apply") return apply(backend, requester, target, body, options);
   const { resource } = target.endpoint;
   const name = target.name as string;
   // Whether a patch makes sense is only asked when there is something to patch.
   if (!backend.store.get(resource.table, storeKey(target.namespace, name))) throw notFound(resource, name);
   const patchOf = compilePatch(target, type, body.value);
-  return update(backend, scope, target, options, {
+  return update(backend, requester, target, options, {
     by: "patch",
     tracked: false,
     next: (current) => {
@@ -66,7 +66,7 @@ export async function patch(
       const { duplicateFields: twice, value } = body;
       // A strategic patch is shown itself when its result is wrong, the others by their result.
       const shown = type === "strategic" ? goMap(value) : undefined;
-      const object = decodePatched(endpoint, patched, twice, options.fieldValidation, scope, shown);
+      const object = decodePatched(endpoint, patched, twice, options.fieldValidation, requester, shown);
       // A default that the patch took away is there again before it is told who changed what.
       endpoint.version.codec.applyDefaults(object);
       return object;
@@ -204,7 +204,7 @@ function expectObject(value: unknown): Record<string, unknown> {
 /** Server-side apply: the only patch that creates what is not there. */
 async function apply(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   body: ParsedBody,
   options: PatchOptions,
@@ -213,7 +213,7 @@ async function apply(
   if (complaints.length > 0 && options.fieldValidation === "Strict") {
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictYaml(complaints)}`);
   }
-  if (options.fieldValidation === "Warn") for (const text of complaints) scope.warn(text);
+  if (options.fieldValidation === "Warn") for (const text of complaints) requester.warn(text);
   const request: ApplyRequest = {
     endpoint: target.endpoint,
     value: body.value,
@@ -228,9 +228,9 @@ async function apply(
   if (!exists && target.subresource === undefined) {
     const object = applyConfiguration(request, undefined);
     delete (object.metadata as Partial<ApiObject["metadata"]>).resourceVersion;
-    return { object: await create(backend, scope, target, object, options, true), created: true };
+    return { object: await create(backend, requester, target, object, options, true), created: true };
   }
-  return update(backend, scope, target, options, {
+  return update(backend, requester, target, options, {
     by: "apply",
     tracked: true,
     next: (current) => applyConfiguration(request, current),

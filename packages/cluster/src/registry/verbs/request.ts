@@ -50,7 +50,7 @@ export interface Target {
 }
 
 /** The requester, and a way to tell it something besides the answer. */
-export interface Scope {
+export interface Requester {
   readonly user: RequestUser;
   /** The manager of fields when the request names none: the client's program. */
   readonly defaultManager: string;
@@ -72,7 +72,7 @@ export interface ParsedBody {
   readonly text: string;
 }
 
-export function strategyContext(backend: Backend, { user, warn }: Pick<Scope, "user" | "warn">): StrategyContext {
+export function strategyContext(backend: Backend, { user, warn }: Pick<Requester, "user" | "warn">): StrategyContext {
   const { store } = backend;
   return {
     now: backend.clock.now(),

@@ -3,7 +3,7 @@ import { badRequest, conflict, internal, invalid, type StatusError } from "../er
 import { invalidValue } from "../fields.ts";
 import { type ApiObject, isRecord, objectAt } from "../object.ts";
 import type { Endpoint, ScalePaths } from "../resource.ts";
-import type { FieldValidation, ParsedBody, Scope, Target } from "./request.ts";
+import type { FieldValidation, ParsedBody, Requester, Target } from "./request.ts";
 
 /** The autoscaling/v1 view of anything that has replicas. */
 export interface Scale {
@@ -65,7 +65,7 @@ export function decodeScale(
   target: Target,
   body: ParsedBody,
   validation: FieldValidation,
-  scope: Pick<Scope, "warn">,
+  requester: Pick<Requester, "warn">,
   patched = false,
 ): Record<string, unknown> {
   const scale = body.value;
@@ -88,7 +88,7 @@ export function decodeScale(
     ...unknownFields(scale).map((field) => `unknown field ${JSON.stringify(field)}`),
   ];
   if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
-  if (validation === "Warn") for (const text of found) scope.warn(text);
+  if (validation === "Warn") for (const text of found) requester.warn(text);
   const { name } = objectAt(scale, "metadata");
   if (typeof name === "string" && name !== "" && name !== target.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);

@@ -12,7 +12,7 @@ import { trackUpdate, withoutTimes } from "./managed-fields.ts";
 import {
   type Backend,
   type ParsedBody,
-  type Scope,
+  type Requester,
   strategyContext,
   type Target,
   type WriteOptions,
@@ -39,13 +39,13 @@ const ATTEMPTS = 5;
 /** PUT to an object or to its status. */
 export async function updateFromBody(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   body: ParsedBody,
   options: WriteOptions,
 ): Promise<Written> {
   const { endpoint, name, namespace } = target;
-  const object = decodeBody(endpoint, body, options.fieldValidation, scope);
+  const object = decodeBody(endpoint, body, options.fieldValidation, requester);
   if (!object.metadata.name) {
     throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
@@ -57,9 +57,9 @@ export async function updateFromBody(
   const missing = !backend.store.get(endpoint.resource.table, keyOf(target));
   if (missing && endpoint.resource.strategy.createOnUpdate && target.subresource === undefined) {
     delete (object.metadata as Partial<ApiObject["metadata"]>).resourceVersion;
-    return { object: await create(backend, scope, target, object, options), created: true };
+    return { object: await create(backend, requester, target, object, options), created: true };
   }
-  return update(backend, scope, target, options, { by: "put", next: () => deepClone(object), tracked: false });
+  return update(backend, requester, target, options, { by: "put", next: () => deepClone(object), tracked: false });
 }
 
 const keyOf = (target: Target): string => storeKey(target.namespace, target.name as string);
@@ -67,13 +67,13 @@ const keyOf = (target: Target): string => storeKey(target.namespace, target.name
 /** Changes a stored object: the one way in which every PUT and PATCH, by people or controllers, happens. */
 export async function update(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   options: WriteOptions,
   change: Change,
 ): Promise<Written> {
   for (let attempt = 1; ; attempt++) {
-    const outcome = await tryUpdate(backend, scope, target, options, change);
+    const outcome = await tryUpdate(backend, requester, target, options, change);
     if (outcome.done) return outcome.written;
     if (outcome.insists || attempt === ATTEMPTS) throw conflict(target.endpoint.resource, target.name as string);
   }
@@ -83,7 +83,7 @@ type Outcome = { done: true; written: Written } | { done: false; insists: boolea
 
 async function tryUpdate(
   backend: Backend,
-  scope: Scope,
+  requester: Requester,
   target: Target,
   options: WriteOptions,
   change: Change,
@@ -112,20 +112,20 @@ async function tryUpdate(
     oldObject: old,
     dryRun: options.dryRun,
     options: options.given ?? {},
-    user: scope.user,
-    warn: scope.warn,
-    annotate: scope.annotate,
+    user: requester.user,
+    warn: requester.warn,
+    annotate: requester.annotate,
   } as const;
   const { admission } = backend;
   const admitted = options.admitted ? proposed : await admission.mutate({ ...attributes, object: proposed });
   const fresh = admitted ?? proposed;
   version.codec.applyDefaults(fresh);
-  prepare(backend, scope, target, fresh, old);
+  prepare(backend, requester, target, fresh, old);
   const warning = dropDuplicateOwners(fresh.metadata);
-  if (warning !== undefined) scope.warn(warning);
+  if (warning !== undefined) requester.warn(warning);
   await resource.strategy.prepareValidation?.(fresh);
-  validate(target, fresh, old, scope.warn);
-  for (const text of resource.strategy.warnings?.(fresh, old, target.subresource) ?? []) scope.warn(text);
+  validate(target, fresh, old, requester.warn);
+  for (const text of resource.strategy.warnings?.(fresh, old, target.subresource) ?? []) requester.warn(text);
   // Who insists on no version writes over the one that is there.
   fresh.metadata.resourceVersion ||= stored.metadata.resourceVersion;
   if (!options.admitted) await admission.validate({ ...attributes, object: fresh });
@@ -221,7 +221,7 @@ function checkUid(target: Target, proposed: ApiObject, old: ApiObject, change: C
 const WRITE_STATUS: ReadonlySet<string> = new Set(["status", "approval"]);
 
 /** Puts back what this endpoint may not change, and counts generations. */
-function prepare(backend: Backend, scope: Scope, target: Target, fresh: ApiObject, old: ApiObject): void {
+function prepare(backend: Backend, requester: Requester, target: Target, fresh: ApiObject, old: ApiObject): void {
   const { resource } = target.endpoint;
   const meta = fresh.metadata as Partial<ApiObject["metadata"]>;
   delete meta.selfLink;
@@ -236,7 +236,7 @@ function prepare(backend: Backend, scope: Scope, target: Target, fresh: ApiObjec
   else if (target.subresource !== undefined && narrowPod(target.subresource, fresh, old)) restore(fresh, old, "status");
   else if (resource.strategy.hasStatus && target.subresource !== "binding") restore(fresh, old, "status");
   if (target.subresource !== "finalize")
-    resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend, scope));
+    resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend, requester));
   // Which node a pod runs on is not part of what its user wants: a binding leaves the generation as it is.
   if (resource.strategy.tracksGeneration && target.subresource !== "binding") {
     if (contentChanged(fresh, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
@@ -270,7 +270,7 @@ function contentChanged(fresh: ApiObject, old: ApiObject): boolean {
   return false;
 }
 
-function validate(target: Target, fresh: ApiObject, old: ApiObject, warn: Scope["warn"]): void {
+function validate(target: Target, fresh: ApiObject, old: ApiObject, warn: Requester["warn"]): void {
   const { resource, version } = target.endpoint;
   const metaUpdate = validateMetaUpdate(fresh, old);
   const inMeta = validateMeta(fresh.metadata, resource.strategy, resource.namespaced);

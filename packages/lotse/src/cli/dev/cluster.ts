@@ -31,7 +31,7 @@ export interface DevCluster {
   readonly crds: "install" | undefined;
   /** A client that is the service account `namespace/name`; undefined without `--rbac`. */
   readonly connectAs: ((account: string) => Promise<Client>) | undefined;
-  readonly facts: readonly AnnouncedLine[];
+  readonly announced: readonly AnnouncedLine[];
   close(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ async function openEmbedded(file: string, options: DevClusterOptions, io: Io): P
     connectAs: rbac
       ? (serviceAccount) => cluster.connect({ kubeconfig: cluster.kubeconfigFor({ serviceAccount }) })
       : undefined,
-    facts: [
+    announced: [
       ["cluster", `${cluster.url}, up after ${upAfter} ms`],
       ...(cluster.data ? [["data", `stays in ${cluster.data.folder}`] as AnnouncedLine] : []),
       ...(rbac ? [["rights", "the operator has those of `lotse generate deploy`, you have all"] as AnnouncedLine] : []),
@@ -122,7 +122,7 @@ async function openReal(options: DevClusterOptions, io: Io, onWarning: (text: st
     // Definitions are the whole cluster's: others may rely on those that are there.
     crds: options.installCrds ? "install" : undefined,
     connectAs: undefined,
-    facts: [
+    announced: [
       ["cluster", [server, context && `context ${context}`, version].filter(Boolean).join(", ")],
       ["identity", user ?? "not told by the cluster"],
       ["beware", "what the operator does here is real; stop the one of its name that the cluster may run itself"],

@@ -322,13 +322,13 @@ class DevSession {
   }
 
   #announce(cluster: DevCluster): void {
-    this.#tellFacts(cluster);
+    this.#tellCluster(cluster);
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const record of held) this.#write.log(record);
   }
 
-  #tellFacts({ real, url, context, kubeconfig, facts: ofCluster }: DevCluster): void {
+  #tellCluster({ real, url, context, kubeconfig, announced: ofCluster }: DevCluster): void {
     const { stdout, env, onKey } = this.#io;
     const operators = this.#operators;
     const file = this.#shown;
@@ -340,7 +340,7 @@ class DevSession {
       return;
     }
     const names = operators.map(({ operator }) => `${operator.name}: ${kindNames(operator)}`).join("; ");
-    const facts: AnnouncedLine[] = [
+    const lines: AnnouncedLine[] = [
       ...ofCluster,
       ...(this.#console ? [["console", this.#console.url] as AnnouncedLine] : []),
       ...(this.#options.namespace ? [["namespaces", this.#options.namespace.join(", ")] as AnnouncedLine] : []),
@@ -354,7 +354,7 @@ class DevSession {
       ["reload", `save ${file}`],
       ...(onKey ? [["keys", KEYS] as AnnouncedLine] : []),
     ];
-    announce(stdout, `Developing ${file}${real ? " on a real cluster" : ""}`, facts, wantsColours(stdout, env));
+    announce(stdout, `Developing ${file}${real ? " on a real cluster" : ""}`, lines, wantsColours(stdout, env));
   }
 }
 

@@ -8,7 +8,7 @@ import type { BlamedHandler } from "../terminal/index.ts";
 
 interface Callable {
   readonly id: string;
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   fn?: unknown;
   onDelete?: unknown;
 }
@@ -38,11 +38,11 @@ export class HandlerContext {
   }
 
   #wrap(handler: Callable): void {
-    const { id, place } = handler;
+    const { id, sourceLocation } = handler;
     for (const key of ["fn", "onDelete"] as const) {
       const fn = handler[key];
       if (typeof fn !== "function") continue;
-      handler[key] = (...args: unknown[]) => this.#storage.run({ id, place }, () => fn(...args));
+      handler[key] = (...args: unknown[]) => this.#storage.run({ id, sourceLocation }, () => fn(...args));
     }
   }
 }

@@ -13,7 +13,7 @@ const at = (error: Error, ...frames: string[]) =>
 describe("an error that nobody caught", () => {
   it("is told with its place, the handler that began it, and what to do", () => {
     const error = at(new Error("no stock"), "sell (/p/node_modules/shop/index.js:1:1)", "open (/p/operator.ts:7:3)");
-    const handler = { id: "open", place: "p/operator.ts:5" };
+    const handler = { id: "open", sourceLocation: "p/operator.ts:5" };
     const { what, why, todo } = uncaughtProblem({ error, origin: "rejection", handler }, "goes on");
     expect({ what, why, todo }).toEqual({
       what: "a promise was rejected, and nobody awaits it: no stock",
@@ -24,9 +24,9 @@ describe("an error that nobody caught", () => {
 
   it("is told without a place where none of its frames is the user's", () => {
     const error = at(new Error("no stock"), "sell (/p/node_modules/shop/index.js:1:1)");
-    const why = (handler?: { id: string; place: string | undefined }) =>
+    const why = (handler?: { id: string; sourceLocation: string | undefined }) =>
       uncaughtProblem({ error, origin: "exception", handler }, "goes on").why;
-    expect(why({ id: "open", place: undefined })).toBe("in what was begun by handler open");
+    expect(why({ id: "open", sourceLocation: undefined })).toBe("in what was begun by handler open");
     expect(why()).toBe("none of your files is in its stack, which --verbose shows");
   });
 
@@ -74,7 +74,7 @@ describe("lotse dev", () => {
       () => clock.now(),
     );
     const it = new DevCrashes({
-      handlers: { current: { id: "open", place: undefined } },
+      handlers: { current: { id: "open", sourceLocation: undefined } },
       logger,
       tell: ({ what }: Problem) => told.push(what),
       restart: (why) => restarts.push(why),

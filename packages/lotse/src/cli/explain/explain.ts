@@ -25,7 +25,7 @@ export async function explain(kind: string, name: string, options: ExplainOption
 function print(explanation: Explanation, io: Io, now: number): void {
   const { operator, object, state, nextAt, running = [], open, failed = [], turns } = explanation;
   const { apiVersion, kind, namespace, name, resourceVersion, generation, deleting } = object;
-  const facts: AnnouncedLine[] = [
+  const lines: AnnouncedLine[] = [
     ["operator", operator],
     ["state", nextAt === undefined ? STATES[state] : `waits, due ${moment(nextAt, now)}`],
     ["version", `${resourceVersion ?? "unknown"}${generation === undefined ? "" : `, generation ${generation}`}`],
@@ -46,7 +46,7 @@ function print(explanation: Explanation, io: Io, now: number): void {
     ["turns", HOW_MANY[turns.length] ?? `the last ${turns.length}, oldest first`],
   ];
   const title = `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name} (${apiVersion})`;
-  announce(io.stdout, title, facts, wantsColours(io.stdout, io.env));
+  announce(io.stdout, title, lines, wantsColours(io.stdout, io.env));
   for (const [i, turn] of turns.entries()) {
     io.stdout.write(
       `\n${turnLines(turn, turns[i + 1], now)

@@ -152,7 +152,7 @@ const BARE = `
 const kind = { group: "p.example.com", version: "v1", kind: "Parcel", plural: "parcels", singular: "parcel",
   namespaced: true, shortNames: [], categories: [], verbs: ["list", "watch", "patch"], subresources: ["status"] };
 class Parcel { static description = kind; static crd() { return { metadata: { name: "parcels.p.example.com" } }; } }
-const handlers = [{ type: "change", id: "wrap", place: "x/operator.js:3", reasons: new Set(["create"]) }];
+const handlers = [{ type: "change", id: "wrap", sourceLocation: "x/operator.js:3", reasons: new Set(["create"]) }];
 export default {
   [Symbol.for("lotse.Operator")]: true, name: "parcels", options: { name: "parcels" },
   resources: [{ resource: Parcel, handlers }], activities: [],
@@ -160,10 +160,10 @@ export default {
 `;
 
 describe("judging a handler", () => {
-  const handler = { id: "h", place: "operator.ts:1", asks: true, handler: {} };
+  const handler = { id: "h", sourceLocation: "operator.ts:1", asks: true, handler: {} };
   const need = { group: "", resource: "pods", verbs: ["get"], by: "handler h", clusterWide: false };
   const seen = { handler: "h", method: "GET", path: "/api/v1/namespaces/a/pods/p", watch: false, websocket: false };
-  const gap = { place: "operator.ts:2", what: "the kind is only known when it runs" };
+  const gap = { sourceLocation: "operator.ts:2", what: "the kind is only known when it runs" };
   const judge = (found: object | undefined, requests: readonly RecordedRequest[]) => {
     const scanned = new Map([[handler.handler, { ...handler, found }]]);
     const { needs, unseen } = judgeHandlers([handler], requests, { handlers: scanned as never });

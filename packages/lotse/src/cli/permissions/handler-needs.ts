@@ -16,7 +16,7 @@ import type { Io } from "../terminal/index.ts";
 export interface UnseenHandler {
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   /** What is not known of it. */
   readonly why: string;
 }
@@ -52,7 +52,7 @@ export async function handlerNeeds(
 
 interface KnownHandler {
   readonly id: string;
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   /** Whether it has a client at all. */
   readonly asks: boolean;
   readonly handler: object;
@@ -67,13 +67,13 @@ function handlersOf({ operator }: LoadedOperator): KnownHandler[] {
     schedules = [],
   } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
   const outside = [...sources, ...schedules].map((handler) => {
-    return { id: handler.id, place: handler.place, asks: true, handler };
+    return { id: handler.id, sourceLocation: handler.sourceLocation, asks: true, handler };
   });
   const declared = [...resources.flatMap(({ handlers }) => handlers), ...activities].map((handler) => {
-    const { id, place, type } = handler;
+    const { id, sourceLocation, type } = handler;
     // The part of a reconciler that cleans up is looked at with the reconciler.
     const inner = type === "change" && handler.reconciler !== undefined;
-    return { id, place, asks: type !== "index" && type !== "login" && !inner, handler };
+    return { id, sourceLocation, asks: type !== "index" && type !== "login" && !inner, handler };
   });
   return [...declared, ...outside];
 }
@@ -87,7 +87,7 @@ export function judgeHandlers(
   const needs: Need[] = [];
   const unseen = new Map<object, UnseenHandler>();
   const recorded = groupBy(requests, ({ handler }) => handler);
-  for (const { id, place, asks, handler } of handlers) {
+  for (const { id, sourceLocation, asks, handler } of handlers) {
     const found = "handlers" in scan ? scan.handlers.get(handler)?.found : undefined;
     needs.push(...(found?.needs ?? []));
     const written = new Set((found?.needs ?? []).flatMap(rightsOf));
@@ -97,7 +97,7 @@ export function judgeHandlers(
       if (rightsOf(need).some((right) => !written.has(right))) needs.push(need);
     }
     const why = asks && seen.length === 0 ? reasonOf(scan, found?.gaps) : undefined;
-    if (why !== undefined) unseen.set(handler, { id, place, why });
+    if (why !== undefined) unseen.set(handler, { id, sourceLocation, why });
   }
   const known = new Set(handlers.map(({ id }) => id));
   const gone = [...recorded.keys()].filter((id) => !known.has(id));
@@ -121,7 +121,7 @@ function reasonOf(scan: ScanResult, gaps: readonly Gap[] | undefined): string | 
   const [first] = gaps;
   if (!first) return undefined;
   const more = gaps.length > 1 ? ` (and ${gaps.length - 1} more)` : "";
-  return `${first.place}: ${first.what}${more}`;
+  return `${first.sourceLocation}: ${first.what}${more}`;
 }
 
 function todoFor(file: string, scan: ScanResult): string {
@@ -132,7 +132,9 @@ function todoFor(file: string, scan: ScanResult): string {
 /** One sentence for each reason, with all handlers that it is true of. */
 export function unseenTexts(unseen: readonly UnseenHandler[]): string[] {
   return [...groupBy(unseen, ({ why }) => why)].map(([why, handlers]) => {
-    const names = handlers.map(({ id, place }) => `${id}${place === undefined ? "" : ` (${place})`}`);
+    const names = handlers.map(
+      ({ id, sourceLocation }) => `${id}${sourceLocation === undefined ? "" : ` (${sourceLocation})`}`,
+    );
     const [who, ask] = names.length === 1 ? ["handler", "asks"] : ["handlers", "ask"];
     return `nobody knows what ${who} ${names.join(", ")} ${ask} the cluster for: ${why}`;
   });

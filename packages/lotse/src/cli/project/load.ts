@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { isOperator, type Operator } from "../../operator/index.ts";
-import { Problem, placeOfSyntaxError, placeOfThrow, similarNames, splitMessage } from "../terminal/index.ts";
+import { locationOfThrow, Problem, placeOfSyntaxError, similarNames, splitMessage } from "../terminal/index.ts";
 import { type Exports, ModuleLoader } from "./module-loader.ts";
 
 /** An operator and the file that exports it. */
@@ -151,7 +151,7 @@ function problemOf(error: unknown, file: string, shown: string): Problem {
     return new Problem(
       {
         what: `${syntax.file === file ? shown : syntax.file} does not compile`,
-        why: `${syntax.place}: ${syntax.sentence}`,
+        why: `${syntax.sourceLocation}: ${syntax.sentence}`,
         todo: "correct it and try again",
       },
       { cause: error },
@@ -179,7 +179,7 @@ function problemOf(error: unknown, file: string, shown: string): Problem {
     );
   }
   const { what } = splitMessage(error);
-  const place = placeOfThrow(error);
+  const place = locationOfThrow(error);
   return new Problem(
     {
       what: `${shown} throws while it is loaded`,

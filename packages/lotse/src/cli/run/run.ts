@@ -207,7 +207,7 @@ function announceRun(
     }
     return;
   }
-  const facts: AnnouncedLine[] = [
+  const lines: AnnouncedLine[] = [
     ["cluster", [server, context && `context ${context}`, version].filter(Boolean).join(", ")],
     ["identity", user ?? "not told by the cluster"],
     ["namespaces", namespaces?.join(", ") ?? "all"],
@@ -216,5 +216,5 @@ function announceRun(
     ),
   ];
   const names = operators.map(({ operator, file }) => `${operator.name} (${file})`).join(", ");
-  announce(io.stdout, names, facts, wantsColours(io.stdout, io.env));
+  announce(io.stdout, names, lines, wantsColours(io.stdout, io.env));
 }

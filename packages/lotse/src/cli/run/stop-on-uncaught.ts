@@ -4,7 +4,7 @@
  */
 import type { Logger } from "../../report/index.ts";
 import type { Io, Problem, Stop } from "../terminal/index.ts";
-import { placeOfUncaught, sentenceOf, uncaughtProblem } from "../terminal/index.ts";
+import { locationOfUncaught, sentenceOf, uncaughtProblem } from "../terminal/index.ts";
 
 /** Watches over one run. */
 export interface UncaughtWatch {
@@ -16,7 +16,7 @@ export interface UncaughtWatch {
 export function stopOnUncaught(io: Pick<Io, "onUncaught">, stop: Stop, logger: Logger): UncaughtWatch {
   let problem: Problem | undefined;
   const release = io.onUncaught((error, origin) => {
-    const fields = { error: sentenceOf(error), at: placeOfUncaught(error) };
+    const fields = { error: sentenceOf(error), at: locationOfUncaught(error) };
     if (problem) {
       logger.error("one more error that no code caught", fields);
       return;

@@ -16,14 +16,14 @@ import { type Gap, Walk, type WalkTools } from "./walk.ts";
 export interface ScannedHandler {
   readonly id: string;
   /** Where it was declared: `folder/operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
   /** What is written in the code; undefined when its code was not found. */
   readonly found: { readonly needs: readonly Need[]; readonly gaps: readonly Gap[] } | undefined;
 }
 
 /** A handler as the operator has it. */
 interface Declared {
-  readonly handler: { readonly id: string; readonly place: string | undefined };
+  readonly handler: { readonly id: string; readonly sourceLocation: string | undefined };
   readonly resource: ResourceInput | undefined;
   readonly keepsChildren: boolean;
 }
@@ -53,12 +53,12 @@ export function scanHandlers(operator: Scanned, compiler: Compiler, folder: stri
   const scanned = new Map<object, ScannedHandler>();
   for (const one of declaredIn(operator)) {
     const { handler, resource, keepsChildren } = one;
-    const { id, place } = handler;
-    const calls = (place === undefined ? undefined : index.calls.get(place)) ?? index.byId.get(id);
+    const { id, sourceLocation } = handler;
+    const calls = (sourceLocation === undefined ? undefined : index.calls.get(sourceLocation)) ?? index.byId.get(id);
     const walk = new Walk(tools, { by: `handler ${id}`, own: ownKinds(resource, kinds), keepsChildren });
     for (const call of calls ?? []) for (const arg of call.arguments ?? []) walk.into(arg);
     const found = calls && { needs: walk.needs, gaps: walk.gaps };
-    scanned.set(handler, { id, place, found });
+    scanned.set(handler, { id, sourceLocation, found });
   }
   return scanned;
 }

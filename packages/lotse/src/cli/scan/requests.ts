@@ -10,7 +10,7 @@ import type { Syntax } from "./syntax.ts";
 export type CallFinding = { readonly needs: readonly Need[] } | { readonly gap: string };
 
 /** Who asks, and where. */
-export type Asker = Pick<Need, "by" | "place">;
+export type Asker = Pick<Need, "by" | "sourceLocation">;
 
 /** Stands for a part of a path that is another one each time. */
 const ANY_WORD = "x";

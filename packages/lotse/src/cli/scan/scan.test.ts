@@ -389,8 +389,8 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
 
   it("says in whose name, and where", () => {
     const [need] = handlers.find(({ id }) => id === "by_helper")?.found?.needs ?? [];
-    expect(need).toMatchObject({ by: "handler by_helper", place: "helpers.ts:6" });
+    expect(need).toMatchObject({ by: "handler by_helper", sourceLocation: "helpers.ts:6" });
     const [gap] = handlers.find(({ id }) => id === "dynamic")?.found?.gaps ?? [];
-    expect(gap?.place).toMatch(/^operator\.ts:\d+$/);
+    expect(gap?.sourceLocation).toMatch(/^operator\.ts:\d+$/);
   });
 });

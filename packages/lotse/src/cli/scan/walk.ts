@@ -12,7 +12,7 @@ import type { Untyped } from "./untyped.ts";
 /** Something that a handler does and that its code does not tell before it runs. */
 export interface Gap {
   /** `operator.ts:12` */
-  readonly place: string;
+  readonly sourceLocation: string;
   readonly what: string;
 }
 
@@ -290,10 +290,10 @@ export class Walk {
   }
 
   #by(node: Syntax): Asker {
-    return { by: this.#walked.by, place: this.#tools.placeOf(node) };
+    return { by: this.#walked.by, sourceLocation: this.#tools.placeOf(node) };
   }
 
   #gap(node: Syntax, what: string): void {
-    this.gaps.push({ place: this.#tools.placeOf(node), what });
+    this.gaps.push({ sourceLocation: this.#tools.placeOf(node), what });
   }
 }

@@ -9,7 +9,7 @@ export interface SyntaxPlace {
   /** Absolute. */
   readonly file: string;
   /** `operator.ts:3:18`, as editors and terminals can open it. */
-  readonly place: string;
+  readonly sourceLocation: string;
   readonly sentence: string;
 }
 
@@ -27,7 +27,7 @@ function fromJiti({ message }: Error): SyntaxPlace | undefined {
   if (!match?.groups) return undefined;
   const { sentence = "", file = "", line, column } = match.groups;
   const absolute = pathOf(file);
-  return { file: absolute, place: `${baseName(absolute)}:${line}:${column}`, sentence };
+  return { file: absolute, sourceLocation: `${baseName(absolute)}:${line}:${column}`, sentence };
 }
 
 /** Node puts the place before the stack: a line `file:line`, the source, and a caret below the column. */
@@ -37,15 +37,15 @@ function fromNode(error: Error, loaded: string): SyntaxPlace | undefined {
   const lines = (error.stack ?? "").split("\n");
   const match = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:\\).*?):(?<line>\d+)$/.exec(lines[0] ?? "");
   const sentence = error.message.split("\n", 1)[0] ?? "";
-  if (!match?.groups) return { file: loaded, place: baseName(loaded), sentence };
+  if (!match?.groups) return { file: loaded, sourceLocation: baseName(loaded), sentence };
   const absolute = pathOf(match.groups.file ?? "");
   const caret = lines.slice(1, 6).find((line) => /^\s*\^+\s*$/.test(line));
   const column = caret ? `:${caret.indexOf("^") + 1}` : "";
-  return { file: absolute, place: `${baseName(absolute)}:${match.groups.line}${column}`, sentence };
+  return { file: absolute, sourceLocation: `${baseName(absolute)}:${match.groups.line}${column}`, sentence };
 }
 
 /** `operator.ts:12:5`: the first frame of a stack that is the user's own code. */
-export function placeOfThrow(error: Error, lotse: readonly string[] = lotseFolders()): string | undefined {
+export function locationOfThrow(error: Error, lotse: readonly string[] = lotseFolders()): string | undefined {
   for (const line of (error.stack ?? "").split("\n")) {
     const match =
       /^\s+at (?:.*\()?(?:async )?(?<file>(?:file:\/\/|\/|[A-Za-z]:\\)[^()]*?):(?<line>\d+):(?<column>\d+)\)?$/.exec(

@@ -3,7 +3,7 @@
  * for it.
  */
 import { harmless, harmlessLines } from "@lotse/client/meta";
-import { placeOfThrow } from "./error-location.ts";
+import { locationOfThrow } from "./error-location.ts";
 
 /** 1: the command failed. 2: it was called wrongly. */
 export type FailureCode = 1 | 2;
@@ -49,9 +49,14 @@ export function tell(error: unknown): Told {
   // What a handler of the operator itself threw is an error of the user's code, by whatever name it arrives.
   const ofFramework = typeof code === "string" && code.startsWith("LOTSE_") && code !== "LOTSE_LIFECYCLE";
   if (ofFramework) return { what, why };
-  const place = placeIn(error);
-  if (place === undefined) return { what, why, todo: "run it again with --verbose to see where this comes from" };
-  return { what, why: why ?? `it was thrown at ${place}`, todo: "mend it there; --verbose adds the whole stack" };
+  const sourceLocation = placeIn(error);
+  if (sourceLocation === undefined)
+    return { what, why, todo: "run it again with --verbose to see where this comes from" };
+  return {
+    what,
+    why: why ?? `it was thrown at ${sourceLocation}`,
+    todo: "mend it there; --verbose adds the whole stack",
+  };
 }
 
 /** The place in the user's own code, of the error or of what is behind it. */
@@ -59,8 +64,8 @@ function placeIn(error: Error): string | undefined {
   const seen = new Set<unknown>();
   for (let one: unknown = error; one instanceof Error && !seen.has(one); one = one.cause) {
     seen.add(one);
-    const place = placeOfThrow(one);
-    if (place !== undefined) return place;
+    const sourceLocation = locationOfThrow(one);
+    if (sourceLocation !== undefined) return sourceLocation;
   }
   return undefined;
 }

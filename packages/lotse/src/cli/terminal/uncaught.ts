@@ -3,7 +3,7 @@
  * would end the process with a raw stack. Here they are told like every other failure: what, where, what to do.
  */
 import { inspect } from "node:util";
-import { placeOfThrow } from "./error-location.ts";
+import { locationOfThrow } from "./error-location.ts";
 import type { UncaughtOrigin } from "./io.ts";
 import { Problem, splitMessage } from "./problem.ts";
 
@@ -11,7 +11,7 @@ import { Problem, splitMessage } from "./problem.ts";
 export interface BlamedHandler {
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
-  readonly place: string | undefined;
+  readonly sourceLocation: string | undefined;
 }
 
 /** What is known of an error that no code caught. */
@@ -42,9 +42,13 @@ const LEFT_BEHIND = {
 export function uncaughtProblem({ error, origin, handler }: Uncaught, then: string): Problem {
   // By its fields and not by its class: the error may come from another copy of the package.
   const { what, todo } = (error as { why?: unknown } | undefined)?.why === "superseded" ? LEFT_BEHIND : TOLD[origin];
-  const place = placeOfUncaught(error);
-  const started = handler && `handler ${handler.id}${handler.place === undefined ? "" : ` (${handler.place})`}`;
-  const where = [place && `at ${place}`, started && `${place ? "begun in" : "in what was begun by"} ${started}`];
+  const sourceLocation = locationOfUncaught(error);
+  const started =
+    handler && `handler ${handler.id}${handler.sourceLocation === undefined ? "" : ` (${handler.sourceLocation})`}`;
+  const where = [
+    sourceLocation && `at ${sourceLocation}`,
+    started && `${sourceLocation ? "begun in" : "in what was begun by"} ${started}`,
+  ];
   return new Problem(
     {
       what: `${what}: ${sentenceOf(error)}`,
@@ -56,8 +60,8 @@ export function uncaughtProblem({ error, origin, handler }: Uncaught, then: stri
 }
 
 /** `operator.ts:12:5` */
-export function placeOfUncaught(error: unknown): string | undefined {
-  return error instanceof Error ? placeOfThrow(error) : undefined;
+export function locationOfUncaught(error: unknown): string | undefined {
+  return error instanceof Error ? locationOfThrow(error) : undefined;
 }
 
 /** What it says, with what is behind it: "fetch failed" alone does not help the user. */
@@ -72,5 +76,5 @@ export function sentenceOf(error: unknown): string {
 
 /** Two are the same for the user when they say the same of the same place. */
 export function sameness({ error, handler }: Uncaught): string {
-  return JSON.stringify([sentenceOf(error), placeOfUncaught(error), handler?.id]);
+  return JSON.stringify([sentenceOf(error), locationOfUncaught(error), handler?.id]);
 }

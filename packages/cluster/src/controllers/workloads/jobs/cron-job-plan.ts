@@ -27,7 +27,7 @@ export interface CronPlan {
   readonly again: number | undefined;
 }
 
-export interface CronFacts {
+export interface CronPlanInput {
   readonly cron: CronJob;
   /** The jobs that it manages. */
   readonly jobs: readonly Job[];
@@ -39,8 +39,8 @@ export interface CronFacts {
 const wasSuccessful = (job: Job): boolean => finishedCondition(job)?.type === "Complete";
 
 /** Pure: what a CronJob does now, and when it wants to be asked again. */
-export function planCronJob(facts: CronFacts): CronPlan {
-  const { cron, jobs, schedule, now } = facts;
+export function planCronJob(input: CronPlanInput): CronPlan {
+  const { cron, jobs, schedule, now } = input;
   const notes: CronNote[] = [];
   const outlived = [
     ...oldest(jobs.filter(wasSuccessful), cron.spec.successfulJobsHistoryLimit ?? 3),

@@ -32,7 +32,7 @@ export interface Backoff {
   readonly last: number;
 }
 
-export interface JobFacts {
+export interface JobPlanInput {
   readonly job: Job;
   readonly pods: readonly Pod[];
   readonly backoff: Backoff;
@@ -139,11 +139,11 @@ function waitingFor(
 }
 
 /** Pure: what a Job does next. */
-export function planJob(facts: JobFacts): JobPlan {
-  const { job, now } = facts;
-  const tally = tallyOf(job, facts.pods);
-  const backoff = nextBackoff(facts.backoff, tally);
-  const given = decideFinish(job, facts.pods, tally, now);
+export function planJob(input: JobPlanInput): JobPlan {
+  const { job, now } = input;
+  const tally = tallyOf(job, input.pods);
+  const backoff = nextBackoff(input.backoff, tally);
+  const given = decideFinish(job, input.pods, tally, now);
   const managed = given
     ? { remove: tally.active, uncounted: false, create: [], wait: undefined }
     : manage(job, tally, backoff, now);
@@ -161,7 +161,7 @@ export function planJob(facts: JobFacts): JobPlan {
     remove: managed.remove,
     uncounted: managed.uncounted,
     create: managed.create,
-    untrack: facts.pods.filter((pod) => isTracked(pod) && mayForget(job, tally, finish, pod)),
+    untrack: input.pods.filter((pod) => isTracked(pod) && mayForget(job, tally, finish, pod)),
     tally,
     backoff,
     again: waits.length > 0 ? Math.min(...waits) : undefined,

@@ -15,7 +15,7 @@ const job = (spec: object = {}, status: object = { startTime: "2026-01-01T00:59:
     status,
   }) as unknown as Job;
 
-interface PodFacts {
+interface PodSketch {
   readonly phase?: string;
   readonly index?: number;
   readonly code?: number;
@@ -25,8 +25,8 @@ interface PodFacts {
   readonly condition?: string;
 }
 
-const pod = (name: string, facts: PodFacts = {}): Pod => {
-  const { phase = "Running", index, code, deleted, failures, restarts = 0, condition } = facts;
+const pod = (name: string, observed: PodSketch = {}): Pod => {
+  const { phase = "Running", index, code, deleted, failures, restarts = 0, condition } = observed;
   const finishedAt = "2026-01-01T00:59:55Z";
   return {
     metadata: {
@@ -56,8 +56,8 @@ const pod = (name: string, facts: PodFacts = {}): Pod => {
   } as unknown as Pod;
 };
 
-const failed = (name: string, facts: PodFacts = {}) => pod(name, { phase: "Failed", code: 1, ...facts });
-const succeeded = (name: string, facts: PodFacts = {}) => pod(name, { phase: "Succeeded", code: 0, ...facts });
+const failed = (name: string, observed: PodSketch = {}) => pod(name, { phase: "Failed", code: 1, ...observed });
+const succeeded = (name: string, observed: PodSketch = {}) => pod(name, { phase: "Succeeded", code: 0, ...observed });
 
 function moves(owner: Job, pods: readonly Pod[], backoff = NO_FAILURES) {
   const plan = planJob({ job: owner, pods, backoff, now: NOW });

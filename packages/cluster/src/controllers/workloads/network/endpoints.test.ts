@@ -14,7 +14,7 @@ const service = (spec: object = {}): Service =>
     },
   }) as unknown as Service;
 
-interface PodFacts {
+interface PodSketch {
   readonly ip?: string;
   readonly ready?: boolean;
   readonly deleted?: boolean;
@@ -24,7 +24,7 @@ interface PodFacts {
 
 const pod = (
   name: string,
-  { ip = "10.244.0.1", ready = true, deleted, phase = "Running", port = 8080 }: PodFacts = {},
+  { ip = "10.244.0.1", ready = true, deleted, phase = "Running", port = 8080 }: PodSketch = {},
 ): Pod =>
   ({
     metadata: {

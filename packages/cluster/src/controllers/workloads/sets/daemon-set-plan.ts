@@ -42,7 +42,7 @@ export interface DaemonPlan {
   readonly notes: readonly DaemonNote[];
 }
 
-export interface DaemonFacts {
+export interface DaemonSetPlanInput {
   readonly set: DaemonSet;
   readonly nodes: readonly Node[];
   readonly pods: readonly Pod[];
@@ -112,15 +112,15 @@ const surgeOf = ({ spec }: DaemonSet, nodes: number): number =>
 const isUpdated = (pod: Pod, hash: string): boolean => pod.metadata.labels?.[POD_HASH] === hash;
 
 /** Pure: one daemon for each node that belongs, then the next ones of an update. */
-export function planDaemonSet(facts: DaemonFacts): DaemonPlan {
-  const { set, nodes } = facts;
+export function planDaemonSet(input: DaemonSetPlanInput): DaemonPlan {
+  const { set, nodes } = input;
   if (isDeleting(set)) return { create: [], remove: [], notes: [] };
-  const onNodes = byNode(facts.pods);
+  const onNodes = byNode(input.pods);
   const create: string[] = [];
   const remove: Pod[] = [];
   const notes: DaemonNote[] = [];
   for (const node of nodes) {
-    const part = planNode(facts, node, onNodes.get(node.metadata.name) ?? []);
+    const part = planNode(input, node, onNodes.get(node.metadata.name) ?? []);
     create.push(...part.create);
     remove.push(...part.remove);
     notes.push(...part.notes);
@@ -130,10 +130,10 @@ export function planDaemonSet(facts: DaemonFacts): DaemonPlan {
   if (create.length > 0 || remove.length > 0 || set.spec.updateStrategy?.type === "OnDelete") {
     return { create, remove, notes };
   }
-  return { ...planUpdate(facts, onNodes), notes };
+  return { ...planUpdate(input, onNodes), notes };
 }
 
-function planNode({ set, hash, now }: DaemonFacts, node: Node, pods: readonly Pod[]): DaemonPlan {
+function planNode({ set, hash, now }: DaemonSetPlanInput, node: Node, pods: readonly Pod[]): DaemonPlan {
   const { runs, stays } = belongs(node, set);
   const staying = pods.filter((pod) => !isDeleting(pod));
   if (runs && pods.length === 0) return { create: [node.metadata.name], remove: [], notes: [] };
@@ -163,7 +163,10 @@ function endedNote({ metadata, status }: Pod, node: Node): DaemonNote {
 }
 
 /** Replaces daemons of an older template, as many at once as may be missing, or as may be there twice. */
-function planUpdate({ set, nodes, hash, now }: DaemonFacts, onNodes: Map<string, Pod[]>): Omit<DaemonPlan, "notes"> {
+function planUpdate(
+  { set, nodes, hash, now }: DaemonSetPlanInput,
+  onNodes: Map<string, Pod[]>,
+): Omit<DaemonPlan, "notes"> {
   const desired = nodes.filter((node) => belongs(node, set).runs).length;
   const surge = surgeOf(set, desired);
   const { maxUnavailable } = set.spec.updateStrategy?.rollingUpdate ?? {};
@@ -207,7 +210,7 @@ export function daemonPod(set: DaemonSet, node: string, hash: string): Pod {
 }
 
 /** Pure: the status, and how long until a daemon that is ready counts as available. */
-export function daemonStatus({ set, nodes, pods, hash, now }: DaemonFacts, collisionCount: number) {
+export function daemonStatus({ set, nodes, pods, hash, now }: DaemonSetPlanInput, collisionCount: number) {
   const onNodes = byNode(pods);
   const { minReadySeconds } = set.spec;
   const wanted = nodes.filter((node) => belongs(node, set).runs);

@@ -21,14 +21,14 @@ const set = (spec: object = {}, pod: object = {}): DaemonSet =>
 const node = (name: string, labels: Record<string, string> = {}, taints: object[] = []): Node =>
   ({ metadata: { name, labels }, spec: { taints } }) as unknown as Node;
 
-interface PodFacts {
+interface PodSketch {
   readonly hash?: string;
   readonly ready?: boolean;
   readonly phase?: string;
   readonly deleted?: boolean;
 }
 
-const pod = (on: string, { hash = "new", ready = true, phase = "Running", deleted }: PodFacts = {}): Pod =>
+const pod = (on: string, { hash = "new", ready = true, phase = "Running", deleted }: PodSketch = {}): Pod =>
   ({
     metadata: {
       name: `${on}-${hash}`,

@@ -32,8 +32,8 @@ export function daemonSets(api: WorkloadApi): Workload {
       const pods = await api.claim(DAEMON_SETS, set, PODS, matches);
       const history = await keepHistory(api, DAEMON_SETS, set, POD_HASH);
       const hash = history.present.metadata.labels?.[POD_HASH] ?? "";
-      const facts = { set, nodes: api.list(NODES), pods, hash, now: api.now };
-      const plan = planDaemonSet(facts);
+      const input = { set, nodes: api.list(NODES), pods, hash, now: api.now };
+      const plan = planDaemonSet(input);
       const wait = plan.notes.some(({ type }) => type === "Warning") ? backoff.wait(key, api.now) : 0;
       if (wait > 0) return wait;
       for (const note of plan.notes) await api.event(set, note.type, note.reason, note.message);
@@ -41,7 +41,7 @@ export function daemonSets(api: WorkloadApi): Workload {
       for (const pod of plan.remove) await deletePod(api, set, pod);
       await api.pause();
       const left = api.ofOwner(PODS, set.metadata.uid).filter(({ metadata }) => matches(metadata.labels));
-      const { status, again } = daemonStatus({ ...facts, pods: left, now: api.now }, history.collisionCount);
+      const { status, again } = daemonStatus({ ...input, pods: left, now: api.now }, history.collisionCount);
       await api.report(DAEMON_SETS, set, status);
       const inUse = new Set([history.present.metadata.name]);
       for (const revision of history.all) {

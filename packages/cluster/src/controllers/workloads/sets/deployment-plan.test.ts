@@ -25,7 +25,7 @@ const deployment = (spec: object = {}, status?: object): Deployment =>
     ...(status ? { status } : {}),
   }) as unknown as Deployment;
 
-interface SetFacts {
+interface SetSketch {
   readonly name: string;
   readonly image: string;
   readonly replicas: number;
@@ -33,7 +33,7 @@ interface SetFacts {
   readonly annotations?: Record<string, string>;
 }
 
-const set = ({ name, image, replicas, available = replicas, annotations = {} }: SetFacts): ReplicaSet =>
+const set = ({ name, image, replicas, available = replicas, annotations = {} }: SetSketch): ReplicaSet =>
   ({
     apiVersion: "apps/v1",
     kind: "ReplicaSet",
@@ -86,8 +86,8 @@ describe("the bounds of a rolling update", () => {
 });
 
 describe("the plan of a Deployment", () => {
-  const old = (facts: Partial<SetFacts> = {}) => set({ name: "old", image: "app:1", replicas: 10, ...facts });
-  const fresh = (facts: Partial<SetFacts> = {}) => set({ name: "fresh", image: "app:2", replicas: 3, ...facts });
+  const old = (sketch: Partial<SetSketch> = {}) => set({ name: "old", image: "app:1", replicas: 10, ...sketch });
+  const fresh = (sketch: Partial<SetSketch> = {}) => set({ name: "fresh", image: "app:2", replicas: 3, ...sketch });
 
   it.each<[string, Deployment, ReplicaSet[], Record<string, number>]>([
     ["begins with everything when there is nothing", deployment(), [], { created: 10 }],

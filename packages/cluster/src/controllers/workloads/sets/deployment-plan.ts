@@ -61,7 +61,7 @@ interface Draft {
   annotations: Record<string, string>;
 }
 
-export interface DeploymentFacts {
+export interface DeploymentPlanInput {
   readonly deployment: Deployment;
   /** All that it manages. */
   readonly sets: readonly ReplicaSet[];
@@ -108,8 +108,8 @@ export function findNewSet(deployment: Deployment, sets: readonly ReplicaSet[]):
 const revisionOf = (set: ReplicaSet): number => Number(set.metadata.annotations?.[REVISION] ?? 0) || 0;
 
 /** Pure: what a Deployment does next, given its ReplicaSets. */
-export function planDeployment(facts: DeploymentFacts): DeploymentPlan {
-  const { deployment, sets, now } = facts;
+export function planDeployment(input: DeploymentPlanInput): DeploymentPlan {
+  const { deployment, sets, now } = input;
   const existing = findNewSet(deployment, sets);
   const old = sets.filter((set) => set !== existing).map((set) => draftOf(set, false));
   old.sort(byAge);
@@ -119,7 +119,7 @@ export function planDeployment(facts: DeploymentFacts): DeploymentPlan {
     const known = fresh ?? present;
     if (known) annotate(deployment, known, revision);
     scale(known);
-    return finish(facts, { old, fresh: known, created: fresh !== undefined, rollout }, now);
+    return finish(input, { old, fresh: known, created: fresh !== undefined, rollout }, now);
   };
 
   if (isDeleting(deployment)) return plan(undefined, () => {}, false);
@@ -128,7 +128,7 @@ export function planDeployment(facts: DeploymentFacts): DeploymentPlan {
     return plan(undefined, (fresh) => scaleAll(deployment, old, fresh), false);
   }
   if (deployment.spec.strategy?.type === "Recreate") {
-    const busy = old.some((draft) => draft.replicas > 0) || facts.oldPodsRun;
+    const busy = old.some((draft) => draft.replicas > 0) || input.oldPodsRun;
     const fresh = busy || present ? undefined : newSet(deployment, old, revision);
     return plan(fresh, (known) => recreate(deployment, old, known, busy), true);
   }
@@ -278,8 +278,8 @@ interface Outcome {
   readonly rollout: boolean;
 }
 
-function finish(facts: DeploymentFacts, outcome: Outcome, now: number): DeploymentPlan {
-  const { deployment } = facts;
+function finish(input: DeploymentPlanInput, outcome: Outcome, now: number): DeploymentPlan {
+  const { deployment } = input;
   const { old, fresh, created, rollout } = outcome;
   const view: RolloutView = {
     sets: [...old, ...(fresh ? [fresh] : [])].map(({ set, replicas, isNew }) => ({ set, replicas, isNew })),

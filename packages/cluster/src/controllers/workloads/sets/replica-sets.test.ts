@@ -8,7 +8,7 @@ const NOW = Date.parse("2026-01-01T01:00:00Z");
 const set = (spec: object = {}): ReplicaSet =>
   ({ metadata: { name: "set", generation: 1 }, spec: { replicas: 2, selector: {}, ...spec } }) as unknown as ReplicaSet;
 
-interface PodFacts {
+interface PodSketch {
   readonly node?: string;
   readonly phase?: string;
   readonly readyAt?: string;
@@ -19,7 +19,7 @@ interface PodFacts {
 
 const pod = (
   name: string,
-  { node = "n", phase = "Running", readyAt, cost, restarts = 0, deleted }: PodFacts = {},
+  { node = "n", phase = "Running", readyAt, cost, restarts = 0, deleted }: PodSketch = {},
 ): Pod =>
   ({
     metadata: {

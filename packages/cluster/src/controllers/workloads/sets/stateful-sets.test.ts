@@ -19,14 +19,14 @@ const revision = (name: string): ControllerRevision =>
 const SAME: Revisions = { current: revision("one"), update: revision("one") };
 const NEXT: Revisions = { current: revision("one"), update: revision("two") };
 
-interface PodFacts {
+interface PodSketch {
   readonly ready?: boolean;
   readonly deleted?: boolean;
   readonly phase?: string;
   readonly revision?: string;
 }
 
-const pod = (ordinal: number, { ready = true, deleted, phase = "Running", revision = "one" }: PodFacts = {}): Pod =>
+const pod = (ordinal: number, { ready = true, deleted, phase = "Running", revision = "one" }: PodSketch = {}): Pod =>
   ({
     metadata: {
       name: `db-${ordinal}`,

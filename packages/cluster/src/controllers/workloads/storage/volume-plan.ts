@@ -24,7 +24,7 @@ export type ClaimPlan =
   /** Wait for something else, and say so. */
   | { readonly do: "wait"; readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string };
 
-export interface ClaimFacts {
+export interface ClaimPlanInput {
   readonly claim: Claim;
   readonly volumes: readonly Volume[];
   readonly classes: readonly StorageClass[];
@@ -47,7 +47,7 @@ function isFor(volume: Volume, claim: Claim): boolean | undefined {
 }
 
 /** Pure: what a claim needs next. */
-export function planClaim({ claim, volumes, classes, node, consumer }: ClaimFacts): ClaimPlan {
+export function planClaim({ claim, volumes, classes, node, consumer }: ClaimPlanInput): ClaimPlan {
   const { volumeName, storageClassName } = claim.spec;
   if (isDeleting(claim)) return { do: "nothing" };
   if (volumeName) {

@@ -48,50 +48,50 @@ describe("the volume for a claim", () => {
 
 describe("the plan of a claim", () => {
   const later = storageClass("fast", { volumeBindingMode: "WaitForFirstConsumer" });
-  const facts = { volumes: [], classes: [storageClass("fast")], node: undefined, consumer: undefined };
+  const input = { volumes: [], classes: [storageClass("fast")], node: undefined, consumer: undefined };
 
   it.each<[string, Parameters<typeof planClaim>[0], object]>([
-    ["makes a volume", { ...facts, claim: claim() }, { do: "provision" }],
+    ["makes a volume", { ...input, claim: claim() }, { do: "provision" }],
     [
       "takes one that is there",
-      { ...facts, claim: claim(), volumes: [volume("v", "9Gi")] },
+      { ...input, claim: claim(), volumes: [volume("v", "9Gi")] },
       { do: "bind", chosen: true },
     ],
     [
       "takes the one that waits for it",
-      { ...facts, claim: claim(), volumes: [volume("v", "1Gi", { claimRef: { name: "data", namespace: "default" } })] },
+      { ...input, claim: claim(), volumes: [volume("v", "1Gi", { claimRef: { name: "data", namespace: "default" } })] },
       { do: "bind", volume: { metadata: { name: "v" } } },
     ],
     [
       "takes the one that it names",
-      { ...facts, claim: claim({ volumeName: "v" }), volumes: [volume("v", "1Gi")] },
+      { ...input, claim: claim({ volumeName: "v" }), volumes: [volume("v", "1Gi")] },
       { do: "bind", chosen: false },
     ],
-    ["waits for the one that it names", { ...facts, claim: claim({ volumeName: "v" }) }, { do: "nothing" }],
+    ["waits for the one that it names", { ...input, claim: claim({ volumeName: "v" }) }, { do: "nothing" }],
     [
       "has lost its volume",
-      { ...facts, claim: claim({ volumeName: "v" }, { status: { phase: "Bound" } }) },
+      { ...input, claim: claim({ volumeName: "v" }, { status: { phase: "Bound" } }) },
       { do: "lose" },
     ],
     [
       "waits for somebody to use it",
-      { ...facts, classes: [later], claim: claim() },
+      { ...input, classes: [later], claim: claim() },
       { do: "wait", reason: "WaitForFirstConsumer" },
     ],
     [
       "waits for its user to have a place",
-      { ...facts, classes: [later], claim: claim(), consumer: "web" },
+      { ...input, classes: [later], claim: claim(), consumer: "web" },
       { do: "wait", reason: "WaitForPodScheduled", message: "waiting for pod web to be scheduled" },
     ],
     [
       "makes a volume where its user is",
-      { ...facts, classes: [later], claim: claim(), consumer: "web", node: "n" },
+      { ...input, classes: [later], claim: claim(), consumer: "web", node: "n" },
       { do: "provision", node: "n" },
     ],
     [
       "takes the default class",
       {
-        ...facts,
+        ...input,
         claim: claim({ storageClassName: undefined }),
         classes: [
           storageClass("std", {
@@ -103,17 +103,17 @@ describe("the plan of a claim", () => {
     ],
     [
       "takes no class when it wants none",
-      { ...facts, claim: claim({ storageClassName: "" }) },
+      { ...input, claim: claim({ storageClassName: "" }) },
       { do: "wait", reason: "FailedBinding" },
     ],
     [
       "tells that there is no such class",
-      { ...facts, classes: [], claim: claim() },
+      { ...input, classes: [], claim: claim() },
       { do: "wait", reason: "ProvisioningFailed" },
     ],
     [
       "leaves it to people where nobody makes volumes",
-      { ...facts, classes: [storageClass("fast", { provisioner: "kubernetes.io/no-provisioner" })], claim: claim() },
+      { ...input, classes: [storageClass("fast", { provisioner: "kubernetes.io/no-provisioner" })], claim: claim() },
       { do: "nothing" },
     ],
   ])("%s", (_, given, expected) => {

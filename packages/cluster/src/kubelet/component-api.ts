@@ -23,7 +23,7 @@ export interface Which {
 const write = (fieldManager: string): WriteOptions => ({ dryRun: false, fieldManager, fieldValidation: "Ignore" });
 
 /** How those who look after pods write to the API. What is gone meanwhile, or there already, is no mistake. */
-export class NodeDesk {
+export class ComponentApi {
   readonly #context: ControllerContext;
   readonly #manager: string;
   #closed = false;
@@ -39,26 +39,26 @@ export class NodeDesk {
   }
 
   async create(table: string, namespace: string | undefined, object: Record<string, unknown>): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const target = this.#target(table, namespace, undefined, undefined);
     if (!target || !(await this.#turn())) return;
-    await ignoring([409], create(backend, scope, target, object as unknown as ApiObject, write(this.#manager)));
+    await ignoring([409], create(backend, requester, target, object as unknown as ApiObject, write(this.#manager)));
   }
 
   /** Writes what `next` makes of the object; the object itself means that there is nothing to write. */
   async change({ table, namespace, name, subresource }: Which, next: (object: ApiObject) => ApiObject): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const target = this.#target(table, namespace, name, subresource);
     if (!target || !(await this.#turn())) return;
     const change = { by: "patch", tracked: false, next: (current: ApiObject) => deepClone(next(current)) } as const;
-    await ignoring([404], update(backend, scope, target, write(this.#manager), change));
+    await ignoring([404], update(backend, requester, target, write(this.#manager), change));
   }
 
   async remove({ table, namespace, name }: Which, options: Omit<DeleteOptions, "dryRun">): Promise<void> {
-    const { backend, scope } = this.#context;
+    const { backend, requester } = this.#context;
     const target = this.#target(table, namespace, name, undefined);
     if (!target || !(await this.#turn())) return;
-    await ignoring([404, 409], remove(backend, scope, target, { ...options, dryRun: false }));
+    await ignoring([404, 409], remove(backend, requester, target, { ...options, dryRun: false }));
   }
 
   /** Waits until others had their turn; false when there will be none. */

@@ -4,7 +4,10 @@ import type { Permission } from "./gate.ts";
 import { type Attempt, type PolicyRule, ruleAllows } from "./rules.ts";
 import { UNAUTHENTICATED } from "./users.ts";
 
-/** What an authority says about an attempt. The reason names the rule that permits it, or what kept rules from being read. */
+/**
+ * What an authorizer says about an attempt. The reason names the rule that permits it, or what kept rules from being
+ * read.
+ */
 export interface Decision {
   readonly allowed: boolean;
   readonly reason: string;
@@ -18,7 +21,7 @@ export interface Permissions {
 }
 
 /** Decides who may do what. */
-export interface Authority {
+export interface Authorizer {
   decide(user: RequestUser, attempt: Attempt): Decision;
   permissionsOf(user: RequestUser, namespace: string): Permissions;
 }
@@ -34,7 +37,7 @@ const ALL_RULES: readonly PolicyRule[] = [
 ];
 
 /** Everybody whom the server knows may do everything. Others are on the same machine, or in a page of its browser. */
-export const PERMISSIVE: Authority = {
+export const PERMISSIVE: Authorizer = {
   decide: (user, attempt) => ({
     allowed: permissiveRules(user).some((rule) => ruleAllows(rule, attempt)),
     reason: "",
@@ -45,11 +48,11 @@ export const PERMISSIVE: Authority = {
 const permissiveRules = (user: RequestUser): readonly PolicyRule[] =>
   user.groups.includes(UNAUTHENTICATED) ? PUBLIC_RULES : ALL_RULES;
 
-/** Turns an authority into what the gate asks of each request. */
-export function createPermission(authority: Authority): Permission {
+/** Turns an authorizer into what the gate asks of each request. */
+export function createPermission(authorizer: Authorizer): Permission {
   return (user, info) => {
     const attempt = attemptOf(info);
-    const { allowed, reason } = authority.decide(user, attempt);
+    const { allowed, reason } = authorizer.decide(user, attempt);
     return allowed ? undefined : refusal(user, attempt, reason);
   };
 }
