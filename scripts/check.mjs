@@ -31,6 +31,15 @@ const checks = {
     const { files, violations } = checkLayers();
     return { ok: violations.length === 0, note: `${files} files`, output: violations.map(tell).join("\n") };
   },
+  "doc comments": async () => {
+    // Needs an installed compiler, which a fresh clone has only now.
+    const { undocumentedInPackages } = await import("./doc-comments.mjs");
+    const silent = undocumentedInPackages();
+    return {
+      ok: silent.length === 0,
+      output: `${silent.join("\n")}\n    → say what each is for, or what must stay true`,
+    };
+  },
   "API reports": async () => {
     const api = await readApi();
     const stale = staleReports(api).map(({ file }) => path.relative(root, file));

@@ -2,6 +2,7 @@ import type { Kubeconfig } from "@lotse/client";
 import type { Credentials } from "./access/index.ts";
 import { addressWithToken } from "./transport/index.ts";
 
+/** The cluster and the user that a kubeconfig is to name. */
 export interface KubeconfigInput {
   readonly name: string;
   readonly url: string;

@@ -11,6 +11,7 @@ export interface Identity {
   readonly authority: CertificateAuthority | undefined;
 }
 
+/** Opens the folder of a cluster with `--data`; the code for disks is loaded only then. */
 export async function openData(folder: string, sync = true): Promise<DataFolder> {
   const { DataFolder } = await loadDisk();
   return DataFolder.open(folder, { sync });

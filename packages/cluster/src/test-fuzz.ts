@@ -7,6 +7,7 @@ export interface Fuzzed {
   readonly body: Buffer | undefined;
 }
 
+/** A value that JSON can write. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const JSON_TYPE = "application/json";
@@ -282,6 +283,7 @@ const SUBRESOURCES = [
   "nonsense",
 ];
 
+/** The same requests for the same seed, however many are asked for. */
 export class RequestGenerator {
   #state: number;
 

@@ -93,7 +93,9 @@ export function patchOf(operations: readonly object[]): object {
 }
 
 const REGISTRATION = "/apis/admissionregistration.k8s.io/v1";
+/** The path of configurations of mutating webhooks. */
 export const MUTATING: string = `${REGISTRATION}/mutatingwebhookconfigurations`;
+/** The path of configurations of validating webhooks. */
 export const VALIDATING: string = `${REGISTRATION}/validatingwebhookconfigurations`;
 
 /** A webhook about ConfigMaps in every namespace that has the label `hooked`. */
@@ -108,6 +110,7 @@ export function webhook(name: string, clientConfig: object, more: object = {}): 
   };
 }
 
+/** A configuration with these webhooks. */
 export function configuration(kind: "Mutating" | "Validating", name: string, webhooks: readonly object[]): object {
   return {
     apiVersion: "admissionregistration.k8s.io/v1",

@@ -13,16 +13,22 @@ export interface Answer {
   readonly body: any;
 }
 
+/** What a request sends besides its path. */
 export interface CallOptions {
   readonly type?: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
 }
 
+/** The media type of a JSON merge patch. */
 export const MERGE = "application/merge-patch+json";
+/** The media type of a JSON patch. */
 export const JSON_PATCH = "application/json-patch+json";
+/** The media type of a strategic merge patch. */
 export const STRATEGIC = "application/strategic-merge-patch+json";
+/** The media type of a server-side apply. */
 export const APPLY = "application/apply-patch+yaml";
+/** What `kubectl get` accepts. */
 export const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 /** Sends one request through the network, as any client would. */
@@ -181,10 +187,12 @@ export function widgetDefinition(spec: Record<string, unknown> = {}, version: Re
   };
 }
 
+/** Creates a CustomResourceDefinition. */
 export async function define(cluster: Cluster, definition: object): Promise<Answer> {
   return call(cluster, "POST", CRDS, { body: definition });
 }
 
+/** An object of the custom kind that many tests define. */
 export const widget = (name: string, spec: unknown = { size: 1 }, metadata: Record<string, unknown> = {}): object => ({
   apiVersion: "example.com/v1",
   kind: "Widget",
@@ -192,6 +200,9 @@ export const widget = (name: string, spec: unknown = { size: 1 }, metadata: Reco
   spec,
 });
 
+/** Where widgets of the default namespace are. */
 export const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
+/** Where ConfigMaps of the default namespace are. */
 export const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+/** Where CustomResourceDefinitions are. */
 export const DEFINITIONS: string = CRDS;

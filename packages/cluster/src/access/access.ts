@@ -20,6 +20,7 @@ import { ServiceAccountTokens } from "./tokens.ts";
 import { ADMIN, ANONYMOUS } from "./users.ts";
 import type { Guard } from "./web-guard.ts";
 
+/** What a cluster says about who may talk to it, and what is needed to find out. */
 export interface AccessOptions {
   readonly backend: Pick<Backend, "store" | "clock" | "random" | "uuid">;
   /** Whether roles decide who may do what; else everybody who sends credentials may do everything. */
@@ -68,6 +69,7 @@ export interface Access {
   readonly credentialsFor: (identity: Identity) => Credentials;
 }
 
+/** Puts authentication, authorization and the controllers of both together, as the cluster's options want them. */
 export function createAccess(options: AccessOptions): Access {
   const {
     backend,

@@ -7,6 +7,7 @@ import { AUTHENTICATED } from "./users.ts";
 /** Tokens that the server knows, with the user that each stands for. */
 export type TokenTable = ReadonlyMap<string, RequestUser>;
 
+/** Whom the server believes: tokens of a table and of service accounts; and who a client without credentials is. */
 export interface AuthenticatorOptions {
   readonly tokens: TokenTable;
   readonly accounts: ServiceAccountTokens;

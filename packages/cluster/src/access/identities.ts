@@ -25,6 +25,7 @@ export type Credentials = NonNullable<Kubeconfig["users"]>[number]["user"];
 /** Long enough for any test; a test that wants another time asks for a token by a TokenRequest. */
 const TOKEN_SECONDS = 365 * 86_400;
 
+/** What new credentials are made with: certificates for persons, tokens for service accounts. */
 export interface IdentitiesOptions {
   readonly backend: Pick<Backend, "store" | "uuid" | "clock">;
   /** Absent over plain HTTP, where clients cannot show certificates. */

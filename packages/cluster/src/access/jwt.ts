@@ -10,6 +10,7 @@ import {
 import { ConfigError } from "@lotse/client/meta";
 import { isRecord } from "../registry/index.ts";
 
+/** What a token says about its bearer. Nothing in it is believed before its signature is checked. */
 export type Claims = Record<string, unknown>;
 
 /** A key to sign tokens with, as PEM text. */

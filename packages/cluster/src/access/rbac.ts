@@ -5,6 +5,7 @@ import { BindingIndex } from "./policy-index.ts";
 import { type PolicyRule, ruleAllows, rulesOf } from "./rules.ts";
 import { accountUsername, isMaster } from "./users.ts";
 
+/** The API group of roles and bindings, which roleRefs and subjects name too. */
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 const table = (plural: string): string => `${plural}.${RBAC_GROUP}`;
 
@@ -15,6 +16,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
+/** The role that a binding names, read from an object that may not be valid yet. */
 export function roleRefOf(binding: unknown): RoleRef {
   const { apiGroup, kind, name } = objectAt(binding, "roleRef");
   return { apiGroup: String(apiGroup ?? ""), kind: String(kind ?? ""), name: String(name ?? "") };

@@ -213,6 +213,7 @@ function reviewToken(
   return { user: {}, error: verdict.error === undefined ? invalid : `[${invalid}, ${verdict.error}]` };
 }
 
+/** Whom the kinds that ask about users and rights ask themselves. */
 export interface ReviewsOptions {
   readonly tokens: TokenTable;
   readonly accounts: ServiceAccountTokens;

@@ -12,6 +12,7 @@ export interface PolicyRule {
 /** What a request is about to do: with an object or a collection, or with a path that is neither. */
 export type Attempt = ResourceAttempt | PathAttempt;
 
+/** An attempt at an object or a collection, as rules with resources speak of it. */
 export interface ResourceAttempt {
   readonly type: "resource";
   readonly verb: string;
@@ -23,6 +24,7 @@ export interface ResourceAttempt {
   readonly name: string;
 }
 
+/** An attempt at a path that is no resource, as rules with nonResourceURLs speak of it. */
 export interface PathAttempt {
   readonly type: "path";
   readonly verb: string;

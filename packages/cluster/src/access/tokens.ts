@@ -41,6 +41,7 @@ export type TokenVerdict =
   | { readonly ok: true; readonly user: RequestUser; readonly audiences: readonly string[] }
   | { readonly ok: false; readonly error: string | undefined };
 
+/** With which keys tokens are signed and checked, and where the objects are that they are bound to. */
 export interface TokensOptions {
   readonly store: Store;
   /** The cluster's time in milliseconds. */

@@ -1,10 +1,14 @@
 import type { RequestUser } from "../registry/index.ts";
 
+/** The group whose members may do everything, whatever roles say. */
 export const MASTERS = "system:masters";
+/** The group of every user whose credentials were checked. */
 export const AUTHENTICATED = "system:authenticated";
+/** The group of requests without credentials. */
 export const UNAUTHENTICATED = "system:unauthenticated";
 const NODES = "system:nodes";
 
+/** The user of the cluster's own kubeconfig. */
 export const ADMIN: RequestUser = { username: "kubernetes-admin", groups: [MASTERS, AUTHENTICATED] };
 
 /** The server itself, when its controllers write. */
@@ -13,6 +17,7 @@ export const SYSTEM: RequestUser = { username: "system:apiserver", groups: [MAST
 /** A client that sends no credentials. */
 export const ANONYMOUS: RequestUser = { username: "system:anonymous", groups: [UNAUTHENTICATED] };
 
+/** Whether roles do not count for a user. */
 export const isMaster = (user: RequestUser): boolean => user.groups.includes(MASTERS);
 
 const ACCOUNT_PREFIX = "system:serviceaccount:";
@@ -23,6 +28,7 @@ const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** The name under which a service account acts. */
 export const accountUsername = (namespace: string, name: string): string => `${ACCOUNT_PREFIX}${namespace}:${name}`;
 
+/** The groups of a service account: of all, and of those in its namespace. */
 export const accountGroups = (namespace: string): string[] => [
   "system:serviceaccounts",
   `system:serviceaccounts:${namespace}`,
@@ -42,6 +48,7 @@ export function splitNode(username: string): string | undefined {
   return SUBDOMAIN.test(name) ? name : undefined;
 }
 
+/** The groups that come with the name of a node. */
 export const nodeGroups = (): string[] => [NODES];
 
 /** The same user as a member of one more group. */

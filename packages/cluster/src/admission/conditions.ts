@@ -61,6 +61,7 @@ export interface Expression {
 /** What an expression gave, or why it gave nothing. */
 export type Evaluated = { readonly value: unknown } | { readonly error: string };
 
+/** The value of an expression, or why it has none: a failure to compile counts when the expression is needed. */
 export function evaluate({ text, program }: Expression, activation: Activation): Evaluated {
   if ("error" in program) return { error: `compilation error: ${program.error}` };
   try {
@@ -70,6 +71,7 @@ export function evaluate({ text, program }: Expression, activation: Activation):
   }
 }
 
+/** Compiles the conditions of one policy or webhook; what fails is kept, and told when it is evaluated. */
 export function compileAll(
   conditions: readonly Record<string, unknown>[],
   expressions: Expressions,
@@ -102,6 +104,7 @@ export interface Conditions {
   hold(attributes: AdmissionAttributes, matched: Endpoint): Promise<boolean>;
 }
 
+/** Compiles match conditions into a question to a request; `ignoresFailure` says what a failed one answers. */
 export async function compileConditions(
   conditions: readonly Record<string, unknown>[],
   options: ExpressionOptions,

@@ -8,6 +8,7 @@ import type { AdmissionBackend } from "./request.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { defaultStorageClass } from "./storage-class.ts";
 
+/** What the admission plugins of a cluster are made from, and which of them are on. */
 export interface AdmissionOptions {
   readonly backend: AdmissionBackend;
   readonly hooks: HookClient;

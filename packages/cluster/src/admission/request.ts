@@ -23,6 +23,7 @@ export function namespaceOf({ endpoint, namespace, name }: AdmissionAttributes):
   return isNamespaces(endpoint) ? name : (namespace ?? "");
 }
 
+/** Whether a request is about namespaces themselves, which lie in none. */
 export function isNamespaces({ resource }: Endpoint): boolean {
   return resource.group === "" && resource.plural === "namespaces";
 }

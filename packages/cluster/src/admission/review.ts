@@ -59,6 +59,7 @@ export function showRequest(attributes: AdmissionAttributes, matched: Endpoint):
   };
 }
 
+/** Versions of AdmissionReview that webhooks may ask for. */
 export type ReviewVersion = "v1" | "v1beta1";
 
 /** The body that a webhook gets. */

@@ -52,6 +52,7 @@ interface Webhook {
 const MUTATING_CONFIGURATIONS = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 const VALIDATING_CONFIGURATIONS = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
+/** What webhooks are called with, and what their match conditions may look at. */
 export interface WebhookOptions extends ExpressionOptions {
   readonly backend: AdmissionBackend;
   readonly client: HookClient;

@@ -29,6 +29,7 @@ export interface ClientCertificate {
   readonly trusted: boolean;
 }
 
+/** Headers of an answer by their names; several values are sent as several lines. */
 export type Headers = Record<string, string | readonly string[]>;
 
 /** An answer that is there at once. */
@@ -56,6 +57,7 @@ export interface StreamResponse {
   readonly start: (sink: StreamSink) => () => void;
 }
 
+/** Where a streamed answer is written to. After `end` nothing more may come. */
 export interface StreamSink {
   write(chunk: string | Uint8Array): void;
   /** Where it is there: resolves when there is room for more, so that a slow client slows the writer down. */
@@ -89,6 +91,7 @@ export interface SessionProtocol {
   readonly name: string;
 }
 
+/** What a connection is used for after its upgrade. */
 export type Session = CommandSession | ForwardSession | ReadSession;
 
 /** Bytes that only the server sends. */
@@ -119,8 +122,10 @@ export interface ForwardSession {
   readonly connect: (port: number) => Promise<PodConnection>;
 }
 
+/** Everything that the API can answer; the transport knows how to send each. */
 export type ApiResponse = WholeResponse | BytesResponse | StreamResponse | SessionResponse | ResetResponse;
 
+/** An answer of plain text, complete. */
 export function textResponse(status: number, body: string, headers: Headers = {}): WholeResponse {
   return {
     type: "whole",

@@ -10,6 +10,7 @@ export interface RequestInfo {
   readonly selectedName?: string | undefined;
 }
 
+/** The resource that a path names, as far as the path tells: whether it is served is not known yet. */
 export interface ResourceTarget {
   readonly group: string;
   readonly version: string;

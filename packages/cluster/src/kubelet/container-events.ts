@@ -57,6 +57,7 @@ export function notStartedNotes(record: ContainerRecord, reason: string, message
   }
 }
 
+/** The Event about a container that waits before it is started again. */
 export function backOffNote(record: ContainerRecord, pod: ApiObject): EventNote {
   return about(
     record,
@@ -71,6 +72,7 @@ export function describePod({ metadata: { name, namespace, uid } }: ApiObject): 
   return `${name}_${namespace}(${uid})`;
 }
 
+/** The Event about a probe that failed. */
 export function probeFailedNote(record: ContainerRecord, probe: ProbeKind, output: string): EventNote {
   return about(record, "Warning", "Unhealthy", `${probe} probe failed: ${output}`);
 }

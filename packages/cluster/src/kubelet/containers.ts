@@ -11,6 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export type Role = "init" | "sidecar" | "main" | "ephemeral";
 
+/** Where a container is in its life; `due` is when it may be started. */
 export type ContainerState =
   | { readonly at: "waiting"; readonly reason: string; readonly message?: string | undefined; readonly due: number }
   | { readonly at: "starting"; readonly reason: string }
@@ -47,6 +48,7 @@ export interface ContainerRecord {
   previousLog: ContainerLog | undefined;
 }
 
+/** A record for each container of a new pod, in the order in which they are started. */
 export function recordsOf(pod: ApiObject): ContainerRecord[] {
   const init = listAt(pod, "spec", "initContainers");
   // What a container waits for that has never run, also the first one, and those that come to no turn.
@@ -84,6 +86,7 @@ function newRecord(spec: Fields, role: Role, reason = "ContainerCreating"): Cont
   };
 }
 
+/** When a container of the pod is started again. */
 export type RestartPolicy = "Always" | "OnFailure" | "Never";
 
 const FIRST_DELAY = 10_000;
@@ -106,6 +109,7 @@ export function restartDelay(crashes: number): number {
   return crashes <= 1 ? 0 : Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (crashes - 2));
 }
 
+/** How many crashes in a row count after this run: a long run forgives those before it. */
 export function crashesAfter(record: ContainerRecord, ranFor: number): number {
   return ranFor >= FORGIVEN_AFTER ? 1 : record.crashes + 1;
 }

@@ -15,6 +15,7 @@ import { demandOf } from "./scheduling/scheduling-demand.ts";
 import { allocatableOf } from "./scheduling/scheduling-filters.ts";
 import { NodeLoad } from "./scheduling/scheduling-ledger.ts";
 
+/** The node, its runtime, and what the kubelet writes through. */
 export interface KubeletOptions {
   readonly context: ControllerContext;
   readonly node: NodeDescription;

@@ -1,5 +1,6 @@
 import type { ByteSink } from "../bytes/index.ts";
 
+/** Which of a container's two outputs a line came from. */
 export type LogStream = "stdout" | "stderr";
 
 /** Which part of a log a reader wants. */

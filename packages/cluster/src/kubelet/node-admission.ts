@@ -25,6 +25,7 @@ export interface Rejection {
   readonly message: string;
 }
 
+/** Why the node takes a pod not at all, in the kubelet's words; undefined when it does. */
 export function rejectionOf(pod: ApiObject): Rejection | undefined {
   const { hostNetwork, hostIPC } = objectAt(pod, "spec");
   for (const { name } of listAt(pod, "spec", "securityContext", "sysctls")) {

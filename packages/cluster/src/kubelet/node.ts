@@ -2,6 +2,7 @@ import { timestamp } from "../registry/index.ts";
 
 type Fields = Record<string, unknown>;
 
+/** What the Node object tells of the machine. */
 export interface NodeDescription {
   readonly name: string;
   readonly ip: string;

@@ -41,6 +41,7 @@ export interface PodWriter {
   trouble(work: string, error: unknown): void;
 }
 
+/** What one pod is run with. */
 export interface PodWorkerOptions {
   readonly clock: Clock;
   readonly runtime: ContainerRuntime;

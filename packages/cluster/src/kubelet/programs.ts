@@ -52,6 +52,7 @@ export function containerBehaviour(behaviour: PodBehaviour, container: string): 
   return { ...shared, ...lookup(containers, container) };
 }
 
+/** A pod as programs of tests see it. */
 export function simulatedPod(pod: ApiObject): SimulatedPod {
   const { name, namespace = "", labels = {} } = pod.metadata;
   return { name, namespace, labels, body: pod as unknown as Readonly<Record<string, unknown>> };

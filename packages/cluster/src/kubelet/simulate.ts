@@ -25,6 +25,7 @@ import {
 } from "./runtime.ts";
 import { containerView, type ViewSources } from "./simulated-view.ts";
 
+/** What simulated pods are run with. */
 export interface SimulateOptions extends ViewSources {
   readonly clock: Clock;
   readonly programs: PodPrograms;

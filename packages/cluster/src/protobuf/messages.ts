@@ -12,20 +12,26 @@ export interface Message {
   readonly extensions?: number;
 }
 
+/** A field of type string. */
 export const text: Field = (out, number, value) => out.text(number, String(value));
+/** A field of type bool. */
 export const flag: Field = (out, number, value) => out.varint(number, value === true ? 1 : 0);
+/** A field of an integer type. */
 export const count: Field = (out, number, value) => out.varint(number, Number(value));
+/** A field of type double. */
 export const real: Field = (out, number, value) => out.double(number, Number(value));
 /** Whatever it is, it stands there as YAML, which JSON is. */
 export const anything: Field = (out, number, value) =>
   out.message(number, (inner) => inner.text(2, JSON.stringify(value) ?? "null"));
 
+/** A repeated field. */
 export const each =
   (field: Field): Field =>
   (out, number, value) => {
     for (const one of Array.isArray(value) ? value : [value]) field(out, number, one);
   };
 
+/** A field that holds another message; looked up late, because messages may hold themselves. */
 export const message =
   (of: () => Message): Field =>
   (out, number, value) =>
@@ -50,6 +56,7 @@ export const entries =
       }
     });
 
+/** A repeated field of strings. */
 export const texts = each(text);
 
 /** The bytes of a value. */

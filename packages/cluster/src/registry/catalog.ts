@@ -101,6 +101,7 @@ export class Catalog {
   }
 }
 
+/** The resource in the version that is stored, else in the first that is served; undefined when none is. */
 export function storageEndpoint(resource: Resource): Endpoint | undefined {
   const version = resource.versions.get(resource.storageVersion) ?? [...resource.versions.values()][0];
   return version && { resource, version };

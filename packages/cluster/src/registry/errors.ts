@@ -4,12 +4,14 @@
  */
 import { causeReason, describeError, type FieldError } from "./fields.ts";
 
+/** One reason among several why a request was refused. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
   readonly field?: string;
 }
 
+/** What a Status tells about the object, for programs. */
 export interface StatusDetails {
   readonly name?: string;
   readonly group?: string;
@@ -91,6 +93,7 @@ function resourceDetails(resource: GroupResource, name: string): StatusDetails {
   };
 }
 
+/** 404 in the words of a real server. */
 export function notFound(resource: GroupResource, name: string): StatusError {
   return new StatusError({
     code: 404,
@@ -111,8 +114,10 @@ export function alreadyExists(resource: GroupResource, name: string, prefix = ""
   });
 }
 
+/** The sentence by which clients know that they have to read again. */
 export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
+/** 409: another client was faster, or what was asked for contradicts what is there. */
 export function conflict(resource: GroupResource, name: string, message: string = MODIFIED): StatusError {
   return new StatusError({
     code: 409,
@@ -138,6 +143,7 @@ export function forbidden(
   });
 }
 
+/** 422 with all that is wrong with an object. */
 export function invalid(kind: GroupKind, name: string, fields: readonly FieldError[]): StatusError {
   const sentences = [...new Set(fields.map((error) => `${error.field}: ${describeError(error)}`))];
   const text = sentences.length === 1 ? (sentences[0] as string) : `[${sentences.join(", ")}]`;
@@ -158,6 +164,7 @@ export function invalid(kind: GroupKind, name: string, fields: readonly FieldErr
   });
 }
 
+/** 400 with this sentence. */
 export function badRequest(message: string): StatusError {
   return new StatusError({ code: 400, reason: "BadRequest", message });
 }
@@ -167,6 +174,7 @@ export function bareInternal(message: string): StatusError {
   return new StatusError({ code: 500, message });
 }
 
+/** 500 with this sentence, in the form of a real server. */
 export function internal(message: string): StatusError {
   return new StatusError({
     code: 500,
@@ -176,10 +184,12 @@ export function internal(message: string): StatusError {
   });
 }
 
+/** 401. It never says why: a stranger must not learn what was wrong. */
 export function unauthorized(): StatusError {
   return new StatusError({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
 }
 
+/** 405 in the words of a real server. */
 export function methodNotAllowed(): StatusError {
   return new StatusError({
     code: 405,
@@ -209,6 +219,7 @@ export function verbNotSupported(resource: GroupResource, verb: string): StatusE
   });
 }
 
+/** 415 with the media types that would be read. */
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   return new StatusError({
     code: 415,
@@ -217,6 +228,7 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
   });
 }
 
+/** 415 for a patch of a type that is not known at all. */
 export function unsupportedPatchType(): StatusError {
   return new StatusError({
     code: 415,
@@ -226,6 +238,7 @@ export function unsupportedPatchType(): StatusError {
   });
 }
 
+/** 413 for a body above the limit. */
 export function tooLarge(limit: number): StatusError {
   return new StatusError({
     code: 413,
@@ -244,10 +257,12 @@ export function patchNotApplicable(): StatusError {
   });
 }
 
+/** 410: the version that was asked for is no longer remembered; a list may go on with the token. */
 export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError({ code: 410, reason: "Expired", message, continueToken });
 }
 
+/** 504 for a version that is still to come, after which a client waits and asks again. */
 export function tooLargeResourceVersion(requested: string, current: number): StatusError {
   return new StatusError({
     code: 504,

@@ -25,6 +25,7 @@ export interface MissingReference {
 /** One mistake in an object, at one field. */
 export type FieldError = SchemaError | MissingReference;
 
+/** The error about a field that names something that is not there. */
 export function missingReference(field: string, badValue: unknown, detail?: string): FieldError {
   return { type: "NotFound", field, badValue, ...(detail === undefined ? {} : { detail }) };
 }
@@ -40,4 +41,5 @@ export function causeReason(error: FieldError): string {
   return error.type === "NotFound" ? "FieldValueNotFound" : schemaReason(error);
 }
 
+/** The sentence about a field that cannot be changed. */
 export const IMMUTABLE = "field is immutable";

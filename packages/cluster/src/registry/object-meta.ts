@@ -24,6 +24,7 @@ const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH = 5;
 const LONGEST_GENERATED_BASE = 63 - SUFFIX_LENGTH;
 
+/** A name that begins with `base`, as the server makes it up. */
 export function generateName(base: string, random: () => number): string {
   let suffix = "";
   for (let i = 0; i < SUFFIX_LENGTH; i++) suffix += SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)];
@@ -87,6 +88,7 @@ export function validateMeta(
   return errors;
 }
 
+/** What is wrong with labels, keys and values. */
 export function validateLabels(labels: Record<string, string> | undefined, field: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {

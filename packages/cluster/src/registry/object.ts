@@ -55,6 +55,7 @@ export function objectAt(body: unknown, ...path: string[]): Record<string, unkno
   return isRecord(node) ? node : {};
 }
 
+/** The objects of a list at a path; empty where there is none, for bodies that are not checked yet. */
 export function listAt(body: unknown, ...path: string[]): Record<string, unknown>[] {
   const last = path.at(-1) as string;
   const value = objectAt(body, ...path.slice(0, -1))[last];
@@ -70,6 +71,7 @@ export function ensureObject(body: Record<string, unknown>, key: string): Record
   return created;
 }
 
+/** Whether a value is an object, neither null nor a list. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

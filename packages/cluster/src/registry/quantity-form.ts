@@ -58,13 +58,16 @@ export interface Amount {
   readonly binary: boolean;
 }
 
+/** The amount zero. */
 export const NOTHING: Amount = { nanos: 0n, binary: false };
 
+/** A quantity as an exact number, with the suffixes that it is to be written in. */
 export function readAmount(value: unknown): Amount {
   const text = String(value);
   return { nanos: parseQuantity(text).nanos, binary: text.endsWith("i") };
 }
 
+/** The canonical text of an amount, as a real server writes it. */
 export function formatAmount({ nanos, binary }: Amount): string {
   if (nanos === 0n) return "0";
   const units = nanos / 1_000_000_000n;

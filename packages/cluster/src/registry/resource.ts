@@ -71,9 +71,11 @@ export interface Endpoint {
   readonly version: ResourceVersion;
 }
 
+/** `v1` for the core group, else `apps/v1`. */
 export const apiVersionOf = (group: string, version: string): string =>
   group === "" ? version : `${group}/${version}`;
 
+/** What objects of an endpoint carry as apiVersion and kind. */
 export function gvkOf({ resource, version }: Endpoint): { apiVersion: string; kind: string } {
   return { apiVersion: apiVersionOf(resource.group, version.version), kind: resource.kind };
 }
@@ -83,5 +85,6 @@ export function namedKind({ group, kind, strategy }: Resource): { readonly group
   return { group: strategy.errorGroup ?? group, kind };
 }
 
+/** The key of an object in its table of the store: `namespace/name`, or the name alone without a namespace. */
 export const storeKey = (namespace: string | undefined, name: string): string =>
   namespace === undefined ? name : `${namespace}/${name}`;

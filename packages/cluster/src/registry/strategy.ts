@@ -76,6 +76,7 @@ export interface Strategy {
   readonly heldBack?: (object: ApiObject) => boolean;
 }
 
+/** What holds for a kind that says nothing else. */
 export const defaultStrategy: Strategy = {
   nameRule: "subdomain",
   unconditionalUpdate: true,

@@ -27,6 +27,7 @@ export class RevisionExpired extends Error {
 /** Why a compare-and-swap did not happen. `current` is what was found instead. */
 export type WriteResult = { ok: true; entry: Entry } | { ok: false; current: Entry | undefined };
 
+/** How much history a store keeps, and where its steps are written down. */
 export interface StoreOptions {
   /** Milliseconds, monotonic: ages the log. */
   now: () => number;

@@ -138,6 +138,7 @@ export function askedFor(url: string, plain: boolean): Pick<ApiRequest, "path" |
   return token === undefined ? { path, query } : { path, query, token };
 }
 
+/** Headers with one text each, as the API reads them; without the pseudo-headers of HTTP/2. */
 export function flatten(headers: Readonly<Record<string, string | string[] | undefined>>) {
   const flat: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -32,6 +32,7 @@ export interface KeyAndCertificate {
   readonly keyPem: string;
 }
 
+/** Whom a certificate is for, and what it may be used for. */
 export interface CertificateRequest {
   readonly commonName: string;
   /** Each becomes an `O` of the subject: a group, when the certificate authenticates a client. */

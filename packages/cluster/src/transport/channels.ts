@@ -126,6 +126,7 @@ export async function pump(from: AsyncIterable<Uint8Array>, to: PodConnection): 
   }
 }
 
+/** What a client is told on the error channel when a port of the pod cannot be reached. */
 export function forwardFailure(port: number, problem: unknown): string {
   return `error forwarding port ${port} to pod: ${problem instanceof Error ? problem.message : String(problem)}`;
 }

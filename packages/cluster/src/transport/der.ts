@@ -12,11 +12,17 @@ function tagged(tag: number, ...parts: readonly Uint8Array[]): Der {
   return Buffer.concat([Buffer.from([tag, 0x80 | length.length, ...length]), content]);
 }
 
+/** A SEQUENCE. */
 export const sequence = (...parts: readonly Der[]): Der => tagged(0x30, ...parts);
+/** A SET; the caller brings its parts in order. */
 export const setOf = (...parts: readonly Der[]): Der => tagged(0x31, ...parts);
+/** An OCTET STRING. */
 export const octets = (bytes: Uint8Array): Der => tagged(0x04, bytes);
+/** A BIT STRING, of whose last byte some bits may be unused. */
 export const bits = (bytes: Uint8Array, unused = 0): Der => tagged(0x03, Buffer.from([unused]), bytes);
+/** A UTF8String. */
 export const utf8 = (text: string): Der => tagged(0x0c, Buffer.from(text));
+/** A BOOLEAN, true in the only form that DER allows. */
 export const boolean = (value: boolean): Der => tagged(0x01, Buffer.from([value ? 0xff : 0]));
 
 /** A constructed, context-specific tag that wraps whole values. */

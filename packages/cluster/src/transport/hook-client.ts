@@ -7,6 +7,7 @@ import { type HookClient, HookError, HookSetupError, type HookTarget } from "../
 /** Where the connections to a Service go. Throws a {@link HookError} when no endpoint is behind it. */
 export type ServiceResolver = (namespace: string, name: string, port: number) => { host: string; port: number };
 
+/** Whom calls to webhooks trust, and how they find Services. */
 export interface HookClientOptions {
   readonly clock: Clock;
   readonly resolve: ServiceResolver;

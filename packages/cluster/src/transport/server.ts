@@ -17,6 +17,7 @@ import {
 import type { KeyAndCertificate } from "./certificates.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
 
+/** Where a server listens, with which certificate, and who answers. */
 export interface ListenerOptions {
   readonly host: string;
   /** 0 takes any free one. */

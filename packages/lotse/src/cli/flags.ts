@@ -7,18 +7,22 @@ export function subcommand(program: Command, name: string): Command {
   return new Command(name).copyInheritedSettings(program).helpOption("-h, --help", "print this help");
 }
 
+/** The examples at the end of a command's help. */
 export function examples(lines: readonly string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
+/** `--log-format`, the same for all commands that log. */
 export function logFormatOption(byDefault: string): Option {
   return new Option("--log-format <format>", `pretty or json (default: ${byDefault})`).choices(["pretty", "json"]);
 }
 
+/** `--output json`, the same for all commands that programs read. */
 export function outputOption(): Option {
   return new Option("-o, --output <format>", "json: print what a program needs").choices(["json"]);
 }
 
+/** `--kubelet`, the same for all commands that start a cluster. */
 export function kubeletOption(): Option {
   const help = "pods: off, simulate (default), process (your rights)";
   return new Option("--kubelet <mode>", help).choices(["off", "simulate", "process"]);
@@ -59,6 +63,7 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
+/** A port from the command line; throws what the user is told about another text. */
 export function portNumber(value: string): number {
   const port = Number(value);
   if (!/^\d+$/.test(value) || port > 65_535) throw new InvalidArgumentError("A port is a number from 0 to 65535.");

@@ -22,6 +22,7 @@ export const FAULTS = {
   "a web page": (request: RawRequest) => new UnexpectedAnswerError("a page", { request, status: 200 }),
 } as const;
 
+/** A kind of the fake API. */
 export const kindOf = (plural: string, group = "example.com", version = "v1"): KindDescription => ({
   group,
   version,

@@ -46,6 +46,7 @@ export function bodyOf({ namespace, name }: Place, { labels, owners, node }: Sha
   return { metadata, ...(node && { spec: { nodeName: node } }) } as KubeBody;
 }
 
+/** Queries of every form that a reconciler can ask. */
 export const query: fc.Arbitrary<QueryInput> = fc.record({
   namespace: fc.constantFrom("one", "two", undefined),
   labelSelector: fc.constantFrom(
@@ -76,6 +77,7 @@ export const event = fc.record({
   shape,
   what: fc.constantFrom("put" as const, "put" as const, "replace" as const, "delete" as const),
 });
+/** One change of the test's objects. */
 export type ObjectEvent = { readonly place: Place; readonly shape: Shape; readonly what: "put" | "replace" | "delete" };
 
 /** The objects of a cluster, as a list of changes makes them. */

@@ -13,6 +13,7 @@ export interface RestPath {
 /** Subresources of namespaces, which look like kinds in a namespace. */
 const OF_NAMESPACES = new Set(["status", "finalize"]);
 
+/** What a path of the API is about, without its query. */
 export function readPath(path: string): RestPath {
   const words = path.split("?", 1)[0]?.split("/").filter(Boolean) ?? [];
   const root = words[0] === "api" ? 2 : words[0] === "apis" ? 3 : undefined;

@@ -13,6 +13,7 @@ export interface EventCall {
 /** What to answer: an error, or nothing for success. A promise lets the test decide when. */
 export type Answer = Error | undefined | Promise<Error | undefined>;
 
+/** Notes the requests of an event recorder, and answers as the test wants it. */
 export class FakeEventsClient {
   readonly calls: EventCall[] = [];
   /** Answers in the order of the calls; success when there are no more. */

@@ -70,6 +70,7 @@ export function reportRestored(work: KindWork, restored: RestoreState, body: Kub
   work.reporting.post(body, "Warning", "RecordWiped", message);
 }
 
+/** What is told of an error to users of the object: one line. */
 export function messageOf(error: unknown): string {
   return errorMessage(error);
 }
@@ -229,6 +230,7 @@ function reportStep(
   }
 }
 
+/** Tells that the API server did not keep fields of a write; a record that is among them goes elsewhere from then on. */
 export function reportDropped(work: KindWork, dropped: Readonly<Record<string, unknown>>, logger: Logger): void {
   if (work.target.storage.place === "status" && isObject(dropped.status) && RECORD_FIELD in dropped.status)
     work.recordNotKept();

@@ -28,6 +28,7 @@ export interface Evaluator {
   readonly missing?: (object: ApiObject, names: readonly string[]) => string | undefined;
 }
 
+/** One condition of a quota about the objects that it counts, such as `Terminating` or a priority class. */
 export interface Scope {
   readonly scopeName: string;
   readonly operator: string;

@@ -14,6 +14,7 @@ import {
 } from "../../registry/index.ts";
 import { type Evaluator, evaluatorOf, type Scope } from "./evaluators.ts";
 
+/** The table of ResourceQuotas in the store. */
 export const QUOTAS = "resourcequotas";
 
 /** The scopes that a quota is limited to. */
@@ -28,6 +29,7 @@ export function scopesOf(quota: ApiObject): Scope[] {
   return [...named, ...selected];
 }
 
+/** Whether a quota with these scopes counts the object: all of them have to fit. */
 export function inScopes(object: ApiObject, scopes: readonly Scope[], evaluator: Evaluator): boolean {
   return scopes.every((scope) => evaluator.inScope?.(object, scope) === true);
 }
@@ -73,6 +75,7 @@ export function showAmounts(amounts: Amounts): string {
     .join(",");
 }
 
+/** The limits or the use that a quota's status tells, by the name of the resource. */
 export const statusAmounts = (quota: ApiObject, key: "hard" | "used"): Map<string, Amount> => {
   const value = objectAt(quota, "status")[key];
   return isRecord(value) ? readAmounts(value) : new Map();

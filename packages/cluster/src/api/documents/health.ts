@@ -3,6 +3,7 @@ import { type ApiResponse, textResponse } from "../exchange.ts";
 /** The Kubernetes release whose behaviour this server has. */
 export const KUBERNETES_VERSION = "v1.36.3";
 
+/** The answer to `/version`: the Kubernetes release that the server speaks as. */
 export function versionDocument() {
   const [major = "", minor = ""] = KUBERNETES_VERSION.slice(1).split(".");
   return {

@@ -110,6 +110,7 @@ export interface FaultEffect {
   readonly stall: boolean;
 }
 
+/** What a fault does to a request, with its defaults filled in. */
 export function effectOf(fault: Fault): FaultEffect {
   const { dropWatch, reset, stealLease } = fault;
   return {

@@ -14,6 +14,7 @@ export function wantsPretty(request: ApiRequest): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers["user-agent"] ?? "");
 }
 
+/** A value as JSON in the layout that the client asked for, byte for byte as a real server writes it. */
 export function encode(value: unknown, writing: Writing): string {
   return writing.pretty ? JSON.stringify(value, undefined, 2) : `${JSON.stringify(value)}\n`;
 }
@@ -24,6 +25,7 @@ export function textualResponse(status: number, body: string): WholeResponse {
   return { type: "whole", status, headers, body };
 }
 
+/** An answer with an object as JSON. */
 export function objectResponse(status: number, value: unknown, writing: Writing, headers: Headers = {}): WholeResponse {
   return {
     type: "whole",

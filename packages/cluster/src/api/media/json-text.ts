@@ -12,6 +12,7 @@ export interface ParsedJson {
 /** The complaint about a text that is not JSON, in the words of a real server's parser. */
 export class JsonTextError extends Error {}
 
+/** Parses JSON and notes what `JSON.parse` forgets: fields that occur twice, and nesting that a real server refuses. */
 export function parseJson(text: string): ParsedJson {
   const { keys, tooDeep } = survey(text);
   if (tooDeep !== undefined) throw new JsonTextError(`invalid character '${tooDeep}' exceeded max depth`);

@@ -9,6 +9,7 @@ export interface Accepted {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** The media types of an Accept header in their order; without a header everything is accepted. */
 export function parseAccept(header: string | undefined): Accepted[] {
   if (header === undefined || header.trim() === "") return [{ type: "*/*", params: {} }];
   return header

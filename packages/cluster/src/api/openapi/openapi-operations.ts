@@ -2,8 +2,10 @@
 import { lookup } from "@lotse/client/meta";
 import type { Endpoint, Subresource } from "../../registry/index.ts";
 
+/** Types that a parameter in a path or a query can have. */
 export type ParameterType = "string" | "integer" | "boolean";
 
+/** A parameter of an operation, in the terms that both versions of OpenAPI share. */
 export interface Parameter {
   readonly name: string;
   readonly in: "query" | "path";
@@ -16,6 +18,7 @@ export interface Content {
   readonly ref: string | undefined;
 }
 
+/** What a client can do at a path, in the terms that both versions of OpenAPI share. */
 export interface Operation {
   readonly id: string;
   readonly tag: string;

@@ -7,6 +7,7 @@ import { COMPONENTS, ownParameters, sharedParameters, TITLES } from "./openapi-v
 
 const DEFINITIONS = "#/definitions/";
 
+/** The document of OpenAPI v2: all groups in one. */
 export function writeSwagger(
   paths: Paths,
   schemas: Readonly<Record<string, OpenApiSchema>>,

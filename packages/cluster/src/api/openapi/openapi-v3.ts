@@ -1,6 +1,7 @@
 import type { Content, Operation, Parameter, Paths } from "./openapi-operations.ts";
 import type { OpenApiSchema } from "./openapi-schemas.ts";
 
+/** What references to schemas begin with in a document of OpenAPI v3. */
 export const COMPONENTS = "#/components/schemas/";
 
 /** Operations as OpenAPI v3 writes them; what all methods of a path are asked stands once, beside them. */
@@ -68,6 +69,7 @@ function writeOperation(operation: Operation, shared: ReadonlyMap<string, Parame
   };
 }
 
+/** What each status code of an answer is called in the documents. */
 export const TITLES: Readonly<Record<string, string>> = {
   "200": "OK",
   "201": "Created",

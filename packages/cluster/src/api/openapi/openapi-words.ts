@@ -3,11 +3,14 @@
 /** Of an object itself. */
 export const API_VERSION =
   "APIVersion defines in which version of its schema this object is written, as group/version.";
+/** Describes `kind` of every object. */
 export const KIND = "Kind is the name of the type that this object has, such as Deployment.";
+/** Describes `metadata` of every object. */
 export const METADATA =
   "Standard object's metadata: what it is called, whose it is, and what the server knows about it.";
 /** Of a list. */
 export const ITEMS = "The objects of the list.";
+/** Describes `metadata` of every list. */
 export const LIST_METADATA = "Standard list metadata: which state of the server the list shows, and where it goes on.";
 
 /** Of the metadata. */

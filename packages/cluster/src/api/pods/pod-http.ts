@@ -5,6 +5,7 @@
 import type { ByteSource, PodConnection } from "../../bytes/index.ts";
 import type { Headers } from "../exchange.ts";
 
+/** An HTTP request that the proxy sends into a pod. */
 export interface PodRequest {
   readonly method: string;
   /** Path and query as they go on the wire. */
@@ -13,6 +14,7 @@ export interface PodRequest {
   readonly body: Uint8Array;
 }
 
+/** The head of the pod's answer; the body follows on the same connection. */
 export interface PodAnswer {
   readonly status: number;
   readonly headers: Headers;

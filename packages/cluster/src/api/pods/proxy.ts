@@ -28,6 +28,7 @@ const PARTS_BEFORE = 8;
 /** Headers that are for the API server, and not for the pod or node behind it. */
 const FOR_THE_SERVER = /^(authorization|expect|host|content-length|impersonate-.*)$/;
 
+/** Passes a request on to a pod, a service or a node, and its answer back. */
 export async function handleProxy(call: ResourceCall): Promise<ApiResponse> {
   const { request, target } = call;
   const { scheme, name, port } = splitId(target.name as string, target.endpoint.resource.singular);

@@ -28,6 +28,7 @@ function refuse(kind: string, errors: readonly FieldError[]): void {
 const VALIDATIONS: readonly string[] = ["", "Ignore", "Strict", "Warn"];
 const LONGEST_MANAGER = 128;
 
+/** The options of a create or update from its query; throws what a real server would refuse. */
 export function writeOptions(
   query: URLSearchParams,
   kind: "CreateOptions" | "UpdateOptions",
@@ -75,6 +76,7 @@ function givenOptions(query: URLSearchParams): Record<string, unknown> {
   return given;
 }
 
+/** The options of a patch from its query; some are only for apply, where the manager has to be named. */
 export function patchOptions(query: URLSearchParams, type: PatchType, manager: string): PatchOptions {
   const errors = writeErrors(query);
   if (type === "apply") {
@@ -158,6 +160,7 @@ export function deleteOptions(query: URLSearchParams, body: unknown): DeleteOpti
   };
 }
 
+/** The options of a list from its query; throws where they contradict each other. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const match = query.get("resourceVersionMatch") ?? "";
   const resourceVersion = query.get("resourceVersion") ?? "";
@@ -189,6 +192,7 @@ export function listOptions(query: URLSearchParams): ListOptions {
   };
 }
 
+/** The options of a watch from its query; throws where they contradict each other. */
 export function watchOptions(query: URLSearchParams): WatchOptions & { timeoutSeconds: number } {
   const match = query.get("resourceVersionMatch") ?? "";
   const initial = query.get("sendInitialEvents");

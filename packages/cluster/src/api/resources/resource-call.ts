@@ -60,6 +60,7 @@ export interface ResourceCall {
 
 const PATCH_TYPE_OF: Readonly<Record<string, PatchType>> = PATCH_TYPES;
 
+/** How much of each object a table has to carry, as the query says. */
 export function includeObjectOf(request: ApiRequest): IncludeObject {
   const wanted = request.query.get("includeObject") ?? "";
   if (["Metadata", "Object", "None", ""].includes(wanted)) return (wanted || "Metadata") as IncludeObject;
@@ -112,6 +113,7 @@ export async function readBody(call: ResourceCall, kind = call.target.endpoint.r
   return body;
 }
 
+/** The body of a patch with its type, which the Content-Type names; throws 415 for another one. */
 export async function readPatch(call: ResourceCall): Promise<{ type: PatchType; body: ParsedBody }> {
   const { type: mediaType } = parseMediaType(call.request.headers["content-type"] ?? "");
   const type = lookup(PATCH_TYPE_OF, mediaType);
@@ -122,6 +124,7 @@ export async function readPatch(call: ResourceCall): Promise<{ type: PatchType; 
   return { type, body };
 }
 
+/** The stored object that a request is about; throws 404 when it is not there. */
 export function findObject(call: ResourceCall): ApiObject {
   const { endpoint, namespace, name } = call.target;
   const entry = call.backend.store.get(endpoint.resource.table, storeKey(namespace, name as string));
@@ -143,6 +146,7 @@ export async function prepareObject({ backend, target }: ResourceCall): Promise<
   }
 }
 
+/** Answers a PUT. */
 export async function handleUpdate(call: ResourceCall): Promise<ApiResponse> {
   const { backend, requester, target, request } = call;
   const options = writeOptions(request.query, "UpdateOptions", requester.defaultManager);
@@ -150,6 +154,7 @@ export async function handleUpdate(call: ResourceCall): Promise<ApiResponse> {
   return respondObject(call, written.created ? 201 : 200, written.object);
 }
 
+/** Answers a PATCH of any type; an apply may create the object. */
 export async function handlePatch(call: ResourceCall): Promise<ApiResponse> {
   const { backend, requester, target, request } = call;
   const { type, body } = await readPatch(call);

@@ -43,6 +43,7 @@ import {
 } from "./resource-call.ts";
 import { type EventWriter, watchResponse } from "./watch-stream.ts";
 
+/** What every request about resources is answered with. */
 export interface CallContext {
   readonly backend: Backend;
   readonly requester: Requester;

@@ -26,6 +26,7 @@ export interface Review {
   readonly target: ResourceTarget;
 }
 
+/** What a request about a kind that only asks, and is never stored, is answered with. */
 export interface ReviewScope {
   readonly requester: Requester;
   readonly now: number;

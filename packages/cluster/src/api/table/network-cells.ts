@@ -12,6 +12,7 @@ export function servicePorts(service: ApiObject): string {
   return ports.join(",") || NONE;
 }
 
+/** The addresses by which a Service is reached from outside, by its type. */
 export function externalIps(service: ApiObject): string {
   const spec = objectAt(service, "spec");
   const own = Array.isArray(spec.externalIPs) ? (spec.externalIPs as string[]) : [];
@@ -29,6 +30,7 @@ export function externalIps(service: ApiObject): string {
 
 const SHOWN_ENDPOINTS = 3;
 
+/** The first few addresses with ports, and how many more there are. */
 export function endpointsCell(endpoints: ApiObject): string {
   const all = listAt(endpoints, "subsets").flatMap((subset) => {
     const ports = listAt(subset, "ports");
@@ -41,6 +43,7 @@ export function endpointsCell(endpoints: ApiObject): string {
   return all.slice(0, SHOWN_ENDPOINTS).join(",") + (more > 0 ? ` + ${more} more...` : "");
 }
 
+/** The ports of an EndpointSlice in one cell. */
 export function slicePorts(slice: ApiObject): string {
   const ports = listAt(slice, "ports").map((port) => String(port.port ?? "*"));
   if (ports.length === 0) return UNSET;
@@ -48,6 +51,7 @@ export function slicePorts(slice: ApiObject): string {
   return ports.slice(0, SHOWN_ENDPOINTS).join(",") + (more > 0 ? ` + ${more} more...` : "");
 }
 
+/** The hosts of an Ingress, `*` where it has rules for all. */
 export function ingressHosts(ingress: ApiObject): string {
   const hosts = listAt(ingress, "spec", "rules")
     .map((rule) => rule.host)
@@ -57,12 +61,14 @@ export function ingressHosts(ingress: ApiObject): string {
   return hosts.slice(0, SHOWN_ENDPOINTS).join(",") + (more > 0 ? ` + ${more} more...` : "");
 }
 
+/** Where the load balancer of an Ingress is reached. */
 export function ingressAddress(ingress: ApiObject): string {
   return listAt(ingress, "status", "loadBalancer", "ingress")
     .map((entry: Fields) => entry.ip ?? entry.hostname)
     .join(",");
 }
 
+/** The ports that an Ingress opens: the second one only with TLS. */
 export function ingressPorts(ingress: ApiObject): string {
   return listAt(ingress, "spec", "tls").length > 0 ? "80, 443" : "80";
 }

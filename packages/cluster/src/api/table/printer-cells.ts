@@ -4,6 +4,7 @@ import { type ApiObject, isRecord, listAt, objectAt } from "../../registry/index
 import { ageCell } from "./age.ts";
 import { age, type Column, createdAt, NONE, nameColumn, UNKNOWN, wide } from "./columns.ts";
 
+/** A list as one text. */
 export const joined = (value: unknown): string => (Array.isArray(value) ? value.join(",") : "");
 const ACCESS_MODES: Record<string, string> = {
   ReadWriteOnce: "RWO",
@@ -11,6 +12,7 @@ const ACCESS_MODES: Record<string, string> = {
   ReadWriteMany: "RWX",
   ReadWriteOncePod: "RWOP",
 };
+/** Access modes in their short forms, as kubectl shows them. */
 export const accessModes: Column = {
   name: "Access Modes",
   cell: (o) => {
@@ -19,8 +21,10 @@ export const accessModes: Column = {
   },
 };
 
+/** Whether a claim has its volume. */
 export const isBound = (claim: ApiObject): boolean => Boolean(objectAt(claim, "spec").volumeName);
 
+/** `Ready` or not, and whether pods may be scheduled there. */
 export function nodeStatus(node: ApiObject): string {
   const ready = listAt(node, "status", "conditions").find((condition) => condition.type === "Ready");
   const words = [ready ? (ready.status === "True" ? "Ready" : "NotReady") : "Unknown"];
@@ -28,6 +32,7 @@ export function nodeStatus(node: ApiObject): string {
   return words.join(",");
 }
 
+/** The roles of a node by its labels. */
 export function nodeRoles(node: ApiObject): string {
   const roles = new Set<string>();
   for (const [key, value] of Object.entries(node.metadata.labels ?? {})) {
@@ -37,9 +42,11 @@ export function nodeRoles(node: ApiObject): string {
   return [...roles].sort().join(",") || NONE;
 }
 
+/** The address of a node of one type. */
 export const address = (type: string) => (node: ApiObject) =>
   listAt(node, "status", "addresses").find((item) => item.type === type)?.address ?? NONE;
 
+/** When an Event was seen first or last; a series knows better than the Event. */
 export function eventTime(event: ApiObject, first: boolean, now: number): string {
   const series = objectAt(event, "series").lastObservedTime;
   const time = first
@@ -48,6 +55,7 @@ export function eventTime(event: ApiObject, first: boolean, now: number): string
   return ageCell(time, now);
 }
 
+/** Who reported an Event, and on which host. */
 export function eventSource(event: ApiObject): string {
   const { component, host } = objectAt(event, "source");
   const name = component ?? event.reportingComponent ?? "";
@@ -60,6 +68,7 @@ const subjects = (kind: string) => (binding: ApiObject) =>
     .map((subject) => (kind === "ServiceAccount" ? `${subject.namespace}/${subject.name}` : subject.name))
     .join(", ");
 
+/** The columns that RoleBindings and ClusterRoleBindings share. */
 export const bindingColumns: Column[] = [
   nameColumn,
   { name: "Role", cell: (o) => `${objectAt(o, "roleRef").kind}/${objectAt(o, "roleRef").name}` },
@@ -69,6 +78,7 @@ export const bindingColumns: Column[] = [
   wide({ name: "ServiceAccounts", cell: subjects("ServiceAccount") }),
 ];
 
+/** All requests or all limits of a quota in one cell, used before allowed. */
 export function quotaCell(key: "request" | "limit") {
   return (quota: ApiObject): string => {
     const used = objectAt(quota, "status", "used");
@@ -118,11 +128,15 @@ function hpaTarget(metric: Record<string, unknown>, status: unknown): string {
   return `${known ? (current.value ?? "0") : UNKNOWN}/${wanted.value}`;
 }
 
+/** How many entries a field of the object has. */
 export const count = (key: string) => (object: ApiObject) => Object.keys(objectAt(object, key)).length;
+/** How many items a list of the object has. */
 export const listLength = (key: string) => (object: ApiObject) => listAt(object, key).length;
 
+/** The columns of kinds that have nothing to show but their name and when they were made. */
 export const CREATED: readonly Column[] = [nameColumn, { ...createdAt, type: "date" }];
 
+/** A cell about the queues of a priority level; `<none>` where requests are not queued. */
 export const queuing = (key: string) => (level: ApiObject) => {
   const response = objectAt(level, "spec", "limited", "limitResponse");
   return isRecord(response.queuing) ? (response.queuing[key] ?? 0) : NONE;

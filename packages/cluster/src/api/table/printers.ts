@@ -308,6 +308,7 @@ const ORDERS: Readonly<Record<string, (a: ApiObject, b: ApiObject) => number>> =
     Number(objectAt(a, "spec").matchingPrecedence) - Number(objectAt(b, "spec").matchingPrecedence),
 };
 
+/** The order in which a kind's rows are shown; undefined for the order of names. */
 export function orderOf({ resource }: Endpoint): ((a: ApiObject, b: ApiObject) => number) | undefined {
   return lookup(ORDERS, `${resource.group}/${resource.plural}`);
 }

@@ -4,8 +4,10 @@ import { ageCell } from "./age.ts";
 import { type Column, nameColumn } from "./columns.ts";
 import { orderOf, printerOf } from "./printers.ts";
 
+/** How much of each object a row of a table carries. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
+/** A column as the Table of meta.k8s.io describes it to clients. */
 export interface ColumnDefinition {
   readonly name: string;
   readonly type: string;
@@ -14,11 +16,13 @@ export interface ColumnDefinition {
   readonly priority: number;
 }
 
+/** One object in a table: its cells and as much of it as was asked for. */
 export interface TableRow {
   readonly cells: readonly unknown[];
   readonly object?: unknown;
 }
 
+/** What `kubectl get` asks for instead of a list. */
 export interface Table {
   readonly kind: "Table";
   readonly apiVersion: string;

@@ -9,6 +9,7 @@ import { resolveScalar } from "./yaml-scalars.ts";
 /** A tree whose value is none, or too large. */
 export class YamlValueError extends Error {}
 
+/** A YAML text as the value that its JSON would be, and what is wrong with it. */
 export interface DecodedYaml {
   readonly value: unknown;
   /** Keys that were there already, with the offset of the value that came second. */
@@ -27,6 +28,7 @@ function allowedRatio(decodes: number): number {
   return 0.99 - (0.89 * (decodes - SMALL)) / (LARGE - SMALL);
 }
 
+/** The value of a tree, as Go's decoder makes it; `deepest` bounds the nesting. */
 export function decodeYaml(root: YamlNode, deepest: number): DecodedYaml {
   const decoder = new Decoder(deepest);
   const value = decoder.decode(root);

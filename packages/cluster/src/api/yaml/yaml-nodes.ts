@@ -10,12 +10,14 @@ export interface ScalarNode {
   readonly at: number;
 }
 
+/** A list as it stands in the text. */
 export interface SequenceNode {
   readonly type: "sequence";
   readonly items: YamlNode[];
   readonly at: number;
 }
 
+/** A map as it stands in the text, keys in their order, twice where they are written twice. */
 export interface MappingNode {
   readonly type: "mapping";
   /** Keys and values in turn. */

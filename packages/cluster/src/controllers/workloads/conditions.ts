@@ -11,9 +11,11 @@ export interface Condition {
   readonly lastProbeTime?: string;
 }
 
+/** The condition of a type, of which a status has at most one. */
 export const findCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
   conditions?.find((condition) => condition.type === type);
 
+/** The other conditions, for a status that no longer has it. */
 export const withoutCondition = (conditions: readonly Condition[], type: string): Condition[] =>
   conditions.filter((condition) => condition.type !== type);
 

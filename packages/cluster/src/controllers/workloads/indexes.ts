@@ -11,6 +11,7 @@ export function parseIndexes(text: string | undefined, count: number): Set<numbe
   return found;
 }
 
+/** Indexes as a Job's status writes them: `1,3-5`. */
 export function formatIndexes(indexes: Iterable<number>): string {
   const sorted = [...indexes].sort((a, b) => a - b);
   const parts: string[] = [];

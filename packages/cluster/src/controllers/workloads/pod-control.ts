@@ -17,6 +17,7 @@ export async function createPod(api: WorkloadApi, owner: ApiObject, pod: Pod): P
   }
 }
 
+/** Deletes a pod of a workload, with an Event about it; one that is gone already is passed over. */
 export async function deletePod(api: WorkloadApi, owner: ApiObject, pod: Pod): Promise<void> {
   try {
     if (!(await api.remove(PODS, pod))) return;

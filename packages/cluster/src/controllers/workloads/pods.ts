@@ -2,6 +2,7 @@ import type { ApiObject } from "../../registry/index.ts";
 import { findCondition } from "./conditions.ts";
 import { controllerReference, isDeleting, type Pod, type PodTemplate, type Table, timeOf } from "./tables.ts";
 
+/** Whether a pod says that it can serve. */
 export const isReady = (pod: Pod): boolean => findCondition(pod.status?.conditions, "Ready")?.status === "True";
 
 /** It has run to its end. */

@@ -215,8 +215,10 @@ export class WorkloadApi {
   }
 }
 
+/** The key of an object in its table of the store, and in the queues of the controllers. */
 export const keyOf = (object: ApiObject): string => storeKey(object.metadata.namespace, object.metadata.name);
 
+/** Whether an error is an answer of the API with this code. */
 export const isStatus = (error: unknown, code: number): error is StatusError =>
   error instanceof StatusError && error.code === code;
 

@@ -8,6 +8,7 @@ import { perform } from "./process-probe.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What one container is run with, as a process of this machine. */
 export interface ProcessContainerOptions {
   readonly id: string;
   readonly clock: Clock;

@@ -39,6 +39,7 @@ export interface KubeletSettings {
   readonly images?: ImageCommands;
 }
 
+/** What pods of this machine's processes are run with. */
 export interface NodeOptions {
   readonly context: ControllerContext;
   /** The cluster's. */

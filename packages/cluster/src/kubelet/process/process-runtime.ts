@@ -27,6 +27,7 @@ import { Watchdog } from "./process-watchdog.ts";
 /** What runs in place of an image: a program and its arguments. */
 export type ImageCommands = Readonly<Record<string, readonly string[]>>;
 
+/** What the runtime of processes is given by its node. */
 export interface ProcessOptions {
   readonly clock: Clock;
   readonly find: FindObject;

@@ -22,15 +22,18 @@ export interface Demand {
 /** Every address of the node. */
 export const ANY_ADDRESS = "0.0.0.0";
 
+/** What a pod asks of a node, read once from its spec. */
 export function demandOf(key: string, pod: ApiObject): Demand {
   return { key, priority: priorityOf(pod), requests: unitsOf(podAmounts(pod, "requests")), ports: hostPorts(pod) };
 }
 
+/** Whether a pod still asks for the same: then its change is no news to the scheduler. */
 export function sameDemand(a: Demand, b: Demand): boolean {
   const plain = ({ key, priority, requests, ports }: Demand) => JSON.stringify([key, priority, [...requests], ports]);
   return plain(a) === plain(b);
 }
 
+/** How important a pod is; 0 unless its class says otherwise. */
 export function priorityOf(pod: ApiObject): number {
   const { priority } = objectAt(pod, "spec");
   return typeof priority === "number" ? priority : 0;

@@ -106,6 +106,7 @@ const REASONS: readonly string[] = ["Forbidden", "Invalid", "RequestEntityTooLar
 const MOST_ANNOTATIONS = 20;
 const LONGEST_ANNOTATION = 5 * 1_024;
 
+/** What is wrong with a ValidatingAdmissionPolicy; expressions are checked where they can be. */
 export function validateValidatingPolicy(object: ApiObject, expressions: Expressions | undefined): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors = commonErrors(spec, expressions, false);
@@ -189,6 +190,7 @@ const PATCHES: Readonly<Record<string, { field: string; other: string; types: re
   ApplyConfiguration: { field: "applyConfiguration", other: "jsonPatch", types: ["Object"] },
 };
 
+/** What is wrong with a MutatingAdmissionPolicy; expressions are checked where they can be. */
 export function validateMutatingPolicy(object: ApiObject, expressions: Expressions | undefined): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors = commonErrors(spec, expressions, true);
@@ -231,6 +233,7 @@ function mutationErrors(
 
 const ACTIONS: readonly string[] = ["Audit", "Deny", "Warn"];
 
+/** What is wrong with the binding of a policy; those of validating ones also say what is done. */
 export function validateBinding(object: ApiObject, mutates: boolean): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors = policyNameErrors(spec.policyName, "spec.policyName");

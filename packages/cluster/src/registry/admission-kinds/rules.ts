@@ -15,8 +15,11 @@ export function oneOf(value: unknown, path: string, supported: readonly string[]
   return supported.includes(String(value)) ? [] : [notSupported(path, value, supported)];
 }
 
+/** What can be done when a webhook or policy fails. */
 export const FAILURE_POLICIES: readonly string[] = ["Fail", "Ignore"];
+/** Whether rules also match the same object in other versions. */
 export const MATCH_POLICIES: readonly string[] = ["Equivalent", "Exact"];
+/** Whether a webhook or policy is asked again after others have changed the object. */
 export const REINVOCATION_POLICIES: readonly string[] = ["IfNeeded", "Never"];
 const OPERATIONS: readonly string[] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const SCOPES: readonly string[] = ["*", "Cluster", "Namespaced"];
@@ -28,6 +31,7 @@ function starOrOthers(values: readonly string[], path: string, what: string): Fi
   return [invalidValue(path, values, `if '*' is present, must not specify other ${what}`)];
 }
 
+/** What is wrong with one rule about operations and resources. */
 export function ruleErrors(rule: Fields, path: string): FieldError[] {
   const operations = textsOf(rule.operations);
   const versions = textsOf(rule.apiVersions);
@@ -110,6 +114,7 @@ export function mutableErrors(match: unknown, path: string): FieldError[] {
   );
 }
 
+/** What is wrong with the name of a policy in a binding. */
 export function policyNameErrors(name: unknown, path: string): FieldError[] {
   if (typeof name !== "string" || name === "") return [required(path)];
   return dns1123SubdomainErrors(name).map((text) => invalidValue(path, name, text));

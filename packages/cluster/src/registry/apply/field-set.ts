@@ -6,6 +6,7 @@ export type FieldsV1 = { readonly [element: string]: FieldsV1 };
 /** One step of a path, as it is written in FieldsV1: `f:name`, `k:{"name":"a"}`, `v:"x"`, `i:0`. */
 export type PathElement = string;
 
+/** A place in an object: fields, items by key or value. */
 export type Path = readonly PathElement[];
 
 interface Entry {
@@ -14,8 +15,11 @@ interface Entry {
   readonly below: FieldSet;
 }
 
+/** A field, in the spelling of managedFields. */
 export const fieldElement = (name: string): PathElement => `f:${name}`;
+/** An item of a list by its keys, in the spelling of managedFields. */
 export const keyElement = (key: Readonly<Record<string, unknown>>): PathElement => `k:${goJson(key)}`;
+/** An item of a set by its value, in the spelling of managedFields. */
 export const valueElement = (value: unknown): PathElement => `v:${goJson(value)}`;
 
 const RANK: Record<string, number> = { f: 0, k: 1, v: 2, i: 3 };

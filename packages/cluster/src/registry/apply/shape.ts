@@ -4,6 +4,7 @@ import { keyElement, type PathElement, valueElement } from "./field-set.ts";
 
 /** The schema of content that has none: objects are granular, lists belong to one owner as a whole. */
 export const DEDUCED: unique symbol = Symbol("deduced");
+/** The schema of a value, or that it has none and goes by what is there. */
 export type Node = Schema | typeof DEDUCED;
 
 /** How a value takes part in merging. */

@@ -4,10 +4,12 @@ import { type Amount, addAmounts, NOTHING, readAmount } from "../quantity-form.t
 /** Amounts by the name of what they are of: `cpu`, `requests.storage`, `pods`. */
 export type Amounts = ReadonlyMap<string, Amount>;
 
+/** A map of quantities, by the name of the resource. */
 export function readAmounts(value: unknown): Map<string, Amount> {
   return new Map(Object.entries(isRecord(value) ? value : {}).map(([name, amount]) => [name, readAmount(amount)]));
 }
 
+/** The sum of two maps of quantities. */
 export function addAll(a: Amounts, b: Amounts): Map<string, Amount> {
   const sum = new Map(a);
   for (const [name, amount] of b) sum.set(name, addAmounts(sum.get(name) ?? NOTHING, amount));

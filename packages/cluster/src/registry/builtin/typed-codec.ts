@@ -11,6 +11,7 @@ export interface Conversion {
   readonly toStorage: (object: ApiObject) => ApiObject;
 }
 
+/** A built-in kind as its codec needs it. */
 export interface TypedKind {
   readonly apiVersion: string;
   readonly kind: string;

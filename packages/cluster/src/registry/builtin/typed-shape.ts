@@ -10,6 +10,7 @@ import { canonicalQuantity, isQuantity } from "../quantity-form.ts";
 import type { Schema } from "../schema/index.ts";
 import type { MessageField, MessageTable, SchemaTable } from "../tables/index.ts";
 
+/** The generated tables of all built-in types, opened on first use. */
 export interface BuiltinTables {
   readonly schemas: SchemaTable;
   readonly messages: MessageTable;

@@ -25,6 +25,7 @@ const EVENTS: typeof CORE = {
 const LONGEST = 128;
 const LONGEST_MESSAGE = 1024;
 
+/** What is wrong with an Event of the core group; the other group has rules of its own. */
 export function validateCoreEvent(object: ApiObject): FieldError[] {
   return validateBoth(object, CORE);
 }

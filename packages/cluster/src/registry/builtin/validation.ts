@@ -19,6 +19,7 @@ function configKeyErrors(object: ApiObject, ...fields: string[]): FieldError[] {
   return errors;
 }
 
+/** What is wrong with a ConfigMap. */
 export function validateConfigMap(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data", "binaryData");
   const text = objectAt(object, "data");
@@ -61,6 +62,7 @@ const SECRET_KEYS: Record<string, readonly string[]> = {
 
 const JSON_KEYS: readonly string[] = [".dockerconfigjson", ".dockercfg"];
 
+/** What is wrong with a Secret; its type may ask for certain keys. */
 export function validateSecret(object: ApiObject): FieldError[] {
   const errors = configKeyErrors(object, "data");
   const data = objectAt(object, "data");
@@ -92,6 +94,7 @@ function jsonComplaint(base64: string): string | undefined {
   }
 }
 
+/** What a Secret must not change: its type, and everything once it is immutable. */
 export function validateSecretUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const errors = validateImmutableData(object, old);
   if (object.type !== old.type) errors.unshift(invalidValue("type", object.type, IMMUTABLE));

@@ -9,12 +9,15 @@ import { validateDeprecation, validateVersions } from "./crd-version-validation.
 
 const APPROVAL = "api-approved.kubernetes.io";
 
+/** Gives a new definition the status that it begins with. */
 export function prepareCrd(object: ApiObject): void {
   object.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: storedVersions(object) };
 }
 
+/** Keeps a definition until its objects are gone. */
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
+/** Tells in the status that a definition is going, and holds it until its objects are gone. */
 export function markCrdDeleting(object: ApiObject, now: number): void {
   const finalizers = object.metadata.finalizers ?? [];
   if (!finalizers.includes(CLEANUP_FINALIZER)) object.metadata.finalizers = [...finalizers, CLEANUP_FINALIZER];
@@ -49,6 +52,7 @@ export function crdHasRules(object: ApiObject): boolean {
   return (asCrd(object).spec?.versions ?? []).some((version) => hasRules(version.schema?.openAPIV3Schema ?? {}));
 }
 
+/** What is wrong with a definition. */
 export function validateCrd(object: ApiObject, cel: CelEngine | undefined): FieldError[] {
   const crd = asCrd(object);
   const { spec } = crd;
@@ -94,6 +98,7 @@ function collectFormats(schema: Schema, into: Set<string>): void {
   for (const property of Object.values(schema.properties ?? {})) collectFormats(property, into);
 }
 
+/** What a definition must not change. */
 export function validateCrdUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const now = asCrd(object);
   const before = asCrd(old);

@@ -7,6 +7,7 @@ import type { CrdVersion } from "./crd.ts";
 
 const MOST_SELECTABLE_FIELDS = 8;
 
+/** What is wrong with the versions of a definition, one by one and together. */
 export function validateVersions(versions: readonly CrdVersion[], cel: CelEngine | undefined): FieldError[] {
   return [
     ...validateSchemas(versions, cel),
@@ -39,6 +40,7 @@ function validateSchemas(versions: readonly CrdVersion[], cel: CelEngine | undef
   });
 }
 
+/** What is wrong with the warning of a deprecated version. */
 export function validateDeprecation(version: CrdVersion, field: string): FieldError[] {
   const warning = version.deprecationWarning;
   if (warning === undefined) return [];

@@ -12,6 +12,7 @@ export interface CrdNames {
   readonly categories?: readonly string[];
 }
 
+/** One version of a definition, as far as the server reads it. */
 export interface CrdVersion {
   readonly name: string;
   readonly served: boolean;
@@ -31,6 +32,7 @@ export interface CrdVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[];
 }
 
+/** A condition in the status of a definition. */
 export interface CrdCondition {
   readonly type: string;
   readonly status: "True" | "False";
@@ -39,6 +41,7 @@ export interface CrdCondition {
   readonly message: string;
 }
 
+/** A CustomResourceDefinition, as far as the server reads it. */
 export interface Crd {
   readonly metadata: ApiMeta;
   readonly spec: {
@@ -61,10 +64,12 @@ export function asCrd(object: ApiObject): Crd {
   return object as unknown as Crd;
 }
 
+/** Whether the kind is served. */
 export function isEstablished(crd: Crd): boolean {
   return conditionOf(crd, "Established")?.status === "True";
 }
 
+/** The condition of a type, of which a definition has at most one. */
 export function conditionOf(crd: Crd, type: string): CrdCondition | undefined {
   return crd.status?.conditions?.find((condition) => condition.type === type);
 }

@@ -23,6 +23,7 @@ import {
 
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
+/** One version of a custom kind as its codec needs it. */
 export interface CustomKind {
   readonly apiVersion: string;
   readonly kind: string;

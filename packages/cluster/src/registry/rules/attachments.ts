@@ -12,6 +12,7 @@ type Fields = Record<string, unknown>;
 const LARGEST_METADATA = 256 * 1_024;
 const LONGEST_MESSAGE = 1_024;
 
+/** What is wrong with a VolumeAttachment. */
 export function attachmentCreate(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   const source = objectAt(spec, "source");
@@ -28,6 +29,7 @@ export function attachmentCreate(object: ApiObject): FieldError[] {
   ];
 }
 
+/** What is wrong with a changed VolumeAttachment: its spec stays. */
 export function attachmentUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const errors = attachmentCreate(object);
   if (deepEqual(object.spec, old.spec)) return errors;

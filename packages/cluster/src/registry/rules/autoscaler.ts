@@ -14,8 +14,10 @@ interface Reference {
 
 const METRIC: Reference = { anyVersion: false, coreGroup: true };
 
+/** What is wrong with a new HorizontalPodAutoscaler. */
 export const autoscalerCreate = (object: ApiObject): FieldError[] => autoscalerErrors(object, undefined);
 
+/** What is wrong with a changed one; what was tolerated before still is. */
 export function autoscalerUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   if (subresource !== "status") return autoscalerErrors(object, old);
   const status = objectAt(object, "status");

@@ -7,8 +7,10 @@ import { given, notMoreThanAll, selectorErrors } from "./values.ts";
 
 const EVICTION_POLICIES = ["AlwaysAllow", "IfHealthyBudget"];
 
+/** What is wrong with a new PodDisruptionBudget. */
 export const budgetCreate = (object: ApiObject): FieldError[] => budgetErrors(object, false);
 
+/** What is wrong with a changed one, or with its status. */
 export function budgetUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   if (subresource === "status") return statusErrors(object);
   return budgetErrors(object, selectorErrors(objectAt(old, "spec").selector, "").length > 0);

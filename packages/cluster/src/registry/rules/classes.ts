@@ -16,6 +16,7 @@ const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
 ]);
 const PREEMPTION = ["PreemptLowerPriority", "Never"];
 
+/** What is wrong with a PriorityClass. */
 export function priorityCreate(object: ApiObject): FieldError[] {
   const errors: FieldError[] = [];
   const name = object.metadata.name ?? "";
@@ -45,6 +46,7 @@ function systemComplaint(name: string, value: number, globalDefault: boolean): s
   return globalDefault ? `globalDefault of ${name} PriorityClass must be false` : undefined;
 }
 
+/** What a PriorityClass must not change: pods have copied it. */
 export function priorityUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const errors: FieldError[] = [];
   if ((object.value ?? 0) !== (old.value ?? 0)) {
@@ -53,6 +55,7 @@ export function priorityUpdate(object: ApiObject, old: ApiObject): FieldError[] 
   return [...errors, ...unchanged(object.preemptionPolicy, old.preemptionPolicy, "preemptionPolicy")];
 }
 
+/** What is wrong with a RuntimeClass. */
 export function runtimeCreate(object: ApiObject): FieldError[] {
   const handler = textOf(object.handler);
   const errors = handler === "" ? [required("handler")] : labelErrors(handler, "handler");
@@ -65,6 +68,7 @@ export function runtimeCreate(object: ApiObject): FieldError[] {
   return [...errors, ...tolerationsErrors(listAt(object, "scheduling", "tolerations"), "scheduling.tolerations")];
 }
 
+/** What is wrong with a changed RuntimeClass: its handler stays. */
 export const runtimeUpdate = (object: ApiObject, old: ApiObject): FieldError[] => [
   ...runtimeCreate(object),
   ...unchanged(object.handler ?? "", old.handler ?? "", "handler"),

@@ -8,6 +8,7 @@ export function notNegative(value: unknown, field: string): FieldError[] {
   return [invalidValue(field, value, "must be greater than or equal to 0")];
 }
 
+/** The error about a field that must stay as it is. */
 export function unchanged(value: unknown, old: unknown, field: string, detail: string = IMMUTABLE): FieldError[] {
   return JSON.stringify(value) === JSON.stringify(old) ? [] : [invalidValue(field, value ?? null, detail)];
 }
@@ -23,12 +24,15 @@ export function numberOrPercent(value: unknown, field: string): FieldError[] {
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
+/** Whether a text is an address of either family. */
 export function isIp(text: string): boolean {
   return isIpv4(text) || isIpv6(text);
 }
 
+/** Whether a text is an IPv4 address. */
 export const isIpv4 = (text: string): boolean => IPV4.test(text);
 
+/** Whether a text is an IPv6 address. */
 export function isIpv6(text: string): boolean {
   if (!text.includes(":") || !/^[0-9a-fA-F:.]+$/.test(text)) return false;
   try {
@@ -39,6 +43,7 @@ export function isIpv6(text: string): boolean {
   }
 }
 
+/** The sentence about a text that is no address. */
 export const NO_IP = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
 
 /** Whether `a` is more than `b`; texts that are no quantities are not compared. */
@@ -50,6 +55,9 @@ export function exceeds(a: unknown, b: unknown): boolean {
   }
 }
 
+/** A text, empty for anything else. */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+/** A list of texts, empty for anything else. */
 export const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+/** An object, empty for anything else. */
 export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -16,6 +16,7 @@ import {
 
 type Fields = Record<string, unknown>;
 
+/** What is wrong with Endpoints. */
 export const endpointsCreate = (object: ApiObject): FieldError[] =>
   listAt(object, "subsets").flatMap((subset, i) => subsetErrors(subset, `subsets[${i}]`));
 
@@ -77,8 +78,10 @@ const MOST_PORTS = 20_000;
 const MOST_ENDPOINTS = 1_000;
 const MOST_HINTS = 8;
 
+/** What is wrong with a new EndpointSlice. */
 export const sliceCreate = (object: ApiObject): FieldError[] => sliceErrors(object, undefined);
 
+/** What is wrong with a changed one: its type of addresses stays. */
 export function sliceUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   return [...sliceErrors(object, old), ...unchanged(object.addressType ?? "", old.addressType, "addressType")];
 }

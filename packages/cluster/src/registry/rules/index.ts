@@ -180,6 +180,7 @@ const RULES: Readonly<Record<string, KindRules>> = {
 
 const NONE: KindRules = {};
 
+/** The rules of a built-in kind; none for a kind that only its schema checks. */
 export function rulesOf(group: string, plural: string): KindRules {
   return lookup(RULES, `${group}/${plural}`) ?? NONE;
 }

@@ -26,6 +26,7 @@ interface Tolerance {
 
 const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 
+/** What is wrong with a new Ingress. */
 export function ingressCreate(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors = ingressErrors(spec, { secretNames: false, wildcardRules: false });
@@ -37,6 +38,7 @@ export function ingressCreate(object: ApiObject): FieldError[] {
   return errors;
 }
 
+/** What is wrong with a changed one, or with its status. */
 export function ingressUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   if (subresource === "status") return statusErrors(object, old);
   const before = objectAt(old, "spec");
@@ -160,6 +162,7 @@ function statusErrors(object: ApiObject, old: ApiObject): FieldError[] {
 
 const LONGEST_CONTROLLER = 250;
 
+/** What is wrong with a new IngressClass. */
 export function classCreate(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   const controller = textOf(spec.controller);
@@ -170,6 +173,7 @@ export function classCreate(object: ApiObject): FieldError[] {
   return errors;
 }
 
+/** What is wrong with a changed IngressClass: its controller stays. */
 export function classUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const [now, before] = [objectAt(object, "spec").controller, objectAt(old, "spec").controller];
   return [...unchanged(now ?? "", before ?? "", "spec.controller"), ...classCreate(object)];

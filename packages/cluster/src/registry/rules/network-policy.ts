@@ -14,8 +14,10 @@ interface Tolerance {
 
 const STRICT: Tolerance = { lenient: false, ranges: [] };
 
+/** What is wrong with a new NetworkPolicy. */
 export const policyCreate = (object: ApiObject): FieldError[] => policyErrors(objectAt(object, "spec"), STRICT);
 
+/** What is wrong with a changed one; what was tolerated before still is. */
 export function policyUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const before = objectAt(old, "spec");
   const lenient = selectorErrors(before.podSelector, "spec.podSelector").length > 0;

@@ -8,6 +8,7 @@ import { recordOf, textOf, textsOf } from "./common.ts";
 import { amountErrors } from "./resources.ts";
 import { complain } from "./values.ts";
 
+/** What is wrong with a new Node. */
 export function nodeCreate(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   // Taints stand in the spec and are told as if they stood in the metadata.
@@ -57,6 +58,7 @@ function featuresErrors(object: ApiObject): FieldError[] {
   });
 }
 
+/** What is wrong with a changed Node, or with its status. */
 export function nodeUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   // The server asks twice about a node that is changed, and all that is found by the first is told first.
   const whole = subresource === "status" ? [] : nodeCreate(object);
@@ -100,9 +102,11 @@ function finalizerErrors(name: string, field: string): FieldError[] {
   return errors;
 }
 
+/** What is wrong with the finalizers of a new Namespace. */
 export const namespaceCreate = (object: ApiObject): FieldError[] =>
   textsOf(objectAt(object, "spec").finalizers).flatMap((name) => finalizerErrors(name, "spec.finalizers"));
 
+/** What is wrong with the finalizers or the status of a changed Namespace. */
 export function namespaceUpdate(object: ApiObject, _old: ApiObject, subresource?: string): FieldError[] {
   if (subresource === "finalize") {
     const names = textsOf(objectAt(object, "spec").finalizers);

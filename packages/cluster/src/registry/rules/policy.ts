@@ -92,6 +92,7 @@ function subjectErrors(subject: Record<string, unknown>, namespaced: boolean, pa
   return errors;
 }
 
+/** A binding keeps its role: else a user who may change it could give away other rights. */
 export function roleRefUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   if (deepEqual(object.roleRef, old.roleRef)) return [];
   const { apiGroup, kind, name } = objectAt(object, "roleRef");

@@ -15,6 +15,7 @@ import { given, qualifiedErrors } from "./values.ts";
 
 type Fields = Record<string, unknown>;
 
+/** What is wrong with a new ResourceQuota. */
 export function quotaCreate(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   return [
@@ -24,6 +25,7 @@ export function quotaCreate(object: ApiObject): FieldError[] {
   ];
 }
 
+/** What is wrong with a changed one, or with its status: its scopes stay. */
 export function quotaUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   if (subresource === "status") {
     const status = objectAt(object, "status");
@@ -138,6 +140,7 @@ function shownSelector(items: readonly Fields[]): Verbatim {
 
 const LIMIT_TYPES = ["Pod", "Container", "PersistentVolumeClaim"];
 
+/** What is wrong with a LimitRange. */
 export function limitsErrors(object: ApiObject): FieldError[] {
   const types = new Set<string>();
   return listAt(object, "spec", "limits").flatMap((limit, i) => {

@@ -39,6 +39,7 @@ const WHOLE_RESOURCES: ReadonlySet<string> = new Set([
 
 const isHugePages = (name: string): boolean => name.startsWith("hugepages-");
 const isCountedPages = (name: string): boolean => isHugePages(name) || name.startsWith("requests.hugepages-");
+/** Whether a quota can limit a resource of this name. */
 export const isQuotaResource = (name: string): boolean => QUOTA_RESOURCES.has(name) || isCountedPages(name);
 
 /** A resource of Kubernetes itself: without a prefix, or with its own. */
@@ -53,12 +54,14 @@ export function isExtendedResource(name: string): boolean {
 /** More of it may be promised than there is. */
 export const mayOvercommit = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
 
+/** What is wrong with the name of a resource, wherever it stands. */
 export function resourceNameErrors(name: string, field: string): FieldError[] {
   const wrong = complain(qualifiedNameErrors(name), field, name);
   if (wrong.length > 0 || name.includes("/") || isQuotaResource(name) || name === "storage") return wrong;
   return [invalidValue(field, name, "must be a standard resource type or fully qualified")];
 }
 
+/** What is wrong with the name of a resource that a container asks for. */
 export function containerResourceErrors(name: string, field: string): FieldError[] {
   const errors = resourceNameErrors(name, field);
   if (!name.includes("/")) {
@@ -69,6 +72,7 @@ export function containerResourceErrors(name: string, field: string): FieldError
   return [...errors, invalidValue(field, name, "doesn't follow extended resource name standard")];
 }
 
+/** What is wrong with the name of a resource that a quota limits. */
 export function quotaResourceErrors(name: string, field: string): FieldError[] {
   const errors = resourceNameErrors(name, field);
   if (name.includes("/") || isQuotaResource(name)) return errors;
@@ -80,10 +84,12 @@ const NANOS = 1_000_000_000n;
 /** An amount in billionths; the codec has read it before, so that it is one. */
 export const nanosOf = (value: unknown): bigint => parseQuantity(String(value)).nanos;
 
+/** The error about a quantity below zero. */
 export function notNegativeAmount(value: unknown, field: string): FieldError[] {
   return nanosOf(value) < 0n ? [invalidValue(field, value, "must be greater than or equal to 0")] : [];
 }
 
+/** The error about a quantity that is not above zero. */
 export function positiveAmount(value: unknown, field: string): FieldError[] {
   return nanosOf(value) <= 0n ? [invalidValue(field, value, "must be greater than zero")] : [];
 }

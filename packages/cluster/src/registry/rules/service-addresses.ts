@@ -15,6 +15,7 @@ export function isHeadless(spec: Fields): boolean {
   return ips.length === 1 && ips[0] === "None";
 }
 
+/** The family of an address that is known to be one. */
 export const familyOf = (ip: string): string => (parseAddress(ip)?.v4 ? "IPv4" : "IPv6");
 
 /** How a service's addresses, families and their policy fit together. */

@@ -12,6 +12,7 @@ export function addressCreate(object: ApiObject): FieldError[] {
   return [...(name ? canonicalAddressErrors(name, "metadata.name") : []), ...parentErrors(object)];
 }
 
+/** An IPAddress keeps the object that has it. */
 export function addressUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const [now, before] = [objectAt(object, "spec").parentRef, objectAt(old, "spec").parentRef];
   const errors = addressCreate(object);
@@ -37,6 +38,7 @@ function parentErrors(object: ApiObject): FieldError[] {
 
 const FIELD = "spec.cidrs";
 
+/** What is wrong with the ranges of a new ServiceCIDR. */
 export const rangeCreate = (object: ApiObject): FieldError[] => rangesErrors(textsOf(objectAt(object, "spec").cidrs));
 
 function rangesErrors(ranges: readonly string[]): FieldError[] {

@@ -38,8 +38,10 @@ export function isExternal(spec: Fields): boolean {
 /** Whether a balancer must find out which nodes have endpoints. */
 export const needsHealthCheck = (spec: Fields): boolean => isBalancer(spec) && spec.externalTrafficPolicy === "Local";
 
+/** What is wrong with a new Service. */
 export const serviceCreate = (object: ApiObject): FieldError[] => serviceErrors(object, undefined);
 
+/** What is wrong with a changed one, or with its status. */
 export function serviceUpdate(object: ApiObject, old: ApiObject, subresource?: string): FieldError[] {
   if (subresource === "status") return statusErrors(object, old);
   const [now, before] = [objectAt(object, "spec"), objectAt(old, "spec")];

@@ -23,6 +23,7 @@ const BINDING_MODES = ["Immediate", "WaitForFirstConsumer"];
 const MOST_PARAMETERS = 512;
 const LARGEST_PARAMETERS = 256 * 1_024;
 
+/** What is wrong with a StorageClass. */
 export function classCreate(object: ApiObject): FieldError[] {
   const errors = provisionerErrors(object.provisioner, "provisioner");
   errors.push(...parametersErrors(object.parameters, true));
@@ -101,11 +102,13 @@ function topologyErrors(item: Fields, path: string): FieldError[] {
   return [...errors, ...qualifiedErrors(textOf(item.key), `${path}.key`)];
 }
 
+/** What is wrong with a VolumeAttributesClass. */
 export const attributesClassCreate = (object: ApiObject): FieldError[] => [
   ...provisionerErrors(object.driverName, "driverName"),
   ...parametersErrors(object.parameters, false),
 ];
 
+/** What a VolumeAttributesClass must not change. */
 export function attributesClassUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const changed = (key: string) =>
     deepEqual(object[key], old[key]) ? [] : [forbiddenField(key, `updates to ${key} are forbidden.`)];
@@ -117,6 +120,7 @@ const LIFECYCLES = ["Persistent", "Ephemeral"];
 const SHORTEST_TOKEN = 600;
 const LONGEST_TOKEN = 2 ** 32;
 
+/** What is wrong with a CSIDriver. */
 export function driverCreate(object: ApiObject): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors: FieldError[] = [];
@@ -139,6 +143,7 @@ export function driverCreate(object: ApiObject): FieldError[] {
   return errors;
 }
 
+/** What is wrong with a changed CSIDriver. */
 export function driverUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const [now, before] = [objectAt(object, "spec"), objectAt(old, "spec")];
   return [
@@ -165,6 +170,7 @@ function tokensErrors(tokens: readonly Fields[]): FieldError[] {
 
 const LONGEST_NODE_ID = 256;
 
+/** What is wrong with a CSINode. */
 export function csiNodeCreate(object: ApiObject): FieldError[] {
   const names = new Set<string>();
   return listAt(object, "spec", "drivers").flatMap((driver, i) => {
@@ -190,6 +196,7 @@ export function csiNodeCreate(object: ApiObject): FieldError[] {
   });
 }
 
+/** What is wrong with a changed CSINode: of a driver only what can be allocated may change. */
 export function csiNodeUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   const errors = csiNodeCreate(object);
   for (const before of listAt(old, "spec", "drivers")) {
@@ -205,6 +212,7 @@ export function csiNodeUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   return errors;
 }
 
+/** What is wrong with a CSIStorageCapacity. */
 export function capacityCreate(object: ApiObject): FieldError[] {
   const errors = selectorErrors(object.nodeTopology, "nodeTopology");
   errors.push(...subdomainErrors(textOf(object.storageClassName), "storageClassName"));
@@ -212,6 +220,7 @@ export function capacityCreate(object: ApiObject): FieldError[] {
   return errors;
 }
 
+/** What is wrong with a changed CSIStorageCapacity. */
 export function capacityUpdate(object: ApiObject, old: ApiObject): FieldError[] {
   return [
     ...capacityCreate(object),

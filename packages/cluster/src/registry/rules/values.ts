@@ -26,11 +26,15 @@ const inCharacters = (complaints: string[]): string[] =>
 
 /** What is wrong with the name of most objects, in the words that its older rule uses. */
 export const subdomainComplaints = (text: string): string[] => inCharacters(dns1123SubdomainErrors(text));
+/** What is wrong with a DNS label, as sentences. */
 export const labelComplaints = (text: string): string[] => inCharacters(dns1123LabelErrors(text));
 
+/** What is wrong with a DNS subdomain, as errors of a field. */
 export const subdomainErrors = (text: string, field: string): FieldError[] =>
   complain(subdomainComplaints(text), field, text);
+/** What is wrong with a DNS label, as errors of a field. */
 export const labelErrors = (text: string, field: string): FieldError[] => complain(labelComplaints(text), field, text);
+/** What is wrong with a qualified name, as errors of a field. */
 export const qualifiedErrors = (text: string, field: string): FieldError[] =>
   complain(qualifiedNameErrors(text), field, text);
 
@@ -44,6 +48,7 @@ const WILDCARD_RULE =
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LONGEST_SUBDOMAIN = 253;
 
+/** What is wrong with a host that begins with `*.`, as sentences. */
 export function wildcardComplaints(text: string): string[] {
   const complaints: string[] = [];
   if (text.length > LONGEST_SUBDOMAIN) complaints.push(`must be no more than ${LONGEST_SUBDOMAIN} characters`);
@@ -57,6 +62,7 @@ export const rangeText = (low: number, high: number): string => `must be between
 const HIGHEST_PORT = 65_535;
 const NO_PORT = rangeText(1, HIGHEST_PORT);
 
+/** What is wrong with the number of a port. */
 export function portNumberErrors(value: unknown, field: string): FieldError[] {
   const port = Number(value ?? 0);
   return port >= 1 && port <= HIGHEST_PORT ? [] : [invalidValue(field, port, NO_PORT)];
@@ -66,6 +72,7 @@ const PORT_NAME = /^[-a-z0-9]+$/;
 const LETTER = /[a-z]/;
 const LONGEST_PORT_NAME = 15;
 
+/** What is wrong with the name of a port, as sentences. */
 export function portNameComplaints(name: string): string[] {
   const complaints: string[] = [];
   if (byteLength(name) > LONGEST_PORT_NAME) complaints.push(`must be no more than ${LONGEST_PORT_NAME} characters`);
@@ -84,6 +91,7 @@ export function portErrors(value: unknown, field: string): FieldError[] {
   return portNumberErrors(value, field);
 }
 
+/** Protocols that ports can have. */
 export const PROTOCOLS: readonly string[] = ["SCTP", "TCP", "UDP"];
 
 /** A protocol that must be there. */

@@ -26,6 +26,7 @@ function accessModeErrors(spec: Fields, path: string): FieldError[] {
 
 const RECLAIM_POLICIES = ["Delete", "Recycle", "Retain"];
 
+/** What is wrong with a new PersistentVolume. */
 export const volumeCreate = (object: ApiObject): FieldError[] => [
   ...volumeSpecErrors(objectAt(object, "spec"), "spec", object.metadata.name ?? "", false),
   ...mountOptionErrors(object),
@@ -195,6 +196,7 @@ function sourceOf(spec: Fields, before: Fields): Fields {
   return source;
 }
 
+/** What is wrong with a new PersistentVolumeClaim. */
 export const claimCreate = (object: ApiObject): FieldError[] => claimSpecErrors(objectAt(object, "spec"), "spec");
 
 /** What a claim asks of a volume; `old` is what was tolerated before. */

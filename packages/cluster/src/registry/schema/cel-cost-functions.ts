@@ -22,11 +22,14 @@ export interface Part {
   readonly literal?: number | undefined;
 }
 
+/** What looking at one character of a text costs. */
 export const PER_CHARACTER = 0.1;
+/** What one character of a pattern costs for each text that it is tried on. */
 export const PER_PATTERN_CHARACTER = 0.25;
 /** The longest pattern behind a named format. */
 const FORMAT_PATTERN = 128;
 
+/** Whether the size of a value is a number of characters or bytes. */
 export const isText = (type: SizedType): boolean => type.kind === "string" || type.kind === "bytes";
 
 /** What a call of a function adds, and what it returns. `sizeOf` knows how large a part may be. */

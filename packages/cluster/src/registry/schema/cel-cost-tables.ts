@@ -1,12 +1,18 @@
 /** What the functions and macros of expressions give, and what the loops behind macros cost. */
 import { type SizedType, scalar, TEXT } from "./cel-sizes.ts";
 
+/** The type of conditions. */
 export const BOOL = scalar("bool");
+/** The type of sizes and indexes. */
 export const INT = scalar("int");
+/** A list of which no bound is known. */
 export const listOf = (element: SizedType): SizedType => ({ kind: "list", most: 0, least: 2, element });
+/** A type that only functions look into, such as a quantity. */
 export const opaque = (name: string): SizedType => ({ kind: "opaque", most: 0, least: 1, name });
+/** What making a list costs, whatever is in it. */
 export const NEW_LIST = 10;
 
+/** How a macro such as `all` or `map` walks over a list. */
 export interface Loop {
   /** What making the first result costs, each step, and taking the last result. */
   readonly start: number;

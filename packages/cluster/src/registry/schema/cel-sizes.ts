@@ -35,8 +35,11 @@ export interface SizedType {
 /** No value is larger than the largest body that the server reads. */
 export const REQUEST_BYTES = 3 * 1024 * 1024;
 
+/** A type of one value; `least` is how many characters of JSON it takes. */
 export const scalar = (kind: SizedKind, least = 1): SizedType => ({ kind, most: 0, least });
+/** A text of which no bound is known. */
 export const TEXT: SizedType = scalar("string", 2);
+/** A value of which nothing is known. */
 export const DYN: SizedType = scalar("dyn");
 
 const META: Schema = {

@@ -57,27 +57,33 @@ export function causeReason(error: FieldError): string {
   return `FieldValue${error.type}`;
 }
 
+/** A value that breaks a rule. */
 export function invalid(field: string, badValue: unknown, detail: string): FieldError {
   return { type: "Invalid", field: field || "<nil>", badValue, detail };
 }
 
+/** A value that is missing. */
 export function required(field: string, detail = ""): FieldError {
   return { type: "Required", field: field || "<nil>", detail };
 }
 
+/** A field that must not be there. */
 export function forbidden(field: string, detail: string): FieldError {
   return { type: "Forbidden", field: field || "<nil>", detail };
 }
 
+/** An item that occurs twice. */
 export function duplicate(field: string, badValue: unknown): FieldError {
   return { type: "Duplicate", field: field || "<nil>", badValue, detail: "" };
 }
 
+/** A value that is none of those that there are. */
 export function notSupported(field: string, badValue: unknown, supported: readonly string[]): FieldError {
   const detail = `supported values: ${supported.map((value) => JSON.stringify(value)).join(", ")}`;
   return { type: "NotSupported", field: field || "<nil>", badValue, detail: supported.length > 0 ? detail : "" };
 }
 
+/** A text above its limit. */
 export function tooLong(field: string, limit: number): FieldError {
   return {
     type: "TooLong",
@@ -86,6 +92,7 @@ export function tooLong(field: string, limit: number): FieldError {
   };
 }
 
+/** A list with more items than its limit. */
 export function tooMany(field: string, actual: number, limit: number): FieldError {
   return {
     type: "TooMany",

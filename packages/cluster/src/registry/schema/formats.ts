@@ -69,6 +69,7 @@ export function isIpv4(text: string): boolean {
   return parts.length === 4 && parts.every((part) => /^\d{1,}$/.test(part) && Number(part) <= 255);
 }
 
+/** Whether a text is an IPv6 address in the sense of the format. */
 export function isIpv6(text: string): boolean {
   if (!text.includes(":")) return false;
   let rest = text;
@@ -84,6 +85,7 @@ export function isIpv6(text: string): boolean {
   return halves.length === 2 ? groups.length < 8 : groups.length === 8;
 }
 
+/** Whether a text is a range of addresses in the sense of the format. */
 export function isCidr(text: string): boolean {
   const [address = "", length = "", ...rest] = text.split("/");
   if (rest.length > 0 || !/^\d{1,3}$/.test(length)) return false;

@@ -6,8 +6,10 @@ import { type ApiObject, fromStore, timestamp, toStore } from "../object.ts";
 import { type Endpoint, storeKey } from "../resource.ts";
 import type { Backend, Requester, Target } from "./request.ts";
 
+/** What becomes of the objects that a deleted one owns. */
 export type Propagation = "Background" | "Foreground" | "Orphan";
 
+/** What a deletion asks for, from its body and its query. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds?: number | undefined;
   readonly propagationPolicy?: Propagation | undefined;
@@ -22,6 +24,7 @@ export interface DeleteOptions {
   readonly unnamed?: boolean;
 }
 
+/** The object as it was deleted, or as it waits for its end. */
 export interface Deleted {
   readonly object: ApiObject;
   /** Gone for good; otherwise something still holds it. */
@@ -124,6 +127,7 @@ function inOrder(codec: Codec, decision: DeleteDecision): DeleteDecision {
   return decision.action === "nothing" ? decision : { ...decision, object: codec.inOrder(decision.object) };
 }
 
+/** What a deletion does to an object. Decided without touching it. */
 export type DeleteDecision =
   | { readonly action: "nothing"; readonly warning?: string | undefined }
   | {

@@ -5,6 +5,7 @@ import type { Endpoint } from "../resource.ts";
 import type { Backend } from "./request.ts";
 import { type Selection, selects, selectsEverything } from "./select.ts";
 
+/** What a list asks for besides the selection: how many, from where, and of which version. */
 export interface ListOptions {
   readonly limit: number;
   readonly continueToken: string | undefined;
@@ -13,6 +14,7 @@ export interface ListOptions {
   readonly match: "Exact" | "NotOlderThan" | undefined;
 }
 
+/** One page of a list, and where the next one begins. */
 export interface Listing {
   readonly items: readonly ApiObject[];
   readonly resourceVersion: string;

@@ -24,6 +24,7 @@ import { type ApplyRequest, applyConfiguration } from "./managed-fields.ts";
 import type { Backend, ParsedBody, Requester, Target, WriteOptions } from "./request.ts";
 import { update, type Written } from "./update.ts";
 
+/** Types of patches by their media type. */
 export const PATCH_TYPES = {
   "application/json-patch+json": "json",
   "application/merge-patch+json": "merge",
@@ -31,8 +32,10 @@ export const PATCH_TYPES = {
   "application/apply-patch+yaml": "apply",
 } as const;
 
+/** How a patch is to be read. */
 export type PatchType = (typeof PATCH_TYPES)[keyof typeof PATCH_TYPES];
 
+/** What a patch asks for besides its body. */
 export interface PatchOptions extends WriteOptions {
   /** Take over fields that others manage; only for apply. */
   readonly force: boolean;

@@ -28,6 +28,7 @@ export interface Backend {
   readonly provisions?: Provisions;
 }
 
+/** What is done about fields that the kind does not have. */
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
 /** What a write carries besides its body. */
@@ -72,6 +73,7 @@ export interface ParsedBody {
   readonly text: string;
 }
 
+/** What a kind's own steps may use while it is written. */
 export function strategyContext(backend: Backend, { user, warn }: Pick<Requester, "user" | "warn">): StrategyContext {
   const { store } = backend;
   return {

@@ -14,6 +14,7 @@ export interface Scale {
   readonly status: { readonly replicas: number; readonly selector?: string };
 }
 
+/** Whether the object says how many replicas it wants. */
 export function hasReplicas(endpoint: Endpoint, object: ApiObject): boolean {
   return valueAt(object, (endpoint.version.scale as ScalePaths).spec) !== undefined;
 }

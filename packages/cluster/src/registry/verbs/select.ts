@@ -54,6 +54,7 @@ function fieldsOf(endpoint: Endpoint): readonly string[] {
   return Object.keys(endpoint.version.selectable ?? {});
 }
 
+/** Whether a list or a watch shows the object. */
 export function selects(selection: Selection, endpoint: Endpoint, object: ApiObject): boolean {
   if (selection.namespace !== undefined && object.metadata.namespace !== selection.namespace) return false;
   if (!matchesLabels(selection.labels, object.metadata.labels)) return false;
@@ -67,6 +68,7 @@ export function selects(selection: Selection, endpoint: Endpoint, object: ApiObj
   });
 }
 
+/** Whether neither labels nor fields are asked for, so that no object has to be looked at. */
 export function selectsEverything(selection: Selection): boolean {
   return selection.labels.length === 0 && selection.fields.length === 0;
 }

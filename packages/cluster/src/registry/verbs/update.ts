@@ -28,6 +28,7 @@ export interface Change {
   readonly tracked: boolean;
 }
 
+/** The object as it was stored, and whether the write has created it. */
 export interface Written {
   readonly object: ApiObject;
   readonly created: boolean;

@@ -6,6 +6,7 @@ import { revisionComplaint } from "./list.ts";
 import type { Backend } from "./request.ts";
 import { type Selection, selects } from "./select.ts";
 
+/** What a watch asks for besides the selection. */
 export interface WatchOptions {
   /** Events after this revision; undefined for the present state and what follows. */
   readonly from: number | undefined;
@@ -19,12 +20,14 @@ export type WatchEvent =
   | { readonly type: "BOOKMARK"; readonly object: Record<string, unknown> }
   | { readonly type: "ERROR"; readonly object: Status };
 
+/** Where a watch tells its events to. */
 export interface WatchSink {
   event(event: WatchEvent): void;
   /** Nothing more will come. */
   end(): void;
 }
 
+/** A watch that is under way. */
 export interface Watching {
   stop(): void;
   /** Tells the watcher the present revision, when it takes bookmarks. */

@@ -30,6 +30,7 @@ export interface CutTail {
   readonly kept: string;
 }
 
+/** How a folder of data is taken and written; tests make the files small. */
 export interface DataOptions extends Writing {
   readonly rotateBytes?: number;
   /** How the folder is taken. */

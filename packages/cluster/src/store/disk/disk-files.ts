@@ -12,6 +12,7 @@ export interface DataFile {
 
 const NAME = /^(log|snapshot)-(\d{16})$/;
 
+/** The file that begins at a revision. Names sort as revisions do. */
 export function dataFile(kind: FileKind, revision: number): DataFile {
   return { kind, revision, name: `${kind}-${String(revision).padStart(16, "0")}` };
 }
@@ -39,6 +40,7 @@ export async function removeTemporaries(folder: string): Promise<void> {
 /** Writes to the end of a file; resolves to how many bytes went down, which may be fewer. */
 export type WriteBytes = (file: FileHandle, bytes: Uint8Array) => Promise<number>;
 
+/** Writes to a real file; tests pass one that fails. */
 export const writeBytes: WriteBytes = async (file, bytes) => (await file.write(bytes)).bytesWritten;
 
 /** How files are written. */

@@ -17,6 +17,7 @@ import { crc32 } from "node:zlib";
 const MARK = Buffer.from([0xff, 0x4c, 0x54, 0xfe]);
 const HEADER_BYTES = 20;
 
+/** A record as it lies on disk, with what shows whether it is whole. */
 export function encodeFrame(number: number, json: string): Buffer {
   const length = Buffer.byteLength(json);
   const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
@@ -36,6 +37,7 @@ export interface Scan {
   readonly damage: Damage | undefined;
 }
 
+/** Where a file stops making sense, and what is wrong there. */
 export interface Damage {
   readonly offset: number;
   readonly what: string;

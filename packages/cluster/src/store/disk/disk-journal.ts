@@ -17,6 +17,7 @@ export interface StoreState {
   readonly rows: readonly StoredRow[];
 }
 
+/** Where a journal writes to, and when it begins a new file. */
 export interface JournalOptions extends Writing {
   readonly folder: string;
   /** The log is replaced by a snapshot when it is larger than this, and twice as large as the last snapshot. */
@@ -42,6 +43,7 @@ const ROTATE_BYTES = 16 * 1_024 * 1_024;
 const FRAME_ENTRIES = 1_000;
 const SNAPSHOT_ROWS = 200;
 
+/** Writes down each step of a store before a client is told that it was done. */
 export class DiskJournal implements Journal, Durability {
   readonly #folder: string;
   readonly #rotateBytes: number;
@@ -247,6 +249,7 @@ function* snapshotFrames({ revision, rows }: StoreState): Iterable<Buffer> {
   yield encodeFrame(number, trailer(rows.length));
 }
 
+/** Removes files that a snapshot has made superfluous; those that are gone already are fine. */
 export async function removeFiles(folder: string, files: readonly DataFile[]): Promise<void> {
   for (const file of files) await rm(join(folder, file.name), { force: true });
 }

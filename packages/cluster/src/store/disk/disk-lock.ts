@@ -15,6 +15,7 @@ interface Holder {
   readonly nonce: string;
 }
 
+/** The right to write in a folder, until it is released. */
 export interface Lock {
   release(): Promise<void>;
 }

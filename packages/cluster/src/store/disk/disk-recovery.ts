@@ -23,6 +23,7 @@ export interface LogEnd {
   readonly torn: { readonly offset: number; readonly bytes: Buffer; readonly what: string } | undefined;
 }
 
+/** What a folder held, and where its log goes on. */
 export interface Recovery {
   readonly state: Recovered;
   /** Undefined in a new folder. */
@@ -34,6 +35,7 @@ export interface Recovery {
 /** The revision of a store in which nothing has happened. */
 export const FIRST_REVISION = 1;
 
+/** Reads a folder after a stop of any kind: the newest snapshot and the steps since. Throws when one is missing. */
 export async function recover(folder: string): Promise<Recovery> {
   const files = await listDataFiles(folder);
   const base = files.findLast((file) => file.kind === "snapshot");

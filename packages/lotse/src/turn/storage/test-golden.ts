@@ -26,4 +26,5 @@ export interface Golden {
   }[];
 }
 
+/** What Kopf itself wrote and read, recorded. */
 export const golden = JSON.parse(readFileSync(new URL("kopf.golden.json", import.meta.url), "utf8")) as Golden;

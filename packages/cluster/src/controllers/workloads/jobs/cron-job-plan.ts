@@ -9,12 +9,14 @@ const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 const DELTA = 100;
 const MANY = 100;
 
+/** An Event that a plan posts about its CronJob. */
 export interface CronNote {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
 }
 
+/** What to do about a CronJob now. */
 export interface CronPlan {
   /** Jobs that make room: for their successor, or because there are enough of their kind. */
   readonly remove: readonly Job[];
@@ -27,6 +29,7 @@ export interface CronPlan {
   readonly again: number | undefined;
 }
 
+/** All that a plan for a CronJob is decided by. */
 export interface CronPlanInput {
   readonly cron: CronJob;
   /** The jobs that it manages. */

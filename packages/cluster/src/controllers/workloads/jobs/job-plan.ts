@@ -32,6 +32,7 @@ export interface Backoff {
   readonly last: number;
 }
 
+/** All that a plan for a Job is decided by. */
 export interface JobPlanInput {
   readonly job: Job;
   readonly pods: readonly Pod[];
@@ -39,6 +40,7 @@ export interface JobPlanInput {
   readonly now: number;
 }
 
+/** What to do about a Job now. */
 export interface JobPlan {
   readonly finish: Finish | undefined;
   /** Pods that go. */
@@ -68,13 +70,16 @@ export interface Tally {
   readonly toReplace: ReadonlyMap<number, Pod>;
 }
 
+/** Whether a Job has to be without pods. */
 export const isSuspended = ({ spec }: Job): boolean => spec.suspend === true;
 
+/** The condition by which a Job is over, for good. */
 export const finishedCondition = (
   job: Job,
 ): NonNullable<NonNullable<Job["status"]>["conditions"]>[number] | undefined =>
   job.status?.conditions?.find(({ type, status }) => (type === "Complete" || type === "Failed") && status === "True");
 
+/** Counts a Job's pods, with those that were counted into its status before and are gone. */
 export function tallyOf(job: Job, pods: readonly Pod[]): Tally {
   const { status = {} } = job;
   const uncounted = status.uncountedTerminatedPods ?? {};

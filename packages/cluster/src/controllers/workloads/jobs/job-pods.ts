@@ -3,6 +3,7 @@ import { findCondition } from "../conditions.ts";
 import { podFromTemplate } from "../pods.ts";
 import { isDeleting, JOBS, type Job, type Pod, timeOf } from "../tables.ts";
 
+/** The finalizer that keeps a pod until its end is counted in the Job's status. */
 export const TRACKING = "batch.kubernetes.io/job-tracking";
 const INDEX = "batch.kubernetes.io/job-completion-index";
 const FAILURES = "batch.kubernetes.io/job-index-failure-count";
@@ -10,8 +11,10 @@ const IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count";
 const LONGEST_NAME = 63;
 const SUFFIX = 5;
 
+/** Whether the end of a pod has still to be counted. */
 export const isTracked = (pod: Pod): boolean => pod.metadata.finalizers?.includes(TRACKING) === true;
 
+/** Whether each pod of a Job has a number of its own. */
 export const isIndexed = ({ spec }: Job): boolean => spec.completionMode === "Indexed";
 
 /** The number of an indexed Job's pod; undefined when it has none that counts. */

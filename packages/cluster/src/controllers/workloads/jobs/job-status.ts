@@ -6,6 +6,7 @@ import { isDeleting, type Job, present } from "../tables.ts";
 import { type Finish, isSuspended, type JobPlan } from "./job-plan.ts";
 import { hasFailed, indexOf, isIndexed, judgeFailure } from "./job-pods.ts";
 
+/** The status as the API has it; the plan writes it as a whole. */
 export type JobStatus = batchv1.JobStatus;
 
 /** Pods that there are at the moment. */

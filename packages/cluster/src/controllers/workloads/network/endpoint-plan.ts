@@ -7,6 +7,7 @@ import { controllerReference, type EndpointSlice, isDeleting, type Pod, SERVICES
 const HEADLESS = "service.kubernetes.io/headless";
 const SLICE_SERVICE = "kubernetes.io/service-name";
 const SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by";
+/** By this label the controller knows its own slices. */
 export const SLICE_CONTROLLER = "endpointslice-controller.k8s.io";
 const ENDPOINTS_MANAGER = "endpoints.kubernetes.io/managed-by";
 const MOST_IN_SLICE = 100;

@@ -13,6 +13,7 @@ import {
   timeOf,
 } from "../tables.ts";
 
+/** The label that tells which template a pod was made from. */
 export const POD_HASH = "controller-revision-hash";
 const POD_GENERATION = "pod-template-generation";
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
@@ -35,6 +36,7 @@ export interface DaemonNote {
   readonly message: string;
 }
 
+/** What to do about the pods of a DaemonSet now. */
 export interface DaemonPlan {
   /** Names of nodes that get a pod. */
   readonly create: readonly string[];
@@ -42,6 +44,7 @@ export interface DaemonPlan {
   readonly notes: readonly DaemonNote[];
 }
 
+/** All that a plan for a DaemonSet is decided by. */
 export interface DaemonSetPlanInput {
   readonly set: DaemonSet;
   readonly nodes: readonly Node[];

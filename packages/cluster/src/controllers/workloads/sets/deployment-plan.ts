@@ -12,6 +12,7 @@ import {
 } from "../tables.ts";
 import { deploymentStatus, type RolloutView } from "./deployment-status.ts";
 
+/** The annotation that numbers the ReplicaSets of a Deployment, which `kubectl rollout history` reads. */
 export const REVISION = "deployment.kubernetes.io/revision";
 const HISTORY = "deployment.kubernetes.io/revision-history";
 const DESIRED = "deployment.kubernetes.io/desired-replicas";
@@ -61,6 +62,7 @@ interface Draft {
   annotations: Record<string, string>;
 }
 
+/** All that a plan for a Deployment is decided by. */
 export interface DeploymentPlanInput {
   readonly deployment: Deployment;
   /** All that it manages. */

@@ -14,6 +14,7 @@ export interface RolloutView {
   readonly unavailable: number;
 }
 
+/** The status to write, and after how long to look again although nothing changes. */
 export interface StatusResult {
   readonly status: Record<string, unknown>;
   /** Every wanted replica is there, is of the present template and works. */

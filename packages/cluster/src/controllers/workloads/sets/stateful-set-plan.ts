@@ -11,6 +11,7 @@ import {
 } from "../tables.ts";
 import { templateOf } from "./revisions.ts";
 
+/** The label that tells which revision of the set a pod was made from. */
 export const POD_REVISION = "controller-revision-hash";
 const POD_NAME = "statefulset.kubernetes.io/pod-name";
 const POD_INDEX = "apps.kubernetes.io/pod-index";
@@ -21,6 +22,7 @@ export interface Revisions {
   readonly update: ControllerRevision;
 }
 
+/** What to do about the pods of a StatefulSet now. */
 export interface StatefulPlan {
   readonly create: readonly Pod[];
   readonly remove: readonly Pod[];
@@ -39,6 +41,7 @@ export function ordinalOf(set: StatefulSet, pod: Pod): number | undefined {
   return match?.[1] === name ? Number(match[2]) : undefined;
 }
 
+/** Whether the set wants a pod of this number. */
 export function isInRange(set: StatefulSet, ordinal: number): boolean {
   return ordinal >= startOf(set) && ordinal < startOf(set) + replicasOf(set);
 }

@@ -2,8 +2,11 @@ import { compareQuantities } from "@lotse/client/meta";
 import { matcher } from "../claim.ts";
 import { type Claim, isDeleting, type StorageClass, type Volume } from "../tables.ts";
 
+/** On a claim that has its volume for good. */
 export const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
+/** On claims and volumes that the controller chose for each other, and may part again. */
 export const BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller";
+/** On volumes that were made for a claim: only those are deleted with it. */
 export const PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
 const PROVISIONER = "volume.kubernetes.io/storage-provisioner";
 const PROVISIONER_BETA = "volume.beta.kubernetes.io/storage-provisioner";
@@ -24,6 +27,7 @@ export type ClaimPlan =
   /** Wait for something else, and say so. */
   | { readonly do: "wait"; readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string };
 
+/** All that a plan for a claim is decided by. */
 export interface ClaimPlanInput {
   readonly claim: Claim;
   readonly volumes: readonly Volume[];

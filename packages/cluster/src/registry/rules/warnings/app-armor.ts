@@ -13,6 +13,7 @@ export function appArmorOf(annotation: string): Fields | undefined {
   return profile === "" ? undefined : { type: "Localhost", localhostProfile: profile };
 }
 
+/** Whether two profiles are the same: then there is nothing to warn of. */
 export const sameProfile = (a: Fields | undefined, b: Fields | undefined): boolean => deepEqual(a, b);
 
 const LONGEST_PROFILE = 4_095;

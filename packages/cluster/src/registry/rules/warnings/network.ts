@@ -6,6 +6,7 @@ import { addressWarnings, rangeWarnings } from "./addresses.ts";
 const isManagedBy = ({ metadata }: ApiObject, label: string, ...names: string[]): boolean =>
   names.includes(metadata.labels?.[label] ?? "");
 
+/** Warnings about an EndpointSlice. */
 export function sliceWarnings(object: ApiObject, old?: ApiObject): string[] {
   const warnings = !old && object.addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
   const own = ["endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"];
@@ -18,6 +19,7 @@ export function sliceWarnings(object: ApiObject, old?: ApiObject): string[] {
   return warnings;
 }
 
+/** Warnings about Endpoints that a user writes by hand. */
 export function endpointsWarnings(object: ApiObject): string[] {
   if (isManagedBy(object, "endpoints.kubernetes.io/managed-by", "endpoint-controller")) return [];
   return structs(object.subsets).flatMap((subset, i) =>
@@ -27,6 +29,7 @@ export function endpointsWarnings(object: ApiObject): string[] {
   );
 }
 
+/** Warnings about addresses in a NetworkPolicy. */
 export function networkPolicyWarnings(object: ApiObject): string[] {
   const spec = struct(object.spec);
   const directions = [
@@ -50,11 +53,13 @@ export function networkPolicyWarnings(object: ApiObject): string[] {
 
 const CLASS = "kubernetes.io/ingress.class";
 
+/** The warning about the annotation that names an Ingress' class. */
 export function ingressWarnings({ metadata, spec }: ApiObject): string[] {
   if (!Object.hasOwn(metadata.annotations ?? {}, CLASS) || isSet(struct(spec)?.ingressClassName)) return [];
   return [`annotation "${CLASS}" is deprecated, please use 'spec.ingressClassName' instead`];
 }
 
+/** Warnings about deprecated fields and odd ranges of a Node. */
 export function nodeWarnings(object: ApiObject): string[] {
   const spec = struct(object.spec) ?? {};
   return [

@@ -39,10 +39,12 @@ export function volumeWarnings(object: ApiObject): string[] {
   ];
 }
 
+/** Warnings about a PersistentVolumeClaim. */
 export function claimWarnings(object: ApiObject): string[] {
   return [...annotation(object, STORAGE_CLASS, OLD_CLASS), ...claimSpecWarnings(struct(object.spec), "spec")];
 }
 
+/** Warnings about the topologies of a StorageClass. */
 export function classWarnings(object: ApiObject): string[] {
   return structs(object.allowedTopologies).flatMap((topology, i) =>
     structs(topology.matchLabelExpressions).flatMap(({ key }, j) => {
@@ -52,6 +54,7 @@ export function classWarnings(object: ApiObject): string[] {
   );
 }
 
+/** Warnings about the topology of a CSIStorageCapacity. */
 export function capacityWarnings({ nodeTopology }: ApiObject): string[] {
   const selector = struct(nodeTopology);
   return [

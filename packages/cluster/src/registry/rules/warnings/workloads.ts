@@ -25,6 +25,7 @@ function templateWarnings(template: unknown, path: string): string[] {
 const isSame = (object: ApiObject, old: ApiObject | undefined): boolean =>
   old !== undefined && old.metadata.generation === object.metadata.generation;
 
+/** Warnings about a pod that is created; an update repeats none. */
 export function newPodWarnings(object: ApiObject): string[] {
   return [
     ...named(object, "the Pod's hostname"),
@@ -47,16 +48,19 @@ export function replicationControllerWarnings(object: ApiObject, old?: ApiObject
   return [...inPodNames(object, old), ...templateWarnings(struct((old ?? object).spec)?.template, "spec.template")];
 }
 
+/** Warnings about a DaemonSet, as long as its template is new. */
 export function daemonSetWarnings(object: ApiObject, old?: ApiObject): string[] {
   const template = struct(object.spec)?.template;
   if (old && deepEqual(template, struct(old.spec)?.template)) return [];
   return templateWarnings(template, "spec.template");
 }
 
+/** Warnings about a PodTemplate. */
 export function podTemplateWarnings(object: ApiObject, old?: ApiObject): string[] {
   return isSame(object, old) ? [] : templateWarnings(object.template, "template");
 }
 
+/** Warnings about a StatefulSet: its template, its claims and its history. */
 export function statefulSetWarnings(object: ApiObject, old?: ApiObject): string[] {
   const spec = struct(object.spec) ?? {};
   const of = old ? ".Spec" : "";
@@ -83,11 +87,13 @@ function jobSpecWarnings(spec: Fields, path: string): string[] {
   ];
 }
 
+/** Warnings about a Job. */
 export function jobWarnings(object: ApiObject, old?: ApiObject): string[] {
   if (isSame(object, old)) return [];
   return [...inPodNames(object, old), ...jobSpecWarnings(struct(object.spec) ?? {}, "spec")];
 }
 
+/** Warnings about a CronJob: its schedule and its template. */
 export function cronJobWarnings(object: ApiObject, old?: ApiObject): string[] {
   const spec = struct(object.spec) ?? {};
   const job = struct(struct(spec.jobTemplate)?.spec) ?? {};

@@ -23,6 +23,7 @@ export function labelsOf(template: Fields): Record<string, string> | null {
   return isSet(labels) ? (labels as Record<string, string>) : null;
 }
 
+/** The sentence about a selector that its own template does not fit. */
 export const NO_MATCH = "`selector` does not match template `labels`";
 
 /** That a selector is there, can be read, and asks for something; `who` names the kind in the sentence. */
