@@ -7,6 +7,18 @@ import type { Kubeconfig } from "./kubeconfig-parse.ts";
  */
 export type KubeconfigSource = string | URL | readonly string[] | { readonly text: string } | Kubeconfig | object;
 
+/** How a client shows who it is, and how it knows the server. */
+interface GivenCredentials {
+  readonly token?: string | undefined;
+  /** Of the authority that signed the server's certificate, PEM. */
+  readonly ca?: string | Uint8Array | undefined;
+  /** Client certificate, PEM. */
+  readonly cert?: string | Uint8Array | undefined;
+  /** Its key, PEM. */
+  readonly key?: string | Uint8Array | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
+}
+
 /**
  * Credentials that a program brings by itself. Certificates are PEM, or base64 of it.
  *
@@ -16,18 +28,13 @@ export type KubeconfigSource = string | URL | readonly string[] | { readonly tex
  * const login: Login = { server: "https://k8s.example.com", token: process.env.TOKEN, expires };
  * ```
  */
-export interface Login {
+export interface Login extends GivenCredentials {
   /** The server's address; default: where the configuration says. */
   readonly server?: string | undefined;
-  readonly token?: string | undefined;
   /** What stands before the token. Default `Bearer`. */
   readonly scheme?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
-  readonly ca?: string | Uint8Array | undefined;
-  readonly cert?: string | Uint8Array | undefined;
-  readonly key?: string | Uint8Array | undefined;
-  readonly insecureSkipTlsVerify?: boolean | undefined;
   readonly namespace?: string | undefined;
   readonly proxyUrl?: string | undefined;
   /** Of several logins the highest is tried first. Default 0. */
@@ -40,7 +47,7 @@ export interface Login {
 export type LoginFunction = () => Login | readonly Login[] | undefined | Promise<Login | readonly Login[] | undefined>;
 
 /** How to find the server and who to be there. */
-export interface AccessOptions {
+export interface AccessOptions extends GivenCredentials {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`, else the service account of the pod. */
   readonly kubeconfig?: KubeconfigSource | undefined;
   /** Default: the kubeconfig's current context. */
@@ -52,14 +59,6 @@ export interface AccessOptions {
    * are never sent to another server; beside `kubeconfig` or `context` it only replaces the address.
    */
   readonly url?: string | undefined;
-  readonly token?: string | undefined;
-  /** PEM. */
-  readonly ca?: string | Uint8Array | undefined;
-  /** Client certificate, PEM. */
-  readonly cert?: string | Uint8Array | undefined;
-  /** Its key, PEM. */
-  readonly key?: string | Uint8Array | undefined;
-  readonly insecureSkipTlsVerify?: boolean | undefined;
   /** Brings the credentials, instead of the configuration. */
   readonly login?: LoginFunction | undefined;
   /** The folder of the service account's files. Default `/var/run/secrets/kubernetes.io/serviceaccount`. */

@@ -4,7 +4,7 @@
  * An object begins with its kind and its place; words behind that are the roles that collect its rules. The lines below
  * it belong to it: `collects` names what a role gathers by label, `of` the role that a binding gives, `to` those who get
  * it. Any other line is a rule: verbs, API groups (`core` for the one without a name), resources and perhaps names, or
- * verbs and `urls`.
+ * verbs and `urls`. Bindings of controllers are alike, and stand here one by one, as a real server lists them.
  */
 export const policyLines = `
 ClusterRole admin

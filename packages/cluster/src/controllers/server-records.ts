@@ -238,13 +238,7 @@ function sliceOf({ place: { address, port } }: ServerInfo): Wish {
 }
 
 function rangeOf({ place }: ServerInfo, now: number): Wish {
-  const ready = {
-    type: "Ready",
-    status: "True",
-    lastTransitionTime: timestamp(now),
-    reason: "",
-    message: "Kubernetes default Service CIDR is ready",
-  };
+  const ready = trueSince(now, "Ready", "", "Kubernetes default Service CIDR is ready");
   return {
     group: "networking.k8s.io",
     plural: "servicecidrs",
@@ -256,6 +250,11 @@ function rangeOf({ place }: ServerInfo, now: number): Wish {
     },
     status: { conditions: [ready] },
   };
+}
+
+/** A condition that holds from the start. */
+function trueSince(now: number, type: string, reason: string, message: string) {
+  return { type, status: "True", lastTransitionTime: timestamp(now), reason, message };
 }
 
 const ALLOCATOR = "ipallocator.k8s.io";
@@ -342,13 +341,7 @@ function apiServiceOf(
   managed: string,
   now: number,
 ): Wish {
-  const available = {
-    type: "Available",
-    status: "True",
-    lastTransitionTime: timestamp(now),
-    reason: "Local",
-    message: "Local APIServices are always available",
-  };
+  const available = trueSince(now, "Available", "Local", "Local APIServices are always available");
   return {
     group: "apiregistration.k8s.io",
     plural: "apiservices",

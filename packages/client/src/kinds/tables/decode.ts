@@ -72,25 +72,19 @@ function decodeVerbs(letters = ""): readonly string[] {
   return Array.from(letters, verbOf);
 }
 
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["c", "create"],
+  ["d", "delete"],
+  ["x", "deletecollection"],
+  ["g", "get"],
+  ["l", "list"],
+  ["p", "patch"],
+  ["u", "update"],
+  ["w", "watch"],
+]);
+
 function verbOf(letter: string): string {
-  switch (letter) {
-    case "c":
-      return "create";
-    case "d":
-      return "delete";
-    case "x":
-      return "deletecollection";
-    case "g":
-      return "get";
-    case "l":
-      return "list";
-    case "p":
-      return "patch";
-    case "u":
-      return "update";
-    case "w":
-      return "watch";
-    default:
-      throw new Error(`The table of kinds has an unknown verb "${letter}"`);
-  }
+  const verb = VERBS.get(letter);
+  if (verb === undefined) throw new Error(`The table of kinds has an unknown verb "${letter}"`);
+  return verb;
 }
