@@ -1,5 +1,5 @@
 import { type Controller, type ControllerContext, WorkQueue } from "../controllers/index.ts";
-import { type ApiObject, fromStore, objectAt, remove, StatusError, update } from "../registry/index.ts";
+import { type ApiObject, fromStore, objectAt, remove, StatusError, storeKey, update } from "../registry/index.ts";
 import type { ServiceAccountTokens } from "./tokens.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
@@ -55,7 +55,7 @@ export class AccountSecrets implements Controller {
     if (!entry || !endpoint) return;
     const secret = fromStore(entry.object);
     const { namespace = "", name, annotations = {} } = secret.metadata;
-    const found = store.get("serviceaccounts", `${namespace}/${annotations[NAME]}`);
+    const found = store.get("serviceaccounts", storeKey(namespace, annotations[NAME] ?? ""));
     const account = found && fromStore(found.object);
     const { uid } = account?.metadata ?? {};
     const target = { endpoint, namespace, name, subresource: undefined };

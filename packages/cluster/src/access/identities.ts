@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Kubeconfig } from "@lotse/client";
 import { ConfigError } from "@lotse/client/meta";
-import { type ApiObject, type Backend, fromStore, objectAt, type RequestUser } from "../registry/index.ts";
+import { type ApiObject, type Backend, fromStore, objectAt, type RequestUser, storeKey } from "../registry/index.ts";
 import type { ServiceAccountTokens } from "./tokens.ts";
 import { AUTHENTICATED } from "./users.ts";
 
@@ -67,7 +67,7 @@ function userCredentials(
 
 function accountToken({ backend, accounts }: IdentitiesOptions, place: string): string {
   const [namespace = "", name = ""] = place.split("/");
-  const entry = backend.store.get("serviceaccounts", `${namespace}/${name}`);
+  const entry = backend.store.get("serviceaccounts", storeKey(namespace, name));
   if (!entry) {
     throw new ConfigError(`There is no service account ${JSON.stringify(place)}.`, {
       hint: 'Create it first, and name it by "namespace/name".',

@@ -7,6 +7,7 @@ import {
   generateName,
   listAt,
   objectAt,
+  storeKey,
 } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -58,7 +59,7 @@ function refuseReferences({ endpoint }: AdmissionAttributes, pod: ApiObject): vo
 
 async function findAccount(store: Store, namespace: string, name: string): Promise<ApiObject | undefined> {
   for (let turn = 0; ; turn++) {
-    const entry = store.get("serviceaccounts", `${namespace}/${name}`);
+    const entry = store.get("serviceaccounts", storeKey(namespace, name));
     if (entry) return fromStore(entry.object);
     if (name !== "default" || turn === PATIENCE_TURNS) return undefined;
     await new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,4 +1,4 @@
-import { type ApiObject, listAt, objectAt, type RequestUser } from "../registry/index.ts";
+import { type ApiObject, listAt, objectAt, type RequestUser, storeKey } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Authorizer } from "./authorizer.ts";
 import { BindingIndex } from "./policy-index.ts";
@@ -31,7 +31,7 @@ export function rulesOfRole(store: Store, ref: RoleRef, namespace: string): Poli
 function roleEntry(store: Store, { kind, name }: RoleRef, namespace: string) {
   return kind === "ClusterRole"
     ? store.get(table("clusterroles"), name)
-    : store.get(table("roles"), `${namespace}/${name}`);
+    : store.get(table("roles"), storeKey(namespace, name));
 }
 
 /** A rule with the words that say where it comes from, or what kept the rules of a binding from being read. */

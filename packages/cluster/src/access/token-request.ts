@@ -12,6 +12,7 @@ import {
   isRecord,
   notFound,
   objectAt,
+  storeKey,
   timestamp,
 } from "../registry/index.ts";
 import type { ServiceAccountTokens, TokenRef } from "./tokens.ts";
@@ -87,7 +88,7 @@ function findAccount({ store }: Pick<Backend, "store">, request: ApiObject, cont
     const text = "must match the service account name if specified";
     throw invalid(KIND, name, [invalidValue("metadata.name", wanted.name, text)]);
   }
-  const entry = store.get("serviceaccounts", `${namespace}/${name}`);
+  const entry = store.get("serviceaccounts", storeKey(namespace, name));
   if (!entry) throw notFound({ group: "", plural: "serviceaccounts" }, name);
   const account = fromStore(entry.object);
   const { uid } = account.metadata;
@@ -120,7 +121,7 @@ function bind(backend: Pick<Backend, "store">, account: ApiObject, wanted: Recor
     throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
   }
   const { namespace = "" } = account.metadata;
-  const object = find(backend, plural, plural === "nodes" ? name : `${namespace}/${name}`);
+  const object = find(backend, plural, plural === "nodes" ? name : storeKey(namespace, name));
   if (!object) throw notFound({ group: "", plural }, name);
   const { serviceAccountName, nodeName } = objectAt(object, "spec");
   if (kind === "Pod" && serviceAccountName !== account.metadata.name) {

@@ -1,4 +1,4 @@
-import { type ApiObject, fromStore, isRecord, objectAt, type RequestUser } from "../registry/index.ts";
+import { type ApiObject, fromStore, isRecord, objectAt, type RequestUser, storeKey } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Claims, newSigningKey, readClaims, TokenSigner } from "./jwt.ts";
 import { quotedList } from "./rules.ts";
@@ -129,7 +129,7 @@ export class ServiceAccountTokens {
     const claim = (name: string) => String(claims[`${LASTING}${name}`] ?? "");
     const namespace = claim("namespace");
     const account = { name: claim("service-account.name"), uid: claim("service-account.uid") };
-    const secret = this.#find("secrets", `${namespace}/${claim("secret.name")}`);
+    const secret = this.#find("secrets", storeKey(namespace, claim("secret.name")));
     if (!secret) return refuse("Token has been invalidated");
     const kept = Buffer.from(String(objectAt(secret, "data").token ?? ""), "base64").toString();
     if (kept !== token) return refuse("Token does not match server's copy");
@@ -158,7 +158,7 @@ export class ServiceAccountTokens {
 
   /** Why a token is void although it was good once: one of the objects it is bound to is gone. */
   #missing(namespace: string, account: TokenRef, named: Record<string, unknown>): string | undefined {
-    const found = this.#find("serviceaccounts", `${namespace}/${account.name}`);
+    const found = this.#find("serviceaccounts", storeKey(namespace, account.name));
     if (!found) return `serviceaccounts ${JSON.stringify(account.name)} not found`;
     if (found.metadata.uid !== account.uid) {
       return `service account UID (${found.metadata.uid}) does not match claim (${account.uid})`;
@@ -168,7 +168,7 @@ export class ServiceAccountTokens {
       const ref = refOf(named[kind]);
       // The node of a token that is bound to a pod is only told, not checked.
       if (!ref || (kind === "node" && named.pod !== undefined)) continue;
-      const bound = this.#find(table, kind === "node" ? ref.name : `${namespace}/${ref.name}`);
+      const bound = this.#find(table, kind === "node" ? ref.name : storeKey(namespace, ref.name));
       if (!bound || this.#deleted(bound)) return "service account token has been invalidated";
       if (bound.metadata.uid === ref.uid) continue;
       return `${kind} UID (${bound.metadata.uid}) does not match service account ${kind} ref claim (${ref.uid})`;

@@ -8,6 +8,7 @@ import {
   remove,
   StatusError,
   storageEndpoint,
+  storeKey,
   type Target,
   timestamp,
   update,
@@ -94,7 +95,7 @@ export class NamespaceController implements Controller {
       metadata: { name: ROOT_CERTIFICATE, namespace, managedFields },
       data,
     });
-    const found = this.#context.backend.store.get("configmaps", `${namespace}/${ROOT_CERTIFICATE}`);
+    const found = this.#context.backend.store.get("configmaps", storeKey(namespace, ROOT_CERTIFICATE));
     if (!found || deepEqual(fromStore(found.object).data, data)) return;
     await this.#change("configmaps", { namespace, name: ROOT_CERTIFICATE }, (current) => ({ ...current, data }));
   }
@@ -103,7 +104,7 @@ export class NamespaceController implements Controller {
     const { backend, requester } = this.#context;
     const endpoint = backend.catalog.storage("", plural);
     const name = String(objectAt(object, "metadata").name);
-    if (!endpoint || backend.store.get(endpoint.resource.table, `${namespace}/${name}`)) return;
+    if (!endpoint || backend.store.get(endpoint.resource.table, storeKey(namespace, name))) return;
     const target: Target = { endpoint, namespace, name: undefined, subresource: undefined };
     try {
       await create(backend, requester, target, object as unknown as ApiObject, WRITE, true);

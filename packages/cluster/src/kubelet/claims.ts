@@ -1,11 +1,11 @@
-import { type ApiObject, fromStore, listAt, objectAt } from "../registry/index.ts";
+import { type ApiObject, fromStore, listAt, objectAt, parseStoreKey, storeKey } from "../registry/index.ts";
 import type { Store } from "../store/index.ts";
 
 /** The keys of the claims that a pod names. */
 export function claimKeys(pod: ApiObject): string[] {
   return listAt(pod, "spec", "volumes").flatMap((volume) => {
     const { claimName } = objectAt(volume, "persistentVolumeClaim");
-    return typeof claimName === "string" ? [`${pod.metadata.namespace}/${claimName}`] : [];
+    return typeof claimName === "string" ? [storeKey(pod.metadata.namespace, claimName)] : [];
   });
 }
 
@@ -13,7 +13,7 @@ export function claimKeys(pod: ApiObject): string[] {
 export function claimRefusal(store: Store, pod: ApiObject): string | undefined {
   for (const key of claimKeys(pod)) {
     const entry = store.get("persistentvolumeclaims", key);
-    const name = key.slice(key.indexOf("/") + 1);
+    const { name } = parseStoreKey(key);
     if (!entry) return `persistentvolumeclaim "${name}" not found`;
     const claim = fromStore(entry.object);
     if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`;

@@ -1,7 +1,7 @@
 import type { Clock } from "@lotse/client/meta";
 import type { PodConnection } from "../bytes/index.ts";
 import { type Controller, type ControllerContext, EventRecorder } from "../controllers/index.ts";
-import { type ApiObject, badRequest, fromStore, objectAt } from "../registry/index.ts";
+import { type ApiObject, badRequest, fromStore, objectAt, storeKey } from "../registry/index.ts";
 import { ComponentApi } from "./component-api.ts";
 import type { ContainerRecord } from "./containers.ts";
 import { NodeImages } from "./images.ts";
@@ -134,7 +134,7 @@ export class Kubelet implements Controller, NodePods {
   }
 
   #workerOf(pod: ApiObject): PodWorker | undefined {
-    const worker = this.#workers.get(`${pod.metadata.namespace}/${pod.metadata.name}`);
+    const worker = this.#workers.get(storeKey(pod.metadata.namespace, pod.metadata.name));
     return worker?.uid === pod.metadata.uid ? worker : undefined;
   }
 

@@ -75,6 +75,7 @@ export {
   type Endpoint,
   gvkOf,
   type PrinterColumn,
+  parseStoreKey,
   type Resource,
   type ResourceVersion,
   type Subresource,

@@ -88,3 +88,11 @@ export function namedKind({ group, kind, strategy }: Resource): { readonly group
 /** The key of an object in its table of the store: `namespace/name`, or the name alone without a namespace. */
 export const storeKey = (namespace: string | undefined, name: string): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
+
+/** The object that a key stands for: what {@link storeKey} was given. */
+export function parseStoreKey(key: string): { readonly namespace: string | undefined; readonly name: string } {
+  const slash = key.indexOf("/");
+  return slash < 0
+    ? { namespace: undefined, name: key }
+    : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+}

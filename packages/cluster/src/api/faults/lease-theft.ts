@@ -1,4 +1,4 @@
-import { type Backend, objectAt, type Requester, update } from "../../registry/index.ts";
+import { type Backend, objectAt, type Requester, storeKey, update } from "../../registry/index.ts";
 
 /** Lets another client hold a Lease from now on, as if the holder had lost it. Nothing happens when there is none. */
 export async function stealLease(
@@ -9,7 +9,7 @@ export async function stealLease(
   thief: string,
 ): Promise<void> {
   const endpoint = backend.catalog.storage("coordination.k8s.io", "leases");
-  if (!endpoint || !backend.store.get(endpoint.resource.table, `${namespace}/${name}`)) return;
+  if (!endpoint || !backend.store.get(endpoint.resource.table, storeKey(namespace, name))) return;
   const now = microTime(backend.clock.now());
   await update(
     backend,

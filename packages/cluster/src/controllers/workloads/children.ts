@@ -1,4 +1,4 @@
-import type { ApiObject } from "../../registry/index.ts";
+import { type ApiObject, storeKey } from "../../registry/index.ts";
 import type { Store } from "../../store/index.ts";
 import { LabelIndex } from "../label-index.ts";
 import { StoreIndex } from "../store-index.ts";
@@ -60,7 +60,7 @@ export class ClaimIndexes {
   constructor(store: Store) {
     this.#volumes = new StoreIndex(store, VOLUMES.name, (object) => {
       const { claimRef } = (object as Volume).spec;
-      return [claimRef ? `${claimRef.namespace}/${claimRef.name}` : FREE];
+      return [claimRef ? storeKey(claimRef.namespace, claimRef.name ?? "") : FREE];
     });
     this.#claims = new StoreIndex(store, CLAIMS.name, (object) =>
       (object as Claim).status?.phase === "Bound" ? [] : [UNBOUND],
@@ -111,7 +111,7 @@ export class ChildIndexes {
   /** Pods by the keys of the claims that they mount. */
   get mounts(): StoreIndex {
     this.#mounts ??= new StoreIndex(this.#store, PODS.name, (pod) =>
-      claimNames(pod as Pod).map((name) => `${pod.metadata.namespace}/${name}`),
+      claimNames(pod as Pod).map((name) => storeKey(pod.metadata.namespace, name)),
     );
     return this.#mounts;
   }

@@ -1,4 +1,4 @@
-import { type ApiObject, fromStore } from "../../registry/index.ts";
+import { type ApiObject, fromStore, storeKey } from "../../registry/index.ts";
 import type { Change } from "../../store/index.ts";
 import { type Controller, type ControllerContext, WorkQueue } from "../controller.ts";
 import { matcher } from "./claim.ts";
@@ -114,7 +114,7 @@ export function watchChildren<O extends ApiObject, T extends ApiObject>(
   const managed = (object: ApiObject | undefined, api: WorkloadApi): string[] => {
     const controller = object && controllerOf(object);
     if (!object || controller?.kind !== owners.kind || controller.apiVersion !== owners.apiVersion) return [];
-    const key = `${object.metadata.namespace}/${controller.name}`;
+    const key = storeKey(object.metadata.namespace, controller.name);
     return api.read(owners, key)?.metadata.uid === controller.uid ? [key] : [];
   };
   return {

@@ -1,4 +1,4 @@
-import { type ApiObject, create, StatusError, type Target, timestamp, update } from "../../registry/index.ts";
+import { type ApiObject, create, StatusError, storeKey, type Target, timestamp, update } from "../../registry/index.ts";
 import type { ControllerContext } from "../controller.ts";
 
 const TABLE = "events";
@@ -96,7 +96,7 @@ export class EventRecorder {
 
   async #countOn(namespace: string, name: string | undefined, message: string): Promise<boolean> {
     const { backend, requester } = this.#context;
-    if (name === undefined || !backend.store.get(TABLE, `${namespace}/${name}`)) return false;
+    if (name === undefined || !backend.store.get(TABLE, storeKey(namespace, name))) return false;
     const target = this.#target(namespace, name);
     const lastTimestamp = timestamp(backend.clock.now());
     await update(backend, requester, target, this.#options, {

@@ -1,7 +1,7 @@
 import os from "node:os";
 import type { Duration } from "@lotse/client/meta";
 import type { ControllerContext } from "../../controllers/index.ts";
-import { type ApiObject, fromStore } from "../../registry/index.ts";
+import { type ApiObject, fromStore, storeKey } from "../../registry/index.ts";
 import { Kubelet } from "../kubelet.ts";
 import { type NetworkOptions, ProcessNetwork } from "../network/index.ts";
 import { CAPACITY } from "../node.ts";
@@ -94,7 +94,7 @@ function makeRuntime(
 ): ContainerRuntime {
   const { clock, random, store, troubles } = context.backend;
   const find = (plural: string, namespace: string, name: string): ApiObject | undefined => {
-    const entry = store.get(plural, `${namespace}/${name}`);
+    const entry = store.get(plural, storeKey(namespace, name));
     return entry && fromStore(entry.object);
   };
   if (settings.mode === "simulate") {

@@ -1,3 +1,4 @@
+import { storeKey } from "../../../registry/index.ts";
 import { matcher } from "../claim.ts";
 import { slowStart, type Watch, type Workload, watchChildren } from "../engine.ts";
 import { createPod, deletePod } from "../pod-control.ts";
@@ -55,7 +56,7 @@ const deletedJobs: Watch = {
 function jobOf(api: WorkloadApi, pod: Pod): Job | undefined {
   const controller = controllerOf(pod);
   if (controller?.kind !== JOBS.kind) return undefined;
-  const job = api.read(JOBS, `${pod.metadata.namespace}/${controller.name}`);
+  const job = api.read(JOBS, storeKey(pod.metadata.namespace, controller.name));
   return job?.metadata.uid === controller.uid ? job : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { corev1, discoveryv1 } from "@lotse/client/kinds";
 import { deepEqual } from "@lotse/client/meta";
+import { parseStoreKey, storeKey } from "../../../registry/index.ts";
 import type { Watch, Workload } from "../engine.ts";
 import { canonical } from "../hash.ts";
 import {
@@ -36,7 +37,7 @@ export function endpointMirror(api: WorkloadApi): Workload {
     table: ENDPOINTS.name,
     watches: [services, mirrors],
     async reconcile(key) {
-      const [namespace = "", name = ""] = key.split("/");
+      const { namespace = "", name } = parseStoreKey(key);
       const selector = [
         { key: SLICE_SERVICE, operator: "=" as const, values: [name] },
         { key: SLICE_MANAGER, operator: "=" as const, values: [CONTROLLER] },
@@ -78,7 +79,7 @@ const mirrors: Watch = {
   table: SLICES.name,
   wakes: ({ object: { metadata } }) => {
     const { [SLICE_MANAGER]: manager, [SLICE_SERVICE]: service } = metadata.labels ?? {};
-    return manager === CONTROLLER && service ? [`${metadata.namespace}/${service}`] : [];
+    return manager === CONTROLLER && service ? [storeKey(metadata.namespace, service)] : [];
   },
 };
 

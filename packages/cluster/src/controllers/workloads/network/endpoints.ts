@@ -1,4 +1,5 @@
 import { deepEqual } from "@lotse/client/meta";
+import { storeKey } from "../../../registry/index.ts";
 import { matcher, requirementsOf } from "../claim.ts";
 import type { Watch, Workload } from "../engine.ts";
 import {
@@ -84,7 +85,7 @@ function podsBehind(): Watch {
 const slices: Watch = {
   table: SLICES.name,
   wakes: ({ object }, api) => {
-    const key = `${object.metadata.namespace}/${serviceOf(object as EndpointSlice)}`;
+    const key = storeKey(object.metadata.namespace, serviceOf(object as EndpointSlice) ?? "");
     return api.read(SERVICES, key) ? [key] : [];
   },
 };

@@ -1,3 +1,4 @@
+import { storeKey } from "../../../registry/index.ts";
 import { matcher } from "../claim.ts";
 import { type Watch, type Workload, watchChildren } from "../engine.ts";
 import { isFinished } from "../pods.ts";
@@ -32,9 +33,9 @@ const lastPods: Watch = {
   wakes: ({ type, object }, api) => {
     const controller = type === "deleted" ? controllerOf(object) : undefined;
     if (controller?.kind !== REPLICA_SETS.kind) return [];
-    const set = api.read(REPLICA_SETS, `${object.metadata.namespace}/${controller.name}`);
+    const set = api.read(REPLICA_SETS, storeKey(object.metadata.namespace, controller.name));
     const owner = set && controllerOf(set);
-    const key = `${object.metadata.namespace}/${owner?.name}`;
+    const key = storeKey(object.metadata.namespace, owner?.name ?? "");
     const deployment = owner?.kind === DEPLOYMENTS.kind ? api.read(DEPLOYMENTS, key) : undefined;
     return deployment?.spec.strategy?.type === "Recreate" ? [key] : [];
   },

@@ -1,4 +1,4 @@
-import type { OwnerReference } from "../../../registry/index.ts";
+import { type OwnerReference, storeKey } from "../../../registry/index.ts";
 import { matcher } from "../claim.ts";
 import { type Workload, watchChildren } from "../engine.ts";
 import {
@@ -107,7 +107,7 @@ async function createClaims(api: WorkloadApi, set: StatefulSet, pod: Pod): Promi
 async function keepClaims(api: WorkloadApi, set: StatefulSet, pod: Pod): Promise<void> {
   const ordinal = ordinalOf(set, pod) as number;
   for (const { metadata } of claimsOf(set, ordinal).values()) {
-    const claim = api.read(CLAIMS, `${metadata.namespace}/${metadata.name}`);
+    const claim = api.read(CLAIMS, storeKey(metadata.namespace, metadata.name));
     if (!claim || isDeleting(claim)) continue;
     const owners = claimOwners(set, pod, isInRange(set, ordinal), claim);
     if (owners)

@@ -1,4 +1,4 @@
-import { type ApiObject, timestamp } from "../../../registry/index.ts";
+import { type ApiObject, storeKey, timestamp } from "../../../registry/index.ts";
 import { claimNames } from "../children.ts";
 import type { Watch, Workload } from "../engine.ts";
 import { isFinished } from "../pods.ts";
@@ -52,7 +52,7 @@ const volumesOfClaims: Watch = {
   wakes: ({ object }, api) => {
     const { claimRef } = (object as Volume).spec;
     // One that has a claim is of use to no other.
-    return claimRef ? [`${claimRef.namespace}/${claimRef.name}`] : api.claims.unbound().map(keyOf);
+    return claimRef ? [storeKey(claimRef.namespace, claimRef.name ?? "")] : api.claims.unbound().map(keyOf);
   },
 };
 
@@ -60,7 +60,7 @@ const classesOfClaims: Watch = { table: STORAGE_CLASSES.name, wakes: (_, api) =>
 
 const users: Watch = {
   table: PODS.name,
-  wakes: ({ object }) => claimNames(object as Pod).map((name) => `${object.metadata.namespace}/${name}`),
+  wakes: ({ object }) => claimNames(object as Pod).map((name) => storeKey(object.metadata.namespace, name)),
 };
 
 async function carryOut(
@@ -187,7 +187,7 @@ export function volumes(api: WorkloadApi): Workload {
       const volume = api.read(VOLUMES, key);
       if (!volume) return undefined;
       const { claimRef } = volume.spec;
-      const claim = claimRef && api.read(CLAIMS, `${claimRef.namespace}/${claimRef.name}`);
+      const claim = claimRef && api.read(CLAIMS, storeKey(claimRef.namespace, claimRef.name ?? ""));
       const held = claim?.metadata.uid === claimRef?.uid && claim !== undefined;
       if (isDeleting(volume)) {
         if (!held) await unprotect(api, VOLUMES, volume, VOLUME_PROTECTION);
