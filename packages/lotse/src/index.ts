@@ -104,7 +104,40 @@ export type {
 
 // What handlers throw, and why their signal was aborted.
 
-export { Aborted, PermanentError, TemporaryError } from "./declare/index.ts";
+export {
+  Aborted,
+  type AdmissionCause,
+  AdmissionError,
+  type AdmissionErrorOptions,
+  PermanentError,
+  TemporaryError,
+} from "./declare/index.ts";
+
+// Requests that are judged before they are stored: `on.validate`, `on.mutate` and `operator.policy`.
+
+export type {
+  AdmissionNamespaces,
+  AdmissionOperation,
+  AdmissionRequest,
+  DeclareMutate,
+  DeclareValidate,
+  MatchCondition,
+  MutateContext,
+  MutateOptions,
+  NamespaceSelector,
+  PeerCertificate,
+  PolicyMutation,
+  PolicyOptions,
+  PolicyParams,
+  PolicyReason,
+  PolicyRule,
+  RequestedKind,
+  RequestedResource,
+  UserInfo,
+  ValidateContext,
+  ValidateOptions,
+  WebhookOptions,
+} from "./declare/index.ts";
 
 // What handlers read without a request: the operator's own copy of the cluster, and its indexes.
 

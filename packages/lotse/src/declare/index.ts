@@ -1,3 +1,23 @@
+export type {
+  AdmissionDeclaration,
+  AdmissionHandler,
+  AdmissionNamespaces,
+  MatchCondition,
+  MutateOptions,
+  NamespaceSelector,
+  ValidateOptions,
+  WebhookOptions,
+} from "./admission.ts";
+export type {
+  AdmissionOperation,
+  AdmissionRequest,
+  MutateContext,
+  PeerCertificate,
+  RequestedKind,
+  RequestedResource,
+  UserInfo,
+  ValidateContext,
+} from "./admission-context.ts";
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
 export type { Difference, Memo, Reason } from "./cause.ts";
 export type { CheckedChildren, CheckedObject } from "./checked-children.ts";
@@ -33,7 +53,14 @@ export {
 } from "./context.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export type { Drift, DriftAnswer, DriftedField } from "./drift.ts";
-export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
+export {
+  type AdmissionCause,
+  AdmissionError,
+  type AdmissionErrorOptions,
+  DeclarationError,
+  PermanentError,
+  TemporaryError,
+} from "./errors.ts";
 export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
 export {
   absent,
@@ -80,7 +107,15 @@ export {
 } from "./kind-plan.ts";
 export type { BodyOf, ObjectOf } from "./kind-types.ts";
 export { type NamespaceFilter, parseNamespaces } from "./namespaces.ts";
-export type { ActivityOptions, DeclareActivity, DeclareChange, DeclareEvent, On } from "./on.ts";
+export type {
+  ActivityOptions,
+  DeclareActivity,
+  DeclareChange,
+  DeclareEvent,
+  DeclareMutate,
+  DeclareValidate,
+  On,
+} from "./on.ts";
 export { checkName, type OperatorOptions, settingsFor } from "./operator-options.ts";
 export type {
   ChangeOptions,
@@ -93,6 +128,15 @@ export type {
   ScheduleOptions,
   TimerOptions,
 } from "./options.ts";
+export {
+  type PolicyDeclaration,
+  type PolicyMutation,
+  type PolicyOptions,
+  type PolicyParams,
+  type PolicyReason,
+  type PolicyRule,
+  paramKindOf,
+} from "./policy.ts";
 export { type DeepReadonly, deepFreeze } from "./readonly.ts";
 export type {
   CachedGet,

@@ -1,5 +1,7 @@
 /** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
 import type { Login } from "@lotse/client";
+import type { MutateOptions, ValidateOptions } from "./admission.ts";
+import type { MutateContext, ValidateContext } from "./admission-context.ts";
 import type { Reason } from "./cause.ts";
 import type {
   ActivityContext,
@@ -46,6 +48,26 @@ export interface DeclareFailure {
     resource: R,
     options: ObjectHandlerOptions<BodyOf<R>>,
     handler: (context: FailureContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+}
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareValidate {
+  <R extends ResourceInput>(resource: R, handler: (context: ValidateContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
+  <R extends ResourceInput, const F extends FieldPath = never>(
+    resource: R,
+    options: ValidateOptions<BodyOf<R>, F>,
+    handler: (context: ValidateContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+}
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareMutate {
+  <R extends ResourceInput>(resource: R, handler: (context: MutateContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
+  <R extends ResourceInput, const F extends FieldPath = never>(
+    resource: R,
+    options: MutateOptions<BodyOf<R>, F>,
+    handler: (context: MutateContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
 }
 
@@ -105,6 +127,13 @@ export interface On {
   readonly event: DeclareEvent;
   /** A handler of the object has failed for good; called once for each time, and never tried again itself. */
   readonly failure: DeclareFailure;
+  /**
+   * Judges what clients want to store, before it is stored: a handler that throws refuses the request, and the client is
+   * told why ({@link AdmissionError}).
+   */
+  readonly validate: DeclareValidate;
+  /** Changes what clients want to store, before it is judged and stored: by its `patch`. May refuse it, too. */
+  readonly mutate: DeclareMutate;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
   readonly startup: DeclareActivity;
   /** After everything has stopped. */
