@@ -66,19 +66,23 @@ export interface AdmissionRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The IP address that the call came from. */
   readonly source: string | undefined;
-  /** The certificate that the caller has shown; undefined when it has shown none. Look at `authorized` before you trust it. */
+  /** The certificate that the caller has shown; undefined when it has shown none. Look at `verified` before you trust it. */
   readonly peer: PeerCertificate | undefined;
 }
 
-/** The certificate of a caller, as TLS has seen it. */
+/** The certificate that a caller has shown when it connected. */
 export interface PeerCertificate {
-  /** Whether it was signed by an authority that the server was told to trust. */
-  readonly authorized: boolean;
-  readonly subject: Readonly<Record<string, string | readonly string[]>>;
-  readonly issuer: Readonly<Record<string, string | readonly string[]>>;
-  /** SHA-256, in hexadecimal with colons. */
-  readonly fingerprint256: string;
-  readonly validTo: string;
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  /** Names and addresses it is good for, as `DNS:…, IP Address:…`. */
+  readonly subjectAltName: string | undefined;
+  readonly issuer: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  /** SHA-256, hexadecimal, without colons. */
+  readonly fingerprint: string;
+  /** Whether it is good now and an authority signed it that the operator was told to believe. */
+  readonly verified: boolean;
 }
 
 type Part<B, Key extends string> = Key extends keyof B ? NonNullable<B[Key]> : Record<string, unknown>;
