@@ -170,7 +170,8 @@ function checkObject(
     const count = Object.keys(value).length;
     if (typeof minProperties === "number" && count < minProperties) add(`must have at least ${minProperties} fields`);
     if (typeof maxProperties === "number" && count > maxProperties) add(`must have at most ${maxProperties} fields`);
-    for (const key of Array.isArray(required) ? (required as string[]) : []) {
+    const embedded = schema["x-kubernetes-embedded-resource"] === true ? ["apiVersion", "kind"] : [];
+    for (const key of new Set([...embedded, ...(Array.isArray(required) ? (required as string[]) : [])])) {
       if (!Object.hasOwn(value, key) || value[key] === undefined) found.push({ path: at(key), what: "is required" });
     }
   }

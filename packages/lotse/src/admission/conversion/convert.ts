@@ -187,6 +187,5 @@ function lossOf({ kind, from, to, back }: Way, body: KubeBody, result: KubeBody)
     // There is no way back for it now. Who reads it is not to be stopped by that, and every field of it is kept.
     returned = undefined;
   }
-  const whole = shape(body);
-  return differences(returned ? shape(returned) : { ...whole, spec: {} }, whole, schema);
+  return differences(shape(returned ?? { ...body, spec: {} }), shape(body), schema);
 }
