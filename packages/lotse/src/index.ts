@@ -10,16 +10,40 @@
 
 export type { OperatorOptions } from "./declare/index.ts";
 export {
+  type ClassOfKind,
+  type ClassOfShortForm,
+  type ClassOfVersion,
+  type ColumnsIn,
   type CommonStatus,
   DeclarationError,
+  type FieldsIn,
+  type JsonPathIn,
+  type KindDefinition,
   type NewBody,
   type ResourceBody,
   type ResourceClass,
   type ResourceDefinition,
   resource,
+  type ScaleIn,
 } from "./declare/index.ts";
 export { isOperator, Operator } from "./operator/index.ts";
-export type { Column, JsonSchemaSource, SchemaGap } from "./schema/index.ts";
+export type { Column, JsonSchemaSource, ScalePlaces, SchemaGap, ServerRule } from "./schema/index.ts";
+
+// Kinds with several versions, and how objects get from one to another.
+
+export type {
+  BodyOfVersion,
+  CheckedVersions,
+  Conversion,
+  ConversionsOf,
+  Converted,
+  KindVersion,
+  StorageOf,
+  TypesOfVersions,
+  VersionDefinition,
+  VersionedDefinition,
+  VersionTypes,
+} from "./declare/index.ts";
 
 // How handlers are declared: `operator.on.create(Kind, options, handler)` and its siblings, with their options.
 

@@ -11,6 +11,7 @@ export type {
   ExternalChild,
   OrderedChild,
 } from "./children.ts";
+export type { ColumnsIn, FieldsIn, JsonPathIn, ScaleIn } from "./columns.ts";
 export {
   Aborted,
   type ActivityContext,
@@ -118,14 +119,17 @@ export {
   type Watches,
 } from "./reconcile.ts";
 export {
-  type CommonStatus,
+  type ClassOfKind,
+  type ClassOfShortForm,
+  type ClassOfVersion,
   isResourceClass,
-  type NewBody,
-  type ResourceBody,
+  type KindDefinition,
   type ResourceClass,
   type ResourceDefinition,
   resource,
+  type VersionedDefinition,
 } from "./resource.ts";
+export type { CommonStatus, NewBody, ResourceBody } from "./resource-body.ts";
 export type { ErrorMode, RetryOptions, RetryPlan } from "./retry.ts";
 export { planRetries, withUsualBackoff } from "./retry.ts";
 export {
@@ -172,3 +176,15 @@ export type {
   RunRecord,
   StepRecord,
 } from "./storage.ts";
+export type {
+  BodyOfVersion,
+  CheckedVersions,
+  Conversion,
+  ConversionsOf,
+  Converted,
+  KindVersion,
+  StorageOf,
+  TypesOfVersions,
+  VersionDefinition,
+  VersionTypes,
+} from "./versions.ts";
