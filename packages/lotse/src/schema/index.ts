@@ -11,5 +11,9 @@ export {
   type ServerRule,
 } from "./crd.ts";
 export { type InputOf, type JsonSchemaSource, type OutputOf, readJsonSchema } from "./json-schema.ts";
+export { type SampleOptions, SchemaSampler } from "./sample.ts";
+export { itemSchema, memberSchema, withDefaults, withoutUnknown } from "./server-form.ts";
+export { shrinkValue } from "./shrink.ts";
 export { type CallerFrame, callerFrame, callerLocation } from "./source-location.ts";
 export { SchemaError, type SchemaGap, type SchemaNode } from "./structural.ts";
+export { type ValidateOptions, type ValueProblem, validateValue } from "./validate.ts";
