@@ -35,6 +35,7 @@ import type {
 import { type PolicyDeclaration, type PolicyOptions, planPolicy } from "./policy.ts";
 import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
+import type { ResourceClass } from "./resource.ts";
 import { planRetries } from "./retry.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
 import { callerFrame } from "./source-location.ts";
@@ -46,6 +47,7 @@ import type {
   SourceHandler,
   SourceOptions,
 } from "./sources.ts";
+import type { Conversion } from "./versions.ts";
 
 /** All handlers of one resource. */
 export interface ResourceDeclaration {
@@ -74,6 +76,7 @@ export class Declarations {
   readonly #files = new Set<string>();
   readonly #admission = new Map<string, Entry<AdmissionHandler>>();
   readonly #policies: PolicyDeclaration[] = [];
+  readonly #conversions = new Map<ResourceClass<unknown, unknown>, Map<string, Conversion>>();
   /** By resource: where each id was declared, to name the first place when a second one takes it. */
   readonly #places = new Map<string, Map<string, string>>();
 
@@ -103,6 +106,7 @@ export class Declarations {
         failure: (resource: ResourceInput, ...rest: unknown[]) => this.#unremembered("failure", resource, rest),
         validate: (resource: ResourceInput, ...rest: unknown[]) => this.#judge("validate", resource, rest),
         mutate: (resource: ResourceInput, ...rest: unknown[]) => this.#judge("mutate", resource, rest),
+        convert: (...args: [ResourceClass<unknown, unknown>, string, Conversion]) => this.#convert(...args),
         startup: lifecycle("startup"),
         cleanup: lifecycle("cleanup"),
         login: lifecycle("login"),
@@ -347,9 +351,17 @@ export class Declarations {
     return this.#policies;
   }
 
+  /** Conversions that were declared with `on.convert`, by kind and version. */
+  get conversions(): ReadonlyMap<ResourceClass<unknown, unknown>, ReadonlyMap<string, Conversion>> {
+    return this.#conversions;
+  }
+
   /** All that anything is declared for, each once: what has handlers, is followed, judged or ruled. */
   get kinds(): readonly ResourceInput[] {
-    const named = [...this.resources, ...this.admission, ...this.#policies].map(({ resource }) => resource);
+    const named: ResourceInput[] = [
+      ...[...this.resources, ...this.admission, ...this.#policies].map(({ resource }) => resource),
+      ...this.#conversions.keys(),
+    ];
     return [...new Map(named.map((one) => [resourceKey(one, this.#predicates), one])).values()];
   }
 
@@ -515,6 +527,38 @@ export class Declarations {
       this.#admission.set(key, entry);
     }
     entry.handlers.push({ type, id, place, filters, ...plan, fn: fn as AdmissionHandler["fn"] });
+  }
+
+  #convert(resource: ResourceClass<unknown, unknown>, version: string, conversion: Conversion): void {
+    const { kind } = resource.description;
+    if (typeof conversion?.to !== "function" || typeof conversion.from !== "function") {
+      throw declarationError(
+        `the conversion of ${kind} ${version} needs two functions`,
+        'write on.convert(Kind, "v1beta1", { to: (old) => ({ spec: … }), from: (stored) => ({ spec: … }) })',
+      );
+    }
+    const names = resource.versions.map(({ name }) => name);
+    if (!names.includes(version)) {
+      throw declarationError(
+        `${kind} has no version ${JSON.stringify(version)}`,
+        `its versions are ${names.join(", ")}`,
+      );
+    }
+    if (version === resource.storageVersion) {
+      throw declarationError(
+        `${kind} is kept as ${version}, which needs no conversion`,
+        `declare one for ${names.filter((name) => name !== version).join(", ") || "another version"}`,
+      );
+    }
+    this.#placeOfCaller();
+    const declared = this.#conversions.get(resource) ?? new Map<string, Conversion>();
+    if (declared.has(version) || resource.conversions.has(version)) {
+      throw declarationError(
+        `the conversion of ${kind} ${version} is declared twice`,
+        "keep one: in resource({ convert }), or with on.convert",
+      );
+    }
+    this.#conversions.set(resource, declared.set(version, conversion));
   }
 
   #declareLifecycle(type: ActivityHandler["type"], rest: unknown[]): void {

@@ -14,7 +14,10 @@ import type {
 import type { FieldPath } from "./field-path.ts";
 import type { BodyOf, ObjectOf } from "./kind-types.ts";
 import type { ChangeOptions, FieldOptions, ObjectHandlerOptions, ResourceInput } from "./options.ts";
+import type { ClassOfVersion, ResourceClass } from "./resource.ts";
+import type { ResourceBody } from "./resource-body.ts";
 import type { RetryOptions } from "./retry.ts";
+import type { Conversion } from "./versions.ts";
 
 /** What a handler of changes gets: reduced to its field where it names one. */
 type ContextOf<R, F extends FieldPath> = [F] extends [never]
@@ -70,6 +73,13 @@ export interface DeclareMutate {
     handler: (context: MutateContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
 }
+
+/** `(Kind, version, { to, from })`, where `Kind` is the class of the version in which objects are kept. */
+export type DeclareConversion = <Spec, Status, Input, Versions, Name extends keyof Versions & string>(
+  resource: ResourceClass<Spec, Status, Input, Versions>,
+  version: Name,
+  conversion: Conversion<BodyOf<ClassOfVersion<Versions, Name>>, ResourceBody<Spec, Status>>,
+) => void;
 
 /** Options of handlers of the operator itself. */
 export interface ActivityOptions extends RetryOptions {
@@ -134,6 +144,11 @@ export interface On {
   readonly validate: DeclareValidate;
   /** Changes what clients want to store, before it is judged and stored: by its `patch`. May refuse it, too. */
   readonly mutate: DeclareMutate;
+  /**
+   * How objects of an older version become those that are kept, and back: the same as the option `convert` of
+   * `resource()`, which then says `convert: "on.convert"`.
+   */
+  readonly convert: DeclareConversion;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
   readonly startup: DeclareActivity;
   /** After everything has stopped. */

@@ -59,7 +59,7 @@ export function forbiddenChange(
   { kind, schema }: { readonly kind: string; readonly schema: FieldSchema | undefined },
 ): string | undefined {
   for (const operation of operations) {
-    if (operation.op === "test" || operation.op === "move" || operation.op === "copy") continue;
+    if (operation.op === "test") continue;
     const path = parseJsonPointer(operation.path) ?? [];
     const [first, second] = path;
     if (first === undefined) return "replace the whole object";
@@ -71,7 +71,7 @@ export function forbiddenChange(
       if (closed !== undefined) return `change metadata.${closed}, which no webhook may change`;
       continue;
     }
-    if (operation.op === "remove" || !schema) continue;
+    if (!schema || !("value" in operation)) continue;
     const unknown = unknownField(schema, path, operation.value);
     if (unknown) return `write ${unknown.join(".")}, which ${kind} does not have`;
   }
