@@ -1,0 +1,2 @@
+export * from "./certificates/index.ts";
+export * from "./server/index.ts";
