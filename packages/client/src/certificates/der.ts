@@ -12,11 +12,17 @@ function tagged(tag: number, ...parts: readonly Uint8Array[]): Der {
   return Buffer.concat([Buffer.from([tag, 0x80 | length.length, ...length]), content]);
 }
 
+/** Values one after the other. */
 export const sequence = (...parts: readonly Der[]): Der => tagged(0x30, ...parts);
+/** Values of which the order says nothing; the caller sorts them where there is more than one. */
 export const setOf = (...parts: readonly Der[]): Der => tagged(0x31, ...parts);
+/** Bytes. */
 export const octets = (bytes: Uint8Array): Der => tagged(0x04, bytes);
+/** Bits, of whose last byte `unused` mean nothing. */
 export const bits = (bytes: Uint8Array, unused = 0): Der => tagged(0x03, Buffer.from([unused]), bytes);
+/** A text. */
 export const utf8 = (text: string): Der => tagged(0x0c, Buffer.from(text));
+/** Yes or no. */
 export const boolean = (value: boolean): Der => tagged(0x01, Buffer.from([value ? 0xff : 0]));
 
 /** A constructed, context-specific tag that wraps whole values. */

@@ -1,0 +1,1 @@
+export type { CertificateHealth, CertificateInUse, CertificateSource, ServingCredentials } from "./source.ts";
