@@ -73,7 +73,8 @@ describe("a server", () => {
       const seen = withDefaults(withoutUnknown({ spec }, WHOLE), WHOLE);
       const problems = validateValue(seen, WHOLE);
       // The server does not look at the items of a list where a text of some format should be.
-      if (problems.length > 0 && problems.every(({ what }) => what === "must be of the type string, is array")) continue;
+      if (problems.length > 0 && problems.every(({ what }) => what === "must be of the type string, is array"))
+        continue;
       const answer = await judged(spec);
       const told = `${JSON.stringify(spec)} ${JSON.stringify(problems)} ${JSON.stringify(answer)}`;
       expect(problems.length > 0, told).toBe(typeof answer === "string");
