@@ -14,7 +14,7 @@ const USUAL_LENGTH = 8;
 const LONGEST = 300;
 
 /** Words that readers of YAML and of URLs have stumbled over, and what is more than one byte. */
-const WORDS = ["a", "b", "Z", "0", "true", "null", "a b", "-", "a/b", "é", "日本", "😀", '"', "#x", "1e3"];
+const WORDS = ["a", "b", " ", "Z", "0", "true", "null", "a b", "-", "a/b", "é", "日本", "😀", '"', "#x", "1e3"];
 
 /** Whether `value` fits the node, without what is below it. */
 export function fits(value: unknown, schema: SchemaNode): boolean {
@@ -68,7 +68,7 @@ export function boundaryTexts(schema: SchemaNode): readonly string[] {
   const { maxLength, pattern } = schema;
   const longest =
     typeof maxLength === "number" && maxLength <= LONGEST && pattern === undefined ? maxLength : undefined;
-  const found = [simplestText(schema), longest === undefined ? undefined : "z".repeat(longest), "😀"];
+  const found = [simplestText(schema), longest === undefined ? undefined : "z".repeat(longest), " ", "😀"];
   return found.filter((text): text is string => text !== undefined && fits(text, schema));
 }
 

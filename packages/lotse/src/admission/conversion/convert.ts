@@ -160,7 +160,7 @@ function metadataOf({ metadata = {} }: KubeBody, returned: Returned, about: Conv
 function putBack(way: Way, converted: KubeBody, kept: KeptFields | undefined, about: ConversionAbout): KubeBody {
   if (!kept) return converted;
   const schema = schemaOf(way.kind, way.to);
-  const shown = withDefaults(converted, schema);
+  const shown = withStatus(withDefaults(converted, schema));
   const restored = withoutUnknown(restore(kept, converted, shown, schema) as KubeBody, schema);
   const before = validateValue(converted, schema, { onlyTypes: true });
   const [wrong] = validateValue(restored, schema, { onlyTypes: true }).filter(
@@ -172,12 +172,17 @@ function putBack(way: Way, converted: KubeBody, kept: KeptFields | undefined, ab
   throw new ConversionError(about, why, { field: wrong.path });
 }
 
+/** No status and an empty one are the same, and whoever fills it does not do away with what was kept of it. */
+function withStatus(body: KubeBody): KubeBody {
+  return body.status === undefined ? { ...body, status: {} } : body;
+}
+
 /** What the way back of `result` does not give again of `body`. */
 function lossOf({ kind, from, to, back }: Way, body: KubeBody, result: KubeBody): KeptFields | undefined {
   const schema = schemaOf(kind, from);
   const shape = (one: KubeBody) => {
-    const { spec, status } = withDefaults(one, schema) as { spec?: unknown; status?: unknown };
-    return { ...(spec !== undefined && { spec }), ...(status !== undefined && { status }) };
+    const { spec, status } = withStatus(withDefaults(one, schema)) as { spec?: unknown; status?: unknown };
+    return { ...(spec !== undefined && { spec }), status };
   };
   let returned: KubeBody | undefined;
   try {
