@@ -95,6 +95,12 @@ describe("a handler of requests", () => {
       "its options are id, param, labels",
     ],
     [
+      "an id that no path can have",
+      (operator) => operator.on.validate(Machine, { id: "../check" }, () => {}),
+      'the id "../check" cannot be part of a path',
+      "use letters, digits and dashes",
+    ],
+    [
       "namespaces that contradict each other",
       (operator) => operator.on.validate(Machine, { namespaces: ["a", "!b"] }, () => {}),
       "the namespaces of on.validate name some, and all but some",

@@ -519,6 +519,9 @@ export class Declarations {
     const plan = planAdmission(`on.${type}`, options);
     const id = this.#idOf(type, resource, options, fn);
     const filters = filtersOf(options);
+    if (id.split("/").some((part) => part === "" || part === "." || part === "..")) {
+      throw declarationError(`the id ${JSON.stringify(id)} cannot be part of a path`, "use letters, digits and dashes");
+    }
     const place = this.#take(resource, "handler", id);
     const key = resourceKey(resource, this.#predicates);
     let entry = this.#admission.get(key);

@@ -1,6 +1,6 @@
 /** Installs the CRDs of kinds made by `resource()`; writes nothing when the cluster has them already. */
 import { type Client, CustomResourceDefinition, NotFoundError } from "@lotse/client";
-import { isResourceClass, type ResourceClass, type ResourceInput } from "../declare/index.ts";
+import { DeclarationError, isResourceClass, type ResourceClass, type ResourceInput } from "../declare/index.ts";
 import { type Retrying, retryForever } from "../informers/index.ts";
 import { shows } from "../reconcile/index.ts";
 
@@ -17,10 +17,27 @@ export async function installCrd(
 ): Promise<boolean> {
   const crd = new CustomResourceDefinition(definition, client);
   const installed = await find(client, crd.name, signal);
+  if (installed) checkStored(crd.body, installed.body);
   const writes = installed === undefined || !shows(installed.spec, crd.spec);
   if (writes) await crd.apply({ fieldManager, force: true, signal });
   await crd.wait("condition=Established", { timeout: "30s", signal });
   return writes;
+}
+
+/** Objects that are stored in a version cannot be read any more when the version is gone. */
+function checkStored(crd: Definition, installed: Definition): void {
+  const versions = crd.spec?.versions.map(({ name }) => name) ?? [];
+  const dropped = (installed.status?.storedVersions ?? []).filter((name) => !versions.includes(name));
+  if (dropped.length === 0) return;
+  const { name } = crd.metadata ?? {};
+  throw new StoredVersionError(`${name} cannot be without ${dropped.join(", ")}: objects may still be stored in it`, {
+    hint: `keep the version, run lotse migrate ${name}, and drop it then`,
+  });
+}
+
+/** A definition would drop a version in which objects are stored. */
+export class StoredVersionError extends DeclarationError {
+  override readonly code: string = "LOTSE_STORED_VERSION";
 }
 
 async function find(client: Client, name: string, signal: AbortSignal) {

@@ -1,5 +1,5 @@
 /** The kinds that handlers of requests and policies are for, as they come and go. */
-import type { KindDescription } from "@lotse/client";
+import { type KindDescription, mayBeHidden } from "@lotse/client";
 import { kindKey } from "@lotse/client/meta";
 import { type JudgedKind, judgedKinds } from "../admission/index.ts";
 import {
@@ -80,6 +80,25 @@ export class JudgedKinds {
         if (signal.aborted) return;
         logger.error("the kinds that are judged are not followed any more", errorFields(error, true));
       });
+  }
+
+  /** Classes whose kinds the cluster does not have are registered all the same, and judge nothing until it does. */
+  async tellMissing(): Promise<void> {
+    const { client } = this.#runtime;
+    const { logger } = this.#reporting;
+    const classes = this.#current.filter(({ kindClass }) => kindClass !== undefined);
+    if (classes.length === 0) return;
+    // What cannot be looked up is not known to be missing.
+    const discovered = await client.discover({ refresh: true }).catch(() => undefined);
+    for (const { kind, handlers } of discovered ? classes : []) {
+      if (discovered?.kinds.some((one) => kindKey(one) === kindKey(kind)) !== false) continue;
+      if (discovered && mayBeHidden(discovered, kind.group)) continue;
+      logger.warn("requests are judged for a kind that the cluster does not have, none will come before it does", {
+        kind: kindKey(kind),
+        handlers: handlers.map(({ id }) => id).join(", "),
+        hint: 'install its CRD, or start the operator with crds: "install"',
+      });
+    }
   }
 
   async end(): Promise<void> {

@@ -1,8 +1,7 @@
 /** What is measured of requests, under the names that controller-runtime uses where the meaning is the same. */
-import type { Clock } from "@lotse/client/meta";
 import type { ReviewOutcome } from "../admission/index.ts";
 import type { AdmissionHandler } from "../declare/index.ts";
-import type { Counter, Histogram, Metrics, Reading, WebhookHealth } from "../report/index.ts";
+import type { Counter, Histogram, Metrics, WebhookHealth } from "../report/index.ts";
 
 /** See the module comment. */
 export class WebhookMeasures {
@@ -11,22 +10,12 @@ export class WebhookMeasures {
   readonly #seconds = new Map<string, Histogram>();
   readonly #reviews = new Map<string, Counter>();
 
-  constructor(metrics: Metrics, clock: Clock, health: () => WebhookHealth | undefined) {
+  constructor(metrics: Metrics, health: () => WebhookHealth | undefined) {
     this.#metrics = metrics;
     metrics.gauge("controller_runtime_webhook_requests_in_flight", "Requests that are being answered.", () => {
       const webhooks = health();
       return webhooks?.serving === undefined ? [] : [[{}, webhooks.inFlight]];
     });
-    const seconds = (of: "notBefore" | "notAfter", sign: 1 | -1) => (): Reading[] => {
-      const at = health()?.certificate?.[of];
-      return at === undefined ? [] : [[{}, (sign * (clock.now() - Date.parse(at))) / 1_000]];
-    };
-    metrics.gauge("lotse_webhook_certificate_age_seconds", "How old the certificate is.", seconds("notBefore", 1));
-    metrics.gauge(
-      "lotse_webhook_certificate_expires_in_seconds",
-      "How long the certificate is still good.",
-      seconds("notAfter", -1),
-    );
   }
 
   /** The server has answered a request. */

@@ -13,6 +13,7 @@ import {
   handlerOfPath,
   type JudgedKind,
   LIST_BYTES,
+  measureCertificates,
   Registration,
   type RegistrationPlan,
   type ReviewParts,
@@ -84,7 +85,7 @@ export class Webhooks {
     this.#judged = new JudgedKinds(parts.runtime, parts.reporting, parts.declarations, () =>
       this.#registration?.renew(),
     );
-    this.#measures = new WebhookMeasures(parts.reporting.metrics, parts.runtime.clock, () => this.health());
+    this.#measures = new WebhookMeasures(parts.reporting.metrics, () => this.health());
     this.#review = this.#makeReview();
   }
 
@@ -122,6 +123,7 @@ export class Webhooks {
     if (!this.#registers) return;
     const { admission, policies } = this.#parts.declarations;
     if (admission.length + policies.length === 0) return;
+    await this.#judged.tellMissing();
     this.#registration = this.#makeRegistration(() => this.#plan(this.#judged.current));
     await this.#registration.begin();
   }
@@ -187,6 +189,7 @@ export class Webhooks {
     const access = await openAccess(options, runtime, reporting.logger);
     this.#access = access;
     const { certificates } = access;
+    measureCertificates(reporting.metrics, certificates, runtime.clock);
     await certificates.ready;
     const server = await WebhookServer.start({
       ...(options.host !== undefined && { host: options.host }),

@@ -118,7 +118,7 @@ describe("the configuration of a handler", () => {
 
   it("reaches a process at its address, with a certificate that is known anyway", () => {
     const { clientConfig } = entryOf({ id: "a b/c" }, { address: { url: "https://host:9443/" }, caBundle: undefined });
-    expect(clientConfig).toEqual({ url: "https://host:9443/validate/a%20b%2Fc" });
+    expect(clientConfig).toEqual({ url: "https://host:9443/validate/a%20b/c" });
   });
 
   it("comes in the order that was asked for", () => {
@@ -186,7 +186,8 @@ describe("names of webhooks", () => {
 
   it("lead back to the handler by the path", () => {
     expect(handlerOfPath(pathOfHandler({ type: "mutate", id: "a b/ü%" }))).toEqual({ type: "mutate", id: "a b/ü%" });
-    for (const path of ["/", "/validate/", "/convert/x", "/validate/a/b", "/validate/%zz"]) {
+    expect(handlerOfPath("/validate/check%2Fspec.size")).toEqual({ type: "validate", id: "check/spec.size" });
+    for (const path of ["/", "/validate/", "/convert/x", "/validate", "/validate/%zz"]) {
       expect(handlerOfPath(path)).toBeUndefined();
     }
   });

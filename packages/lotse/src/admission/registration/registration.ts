@@ -24,6 +24,7 @@ import {
   isAsWanted,
   lastManagerOf,
   replacedEntries,
+  typeWarnings,
   type Wanted,
 } from "./wanted.ts";
 
@@ -84,6 +85,7 @@ export class Registration {
   readonly #live: LiveObjects;
   readonly #bell: Bell;
   readonly #memories = new Map<string, Memory>();
+  readonly #told = new Set<string>();
   #keeping: Promise<void> = Promise.resolve();
   #problem: string | undefined;
   #ended = false;
@@ -197,6 +199,7 @@ export class Registration {
     const decision = decide(one, standing, operator, now);
     if (decision.type !== "yield") memory.yieldedAt = undefined;
     if (decision.type === "nothing") {
+      if (standing.live) this.#tellTypes(one, standing.live);
       memory.written ??= standing.live && digestOfWanted(one.body);
       return LOOK_MS;
     }
@@ -210,6 +213,21 @@ export class Registration {
     }
     await this.#apply(one, client.with({ signal: this.#parts.signal }));
     return LOOK_MS;
+  }
+
+  /** An expression that speaks of fields which the kind does not have is taken, and never does what was meant. */
+  #tellTypes({ title, body }: Registered, live: KubeBody): void {
+    for (const { fieldRef, warning } of typeWarnings(live)) {
+      const key = `${nameOf(body)} ${fieldRef} ${warning}`;
+      if (this.#told.has(key)) continue;
+      this.#told.add(key);
+      this.#parts.logger.warn("an expression does not fit the kind that it is for", {
+        what: title,
+        where: fieldRef,
+        why: warning.split("\n")[0],
+        hint: "lotse check finds such mistakes before the start",
+      });
+    }
   }
 
   #tellDrift(

@@ -81,8 +81,20 @@ function isEmpty(value: unknown): boolean {
 
 /** Who has changed the object last, beside this operator, as the API server names it. */
 export function lastManagerOf(live: KubeBody, own: string): string | undefined {
-  const others = (live.metadata?.managedFields ?? []).filter(({ manager }) => manager !== own);
+  // What controllers of the cluster say of an object is not a change of it.
+  const others = (live.metadata?.managedFields ?? []).filter(
+    ({ manager, subresource }) => manager !== own && subresource !== "status",
+  );
   return others.sort((a, b) => String(b.time ?? "").localeCompare(String(a.time ?? "")))[0]?.manager;
+}
+
+/** What the API server finds strange in the expressions of a policy, which it has taken all the same. */
+export function typeWarnings(live: KubeBody): readonly { readonly fieldRef: string; readonly warning: string }[] {
+  const { typeChecking, observedGeneration } = (live.status ?? {}) as {
+    typeChecking?: { expressionWarnings?: readonly { readonly fieldRef: string; readonly warning: string }[] };
+    observedGeneration?: number;
+  };
+  return observedGeneration === live.metadata?.generation ? (typeChecking?.expressionWarnings ?? []) : [];
 }
 
 /**
