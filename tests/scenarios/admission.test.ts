@@ -6,9 +6,10 @@ import {
   type KubeBody,
   MutatingWebhookConfiguration,
   NotFoundError,
+  Secret,
   ValidatingWebhookConfiguration,
 } from "@lotse/client";
-import { AdmissionError, Operator, PermanentError, present, resource, TemporaryError } from "lotse";
+import { AdmissionError, Operator, PermanentError, present, resource, TemporaryError, uninstallOperator } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
@@ -353,6 +354,38 @@ describeOn(clustersUnderTest(), "admission", (cluster) => {
       expect(client.create(new Gizmo({ metadata: { name: "one" }, spec: { size: 13 } }))).rejects.toThrow("unlucky"),
     );
     await client.delete(CustomResourceDefinition, `gizmos.${GROUP}`);
+  });
+
+  it("is uninstalled with its policies and certificates, before its marks are taken off", async () => {
+    operator.on.validate(Machine, { persistent: true }, function keep() {
+      throw new AdmissionError("never");
+    });
+    operator.policy(Machine, { id: "rule", rules: [{ expression: "true" }] });
+    const running = await start(operator, { webhooks });
+    await running.stop();
+    const secret = Secret.gen({
+      name: "certificates",
+      labels: { "lotse.dev/webhook-certificates": operator.name },
+      data: {},
+    });
+    await client.create(secret);
+    const took = async (dryRun: boolean) => {
+      const names: string[] = [];
+      for await (const { kind, name, marks } of uninstallOperator(operator, client, { dryRun })) {
+        names.push(`${kind.kind} ${name} ${marks}`);
+      }
+      return names.sort();
+    };
+    const all = [
+      "Secret certificates registration",
+      `ValidatingAdmissionPolicy rule.${operator.name}.lotse.dev registration`,
+      `ValidatingAdmissionPolicyBinding rule.${operator.name}.lotse.dev registration`,
+      `ValidatingWebhookConfiguration ${operator.name}.lotse.dev registration`,
+    ];
+    expect(await took(true)).toEqual(all);
+    expect(await took(false)).toEqual(all);
+    expect(await took(false)).toEqual([]);
+    await expect(configuration()).rejects.toThrow(NotFoundError);
   });
 
   it("tells how it is: in health, in metrics, and at its own address", async () => {
