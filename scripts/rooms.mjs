@@ -7,7 +7,19 @@ import { isTest, listFiles } from "./workspace.mjs";
 
 /** By package, and by `package:folder` for a room that has rooms. A name may stand here before its folder is there. */
 export const roomOrder = {
-  "@lotse/client": ["meta", "config", "transport", "kinds", "streams", "pods", "objects", "builtin", "client", "."],
+  "@lotse/client": [
+    "meta",
+    "certificates",
+    "config",
+    "transport",
+    "kinds",
+    "streams",
+    "pods",
+    "objects",
+    "builtin",
+    "client",
+    ".",
+  ],
   // A request walks down: transport → access → api → admission → registry → store.
   "@lotse/cluster": [
     "bytes",
@@ -40,6 +52,17 @@ export const roomOrder = {
     "install",
     "operator",
     "cli",
+    ".",
+  ],
+  "lotse:admission": [
+    "certificates",
+    "server",
+    "reach",
+    "conversion",
+    "policies",
+    "configurations",
+    "review",
+    "registration",
     ".",
   ],
   "lotse:cli": [

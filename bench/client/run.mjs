@@ -85,11 +85,11 @@ async function buildQuietly(types) {
   }
 }
 
-/** An authority and a certificate for the server. They come from the embedded cluster, which does not export them. */
+/** An authority and a certificate for the server. They come from the sources: the bench runs with no build, too. */
 async function makeCertificates(scratch) {
   const { build: bundle } = await import("esbuild");
   const outfile = path.join(scratch, "certificates.mjs");
-  const entry = path.join(root, "packages", "cluster", "src", "transport", "certificates.ts");
+  const entry = path.join(root, "packages", "client", "src", "certificates", "index.ts");
   await bundle({
     ...{ entryPoints: [entry], outfile, bundle: true, platform: "node", format: "esm", target: "node20" },
     logLevel: "silent",

@@ -1,4 +1,6 @@
 /** Who is wired to whom: makes the parts of a cluster. Nothing listens yet, and no controller runs. */
+
+import type { CertificateAuthority } from "@lotse/client/certificates";
 import { systemClock } from "@lotse/client/meta";
 import {
   type Access,
@@ -51,7 +53,7 @@ import {
   Troubles,
 } from "./registry/index.ts";
 import { type DataFolder, Store } from "./store/index.ts";
-import { type CertificateAuthority, createRequestSigner, HttpHookClient } from "./transport/index.ts";
+import { createRequestSigner, HttpHookClient } from "./transport/index.ts";
 
 /** The parts of one cluster. */
 export interface ClusterParts {

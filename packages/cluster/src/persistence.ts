@@ -1,7 +1,7 @@
 import { createPrivateKey, randomBytes } from "node:crypto";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import type { CelSlot } from "./registry/index.ts";
 import { type DataFolder, loadDisk, type Store, type StoredRow } from "./store/index.ts";
-import { CertificateAuthority } from "./transport/index.ts";
 
 /** What a cluster is known by: clients that were told once go on working when it is started again. */
 export interface Identity {

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { connect as secure } from "node:tls";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import { describe, expect, it } from "vitest";
 import { Stage } from "./controllers/workloads/test-stage.ts";
 import { WorkCount } from "./controllers/workloads/test-work-count.ts";
 import { call } from "./test-requests.ts";
-import { CertificateAuthority, Listener } from "./transport/index.ts";
+import { Listener } from "./transport/index.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "./cluster.ts";
 import { call, define, widgetDefinition } from "./test-requests.ts";
-import { CertificateAuthority } from "./transport/index.ts";
 
 const names = async (cluster: Cluster, path: string): Promise<string[]> =>
   (await call(cluster, "GET", path)).body.items?.map((item: { metadata: { name: string } }) => item.metadata.name);

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { CertificateAuthority } from "./transport/index.ts";
+import { CertificateAuthority } from "@lotse/client/certificates";
 
 /** What a webhook in a test gets to see of a call. */
 export interface HookCall {

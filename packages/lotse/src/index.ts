@@ -10,16 +10,40 @@
 
 export type { OperatorOptions } from "./declare/index.ts";
 export {
+  type ClassOfKind,
+  type ClassOfShortForm,
+  type ClassOfVersion,
+  type ColumnsIn,
   type CommonStatus,
   DeclarationError,
+  type FieldsIn,
+  type JsonPathIn,
+  type KindDefinition,
   type NewBody,
   type ResourceBody,
   type ResourceClass,
   type ResourceDefinition,
   resource,
+  type ScaleIn,
 } from "./declare/index.ts";
 export { isOperator, Operator } from "./operator/index.ts";
-export type { Column, JsonSchemaSource, SchemaGap } from "./schema/index.ts";
+export type { Column, JsonSchemaSource, ScalePlaces, SchemaGap, ServerRule } from "./schema/index.ts";
+
+// Kinds with several versions, and how objects get from one to another.
+
+export type {
+  BodyOfVersion,
+  CheckedVersions,
+  Conversion,
+  ConversionsOf,
+  Converted,
+  KindVersion,
+  StorageOf,
+  TypesOfVersions,
+  VersionDefinition,
+  VersionedDefinition,
+  VersionTypes,
+} from "./declare/index.ts";
 
 // How handlers are declared: `operator.on.create(Kind, options, handler)` and its siblings, with their options.
 
@@ -104,7 +128,40 @@ export type {
 
 // What handlers throw, and why their signal was aborted.
 
-export { Aborted, PermanentError, TemporaryError } from "./declare/index.ts";
+export {
+  Aborted,
+  type AdmissionCause,
+  AdmissionError,
+  type AdmissionErrorOptions,
+  PermanentError,
+  TemporaryError,
+} from "./declare/index.ts";
+
+// Requests that are judged before they are stored: `on.validate`, `on.mutate` and `operator.policy`.
+
+export type {
+  AdmissionNamespaces,
+  AdmissionOperation,
+  AdmissionRequest,
+  DeclareMutate,
+  DeclareValidate,
+  MatchCondition,
+  MutateContext,
+  MutateOptions,
+  NamespaceSelector,
+  PeerCertificate,
+  PolicyMutation,
+  PolicyOptions,
+  PolicyParams,
+  PolicyReason,
+  PolicyRule,
+  RequestedKind,
+  RequestedResource,
+  UserInfo,
+  ValidateContext,
+  ValidateOptions,
+  WebhookOptions,
+} from "./declare/index.ts";
 
 // What handlers read without a request: the operator's own copy of the cluster, and its indexes.
 

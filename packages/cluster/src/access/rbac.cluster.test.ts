@@ -3,11 +3,11 @@ import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigMap, ForbiddenError, type Kubeconfig, Pod, ServiceAccount } from "@lotse/client";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import { VirtualClock } from "@lotse/client/meta";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
 import { type Answer, APPLY, CONFIG_MAPS, call, MERGE } from "../test-requests.ts";
-import { CertificateAuthority } from "../transport/index.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const ROLES = `${RBAC}/namespaces/default/roles`;

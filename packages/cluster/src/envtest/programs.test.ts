@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { CertificateAuthority, type KeyAndCertificate } from "@lotse/client/certificates";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../test-port.ts";
-import { CertificateAuthority, type KeyAndCertificate } from "../transport/index.ts";
 import { runCommand } from "./command.ts";
 import { installEnvtest } from "./install.ts";
 

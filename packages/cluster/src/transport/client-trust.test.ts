@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { connect, type TLSSocket } from "node:tls";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CertificateAuthority } from "./certificates.ts";
 // Made with openssl: root signs mid, which signs leaf; root signs plain, which is no authority and signs under; root signs
 // server for servers; other has root's name and another key.
 import golden from "./client-trust.golden.json" with { type: "json" };

@@ -1,4 +1,3 @@
-export { CertificateAuthority, type CertificateRequest, type KeyAndCertificate } from "./certificates.ts";
 export { HttpHookClient } from "./hook-client.ts";
 export { addressWithToken } from "./path-token.ts";
 export { createRequestSigner } from "./request-signer.ts";

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
+import type { CertificateAuthority } from "@lotse/client/certificates";
 import type { RequestSigner } from "../controllers/index.ts";
-import type { CertificateAuthority } from "./certificates.ts";
+import { keyUsageBits, purposesOf } from "./key-usages.ts";
 import { readSigningRequest, type SigningRequest } from "./signing-requests.ts";
 
 /** Signs with the cluster's authority. `now` is real time: those who look at certificates go by it. */
@@ -11,7 +12,15 @@ export function createRequestSigner(
   return {
     now,
     read: readSigningRequest,
-    sign: (request, terms) => authority.certify(request, terms),
+    sign: ({ subject, publicKey, altNames }, { usages, notBefore, notAfter }) =>
+      authority.certify({
+        subject,
+        publicKey,
+        altNames,
+        keyUsage: keyUsageBits(usages),
+        purposes: purposesOf(usages),
+        validity: { from: notBefore, until: notAfter },
+      }),
     expiryOf: (pem) => Date.parse(new X509Certificate(pem).validTo),
   };
 }

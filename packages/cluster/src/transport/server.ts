@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
+import type { KeyAndCertificate } from "@lotse/client/certificates";
 import type { ApiRequest, ApiResponse } from "../api/index.ts";
 import {
   askedFor,
@@ -14,7 +15,6 @@ import {
   sendBody,
   wireHeaders,
 } from "./answers.ts";
-import type { KeyAndCertificate } from "./certificates.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
 
 /** Where a server listens, with which certificate, and who answers. */

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from "node:crypto";
+import { type DerValue, readDer, readOid } from "@lotse/client/certificates";
 import type { SigningRequestFields } from "../controllers/index.ts";
-import { type DerValue, readDer, readOid } from "./der-reader.ts";
 
 const BLOCK = /-----BEGIN ((?:NEW )?CERTIFICATE REQUEST)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 const COMMON_NAME = "2.5.4.3";

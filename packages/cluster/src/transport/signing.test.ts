@@ -1,10 +1,10 @@
 import { generateKeyPairSync, sign, X509Certificate } from "node:crypto";
 import { request as httpsRequest } from "node:https";
+import { bits, explicit, implicit, octets, oid, sequence, setOf, unsigned, utf8 } from "@lotse/client/certificates";
 import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
 import { call } from "../test-requests.ts";
-import { bits, explicit, implicit, octets, oid, sequence, setOf, unsigned, utf8 } from "./der.ts";
 
 const PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const CLIENT = "kubernetes.io/kube-apiserver-client";

@@ -1,5 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { durationMs, isDns1123Label } from "@lotse/client/meta";
+import { type AdmissionDeclaration, type AdmissionHandler, type MutateOptions, planAdmission } from "./admission.ts";
 import type { Reason } from "./cause.ts";
 import type { CheckedChildren } from "./checked-children.ts";
 import { type ChildrenOptions, planChildren } from "./children.ts";
@@ -31,8 +32,10 @@ import type {
   ScheduleOptions,
   TimerOptions,
 } from "./options.ts";
+import { type PolicyDeclaration, type PolicyOptions, planPolicy } from "./policy.ts";
 import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
+import type { ResourceClass } from "./resource.ts";
 import { planRetries } from "./retry.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";
 import { callerFrame } from "./source-location.ts";
@@ -44,6 +47,7 @@ import type {
   SourceHandler,
   SourceOptions,
 } from "./sources.ts";
+import type { Conversion } from "./versions.ts";
 
 /** All handlers of one resource. */
 export interface ResourceDeclaration {
@@ -54,11 +58,9 @@ export interface ResourceDeclaration {
 /** A handler before it is known where it was declared. */
 type WithoutLocation<H> = H extends unknown ? Omit<H, "sourceLocation"> : never;
 
-interface Entry {
+interface Entry<H = Handler> {
   readonly resource: ResourceInput;
-  readonly handlers: Handler[];
-  /** Where each id was declared, to name the first place when a second one takes it. */
-  readonly places: Map<string, string>;
+  readonly handlers: H[];
 }
 
 /**
@@ -72,6 +74,11 @@ export class Declarations {
   readonly #sources: SourceHandler[] = [];
   readonly #schedules: ScheduledHandler[] = [];
   readonly #files = new Set<string>();
+  readonly #admission = new Map<string, Entry<AdmissionHandler>>();
+  readonly #policies: PolicyDeclaration[] = [];
+  readonly #conversions = new Map<ResourceClass<unknown, unknown>, Map<string, Conversion>>();
+  /** By resource: where each id was declared, to name the first place when a second one takes it. */
+  readonly #places = new Map<string, Map<string, string>>();
 
   /** Declares handlers of changes and events. */
   readonly on: On;
@@ -97,6 +104,9 @@ export class Declarations {
         field: (resource: ResourceInput, ...rest: unknown[]) => this.#field(resource, rest),
         event: (resource: ResourceInput, ...rest: unknown[]) => this.#unremembered("event", resource, rest),
         failure: (resource: ResourceInput, ...rest: unknown[]) => this.#unremembered("failure", resource, rest),
+        validate: (resource: ResourceInput, ...rest: unknown[]) => this.#judge("validate", resource, rest),
+        mutate: (resource: ResourceInput, ...rest: unknown[]) => this.#judge("mutate", resource, rest),
+        convert: (...args: [ResourceClass<unknown, unknown>, string, Conversion]) => this.#convert(...args),
         startup: lifecycle("startup"),
         cleanup: lifecycle("cleanup"),
         login: lifecycle("login"),
@@ -311,6 +321,50 @@ export class Declarations {
     this.#schedules.push({ id, sourceLocation, schedule: plan, retry: planRetries(options), fn });
   }
 
+  /**
+   * Rules in CEL that the API server itself enforces: no webhook, no certificate, and nothing that could be down. They
+   * become a ValidatingAdmissionPolicy, changes a MutatingAdmissionPolicy, each with its binding.
+   *
+   * @example
+   * ```ts
+   * operator.policy(Machine, {
+   *   id: "size",
+   *   rules: [{ expression: "object.spec.size <= 100", message: "no machine is that large" }],
+   * });
+   * ```
+   */
+  policy(resource: ResourceInput, options: PolicyOptions): void {
+    optionsOf("policy", "policy", [options, undefined]);
+    const plan = planPolicy(options ?? {});
+    const id = this.#idOf("policy", resource, options, { name: "" });
+    const sourceLocation = this.#take(resource, "policy", id);
+    this.#policies.push({ ...plan, resource, id, sourceLocation });
+  }
+
+  /** Handlers of requests, by what they are for, in the order of declaration. */
+  get admission(): readonly AdmissionDeclaration[] {
+    return [...this.#admission.values()];
+  }
+
+  /** Policies, in the order of declaration. */
+  get policies(): readonly PolicyDeclaration[] {
+    return this.#policies;
+  }
+
+  /** Conversions that were declared with `on.convert`, by kind and version. */
+  get conversions(): ReadonlyMap<ResourceClass<unknown, unknown>, ReadonlyMap<string, Conversion>> {
+    return this.#conversions;
+  }
+
+  /** All that anything is declared for, each once: what has handlers, is followed, judged or ruled. */
+  get kinds(): readonly ResourceInput[] {
+    const named: ResourceInput[] = [
+      ...[...this.resources, ...this.admission, ...this.#policies].map(({ resource }) => resource),
+      ...this.#conversions.keys(),
+    ];
+    return [...new Map(named.map((one) => [resourceKey(one, this.#predicates), one])).values()];
+  }
+
   /** What tells of the world outside, in the order of declaration. */
   get sources(): readonly SourceHandler[] {
     return this.#sources;
@@ -458,6 +512,58 @@ export class Declarations {
     this.#add(resource, { type, id, filters: filtersOf(options), param, fn: fn as never });
   }
 
+  /** Handlers of requests. */
+  #judge(type: AdmissionHandler["type"], resource: ResourceInput, rest: unknown[]): void {
+    const fn = functionOf(type, rest);
+    const options = optionsOf<MutateOptions<KubeBody>>(type, `on.${type}`, rest);
+    const plan = planAdmission(`on.${type}`, options);
+    const id = this.#idOf(type, resource, options, fn);
+    const filters = filtersOf(options);
+    if (id.split("/").some((part) => part === "" || part === "." || part === "..")) {
+      throw declarationError(`the id ${JSON.stringify(id)} cannot be part of a path`, "use letters, digits and dashes");
+    }
+    const sourceLocation = this.#take(resource, "handler", id);
+    const key = resourceKey(resource, this.#predicates);
+    let entry = this.#admission.get(key);
+    if (!entry) {
+      entry = { resource, handlers: [] };
+      this.#admission.set(key, entry);
+    }
+    entry.handlers.push({ type, id, sourceLocation, filters, ...plan, fn: fn as AdmissionHandler["fn"] });
+  }
+
+  #convert(resource: ResourceClass<unknown, unknown>, version: string, conversion: Conversion): void {
+    const { kind } = resource.description;
+    if (typeof conversion?.to !== "function" || typeof conversion.from !== "function") {
+      throw declarationError(
+        `the conversion of ${kind} ${version} needs two functions`,
+        'write on.convert(Kind, "v1beta1", { to: (old) => ({ spec: … }), from: (stored) => ({ spec: … }) })',
+      );
+    }
+    const names = resource.versions.map(({ name }) => name);
+    if (!names.includes(version)) {
+      throw declarationError(
+        `${kind} has no version ${JSON.stringify(version)}`,
+        `its versions are ${names.join(", ")}`,
+      );
+    }
+    if (version === resource.storageVersion) {
+      throw declarationError(
+        `${kind} is kept as ${version}, which needs no conversion`,
+        `declare one for ${names.filter((name) => name !== version).join(", ") || "another version"}`,
+      );
+    }
+    this.#callerLocation();
+    const declared = this.#conversions.get(resource) ?? new Map<string, Conversion>();
+    if (declared.has(version) || resource.conversions.has(version)) {
+      throw declarationError(
+        `the conversion of ${kind} ${version} is declared twice`,
+        "keep one: in resource({ convert }), or with on.convert",
+      );
+    }
+    this.#conversions.set(resource, declared.set(version, conversion));
+  }
+
   #declareLifecycle(type: ActivityHandler["type"], rest: unknown[]): void {
     const fn = functionOf(type, rest);
     const options = optionsOf<ActivityOptions>("lifecycle", `on.${type}`, rest);
@@ -489,7 +595,7 @@ export class Declarations {
   ): string {
     const named = options.id ?? nameOf(fn);
     if (named) return options.field === undefined ? named : `${named}/${fieldKeys(options.field).join(".")}`;
-    const taken = this.#entries.get(resourceKey(resource, this.#predicates))?.places;
+    const taken = this.#places.get(resourceKey(resource, this.#predicates));
     let number = 1;
     while (taken?.has(`${label}-${number}`)) number++;
     return `${label}-${number}`;
@@ -499,7 +605,7 @@ export class Declarations {
     const key = resourceKey(resource, this.#predicates);
     let entry = this.#entries.get(key);
     if (!entry) {
-      entry = { resource, handlers: [], places: new Map() };
+      entry = { resource, handlers: [] };
       this.#entries.set(key, entry);
     }
     return entry;
@@ -507,18 +613,27 @@ export class Declarations {
 
   #add(resource: ResourceInput, declared: WithoutLocation<Handler>): void {
     const entry = this.#entry(resource);
+    const sourceLocation = this.#take(resource, "handler", declared.id);
+    entry.handlers.push({ ...declared, sourceLocation } as Handler);
+  }
+
+  /** An id stands for one handler of a resource, whatever it does. Returns where it is being declared. */
+  #take(resource: ResourceInput, what: "handler" | "policy", id: string): string | undefined {
     const key = resourceKey(resource, this.#predicates);
     const sourceLocation = this.#callerLocation();
-    const handler = { ...declared, sourceLocation } as Handler;
-    const first = entry.places.get(handler.id);
+    const places = this.#places.get(key) ?? new Map<string, string>();
+    this.#places.set(key, places);
+    const first = places.get(id);
     if (first !== undefined) {
+      const several =
+        what === "handler" ? ', or declare one handler for several causes: on(["create", "update"], …)' : "";
       throw declarationError(
-        `handler id "${handler.id}" is used twice for ${key} (first at ${first})`,
-        'name one of them with { id: "…" }, or declare one handler for several causes: on(["create", "update"], …)',
+        `${what} id "${id}" is used twice for ${key} (first at ${first})`,
+        `name one of them with { id: "…" }${several}`,
       );
     }
-    entry.places.set(handler.id, sourceLocation ?? "an unknown place");
-    entry.handlers.push(handler);
+    places.set(id, sourceLocation ?? "an unknown place");
+    return sourceLocation;
   }
 }
 

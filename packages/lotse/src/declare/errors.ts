@@ -32,6 +32,54 @@ export class PermanentError extends KubeError {
   override readonly code: string = "LOTSE_PERMANENT";
 }
 
+/** One thing that is wrong with an object, in the form of the API: which field, and why. */
+export interface AdmissionCause {
+  /** `"spec.size"`. */
+  readonly field?: string;
+  readonly message: string;
+  /** For programs: `"FieldValueInvalid"`. */
+  readonly reason?: string;
+}
+
+/** How a request is refused. */
+export interface AdmissionErrorOptions extends KubeErrorOptions {
+  /** HTTP status from 400 to 599. Default 403, and 422 where there are causes. */
+  code?: number;
+  /** For programs: `"Forbidden"`, `"Invalid"`. Default: what goes with the code. */
+  reason?: string;
+  /** What is wrong, field by field. */
+  causes?: readonly AdmissionCause[];
+}
+
+/**
+ * Refuses a request in `on.validate` and `on.mutate`: the client is told the message.
+ *
+ * @example
+ * ```ts
+ * throw new AdmissionError("no machine is that large", {
+ *   code: 422,
+ *   causes: [{ field: "spec.size", message: "must be at most 100" }],
+ * });
+ * ```
+ */
+export class AdmissionError extends PermanentError {
+  override readonly code: string = "LOTSE_ADMISSION";
+  /** HTTP status of the answer. */
+  readonly status: number;
+  readonly reason: string | undefined;
+  readonly causes: readonly AdmissionCause[];
+
+  constructor(message: string, { code, reason, causes = [], ...options }: AdmissionErrorOptions = {}) {
+    super(message, options);
+    if (code !== undefined && !(Number.isInteger(code) && code >= 400 && code <= 599)) {
+      throw new RangeError(`the code of an AdmissionError is an HTTP status from 400 to 599, and not ${code}`);
+    }
+    this.status = code ?? (causes.length > 0 ? 422 : 403);
+    this.reason = reason;
+    this.causes = causes;
+  }
+}
+
 /** The operator is declared wrongly: found when its file is loaded, before anything runs. */
 export class DeclarationError extends KubeError {
   override readonly code: string = "LOTSE_DECLARATION";

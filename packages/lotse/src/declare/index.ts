@@ -1,3 +1,23 @@
+export type {
+  AdmissionDeclaration,
+  AdmissionHandler,
+  AdmissionNamespaces,
+  MatchCondition,
+  MutateOptions,
+  NamespaceSelector,
+  ValidateOptions,
+  WebhookOptions,
+} from "./admission.ts";
+export type {
+  AdmissionOperation,
+  AdmissionRequest,
+  MutateContext,
+  PeerCertificate,
+  RequestedKind,
+  RequestedResource,
+  UserInfo,
+  ValidateContext,
+} from "./admission-context.ts";
 export { type Backoff, type BackoffPlan, backoffMs, planBackoff } from "./backoff.ts";
 export type { Difference, Memo, Reason } from "./cause.ts";
 export type { CheckedChildren, CheckedObject } from "./checked-children.ts";
@@ -11,6 +31,7 @@ export type {
   ExternalChild,
   OrderedChild,
 } from "./children.ts";
+export type { ColumnsIn, FieldsIn, JsonPathIn, ScaleIn } from "./columns.ts";
 export {
   Aborted,
   type ActivityContext,
@@ -33,7 +54,14 @@ export {
 } from "./context.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export type { Drift, DriftAnswer, DriftedField } from "./drift.ts";
-export { DeclarationError, PermanentError, TemporaryError } from "./errors.ts";
+export {
+  type AdmissionCause,
+  AdmissionError,
+  type AdmissionErrorOptions,
+  DeclarationError,
+  PermanentError,
+  TemporaryError,
+} from "./errors.ts";
 export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
 export {
   absent,
@@ -80,7 +108,15 @@ export {
 } from "./kind-plan.ts";
 export type { BodyOf, ObjectOf } from "./kind-types.ts";
 export { type NamespaceFilter, parseNamespaces } from "./namespaces.ts";
-export type { ActivityOptions, DeclareActivity, DeclareChange, DeclareEvent, On } from "./on.ts";
+export type {
+  ActivityOptions,
+  DeclareActivity,
+  DeclareChange,
+  DeclareEvent,
+  DeclareMutate,
+  DeclareValidate,
+  On,
+} from "./on.ts";
 export { checkName, type OperatorOptions, settingsFor } from "./operator-options.ts";
 export type {
   ChangeOptions,
@@ -93,6 +129,15 @@ export type {
   ScheduleOptions,
   TimerOptions,
 } from "./options.ts";
+export {
+  type PolicyDeclaration,
+  type PolicyMutation,
+  type PolicyOptions,
+  type PolicyParams,
+  type PolicyReason,
+  type PolicyRule,
+  paramKindOf,
+} from "./policy.ts";
 export { type DeepReadonly, deepFreeze } from "./readonly.ts";
 export type {
   CachedGet,
@@ -118,14 +163,17 @@ export {
   type Watches,
 } from "./reconcile.ts";
 export {
-  type CommonStatus,
+  type ClassOfKind,
+  type ClassOfShortForm,
+  type ClassOfVersion,
   isResourceClass,
-  type NewBody,
-  type ResourceBody,
+  type KindDefinition,
   type ResourceClass,
   type ResourceDefinition,
   resource,
+  type VersionedDefinition,
 } from "./resource.ts";
+export type { CommonStatus, NewBody, ResourceBody } from "./resource-body.ts";
 export type { ErrorMode, RetryOptions, RetryPlan } from "./retry.ts";
 export { planRetries, withUsualBackoff } from "./retry.ts";
 export {
@@ -172,3 +220,15 @@ export type {
   RunRecord,
   StepRecord,
 } from "./storage.ts";
+export type {
+  BodyOfVersion,
+  CheckedVersions,
+  Conversion,
+  ConversionsOf,
+  Converted,
+  KindVersion,
+  StorageOf,
+  TypesOfVersions,
+  VersionDefinition,
+  VersionTypes,
+} from "./versions.ts";

@@ -48,6 +48,7 @@ export function planKinds(declarations: readonly ResourceDeclaration[], discover
     else {
       // A class knows the version that its types are for; a name only follows the server's preference.
       if (kindClass && !planned.kindClass) Object.assign(planned, { kind, kindClass });
+      else if (kindClass && planned.kind.version !== kind.version) throw twoVersions(planned.kind, kind);
       planned.handlers.push(...distinct(planned.handlers, handlers, kind));
     }
   };
@@ -85,6 +86,13 @@ export function isFollowedBy({ handlers }: KindPlan, kind: KindDescription): boo
 function verbsFor(handlers: readonly Handler[]): readonly string[] {
   const writes = handlers.some(({ type }) => type !== "event" && type !== "index");
   return writes ? ["list", "watch", "patch"] : ["list", "watch"];
+}
+
+/** An object has one writer, and one form in which it is handled. */
+function twoVersions(one: KindDescription, other: KindDescription): DeclarationError {
+  return new DeclarationError(`${one.kind} has handlers for ${one.version} and for ${other.version}`, {
+    hint: `declare all of them for one version; what the other needs of it, Kind.version("…") reads with the client`,
+  });
 }
 
 function distinct(known: readonly Handler[], more: readonly Handler[], kind: KindDescription): readonly Handler[] {

@@ -1,5 +1,7 @@
 /** The types of `operator.on`: what a handler gets follows from the resource and the options that it is declared with. */
 import type { Login } from "@lotse/client";
+import type { MutateOptions, ValidateOptions } from "./admission.ts";
+import type { MutateContext, ValidateContext } from "./admission-context.ts";
 import type { Reason } from "./cause.ts";
 import type {
   ActivityContext,
@@ -12,7 +14,10 @@ import type {
 import type { FieldPath } from "./field-path.ts";
 import type { BodyOf, ObjectOf } from "./kind-types.ts";
 import type { ChangeOptions, FieldOptions, ObjectHandlerOptions, ResourceInput } from "./options.ts";
+import type { ClassOfVersion, ResourceClass } from "./resource.ts";
+import type { ResourceBody } from "./resource-body.ts";
 import type { RetryOptions } from "./retry.ts";
+import type { Conversion } from "./versions.ts";
 
 /** What a handler of changes gets: reduced to its field where it names one. */
 type ContextOf<R, F extends FieldPath> = [F] extends [never]
@@ -48,6 +53,33 @@ export interface DeclareFailure {
     handler: (context: FailureContext<BodyOf<R>, ObjectOf<R>>) => unknown,
   ): void;
 }
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareValidate {
+  <R extends ResourceInput>(resource: R, handler: (context: ValidateContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
+  <R extends ResourceInput, const F extends FieldPath = never>(
+    resource: R,
+    options: ValidateOptions<BodyOf<R>, F>,
+    handler: (context: ValidateContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+}
+
+/** `(resource, handler)` or `(resource, options, handler)`. */
+export interface DeclareMutate {
+  <R extends ResourceInput>(resource: R, handler: (context: MutateContext<BodyOf<R>, ObjectOf<R>>) => unknown): void;
+  <R extends ResourceInput, const F extends FieldPath = never>(
+    resource: R,
+    options: MutateOptions<BodyOf<R>, F>,
+    handler: (context: MutateContext<BodyOf<R>, ObjectOf<R>>) => unknown,
+  ): void;
+}
+
+/** `(Kind, version, { to, from })`, where `Kind` is the class of the version in which objects are kept. */
+export type DeclareConversion = <Spec, Status, Input, Versions, Name extends keyof Versions & string>(
+  resource: ResourceClass<Spec, Status, Input, Versions>,
+  version: Name,
+  conversion: Conversion<BodyOf<ClassOfVersion<Versions, Name>>, ResourceBody<Spec, Status>>,
+) => void;
 
 /** Options of handlers of the operator itself. */
 export interface ActivityOptions extends RetryOptions {
@@ -105,6 +137,18 @@ export interface On {
   readonly event: DeclareEvent;
   /** A handler of the object has failed for good; called once for each time, and never tried again itself. */
   readonly failure: DeclareFailure;
+  /**
+   * Judges what clients want to store, before it is stored: a handler that throws refuses the request, and the client is
+   * told why ({@link AdmissionError}).
+   */
+  readonly validate: DeclareValidate;
+  /** Changes what clients want to store, before it is judged and stored: by its `patch`. May refuse it, too. */
+  readonly mutate: DeclareMutate;
+  /**
+   * How objects of an older version become those that are kept, and back: the same as the option `convert` of
+   * `resource()`, which then says `convert: "on.convert"`.
+   */
+  readonly convert: DeclareConversion;
   /** Before anything is watched. A failure that is not temporary stops the operator. */
   readonly startup: DeclareActivity;
   /** After everything has stopped. */

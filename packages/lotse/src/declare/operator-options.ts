@@ -1,5 +1,6 @@
 /** What an operator is told once and for all, when it is made. */
 import type { Duration } from "@lotse/client/meta";
+import type { WebhookOptions } from "./admission.ts";
 import { DeclarationError } from "./errors.ts";
 import { type Settings, type SettingsInput, settingsOf } from "./settings.ts";
 import type { RecordStorage } from "./storage.ts";
@@ -33,6 +34,8 @@ export interface OperatorOptions {
   readonly events?: "all" | "warnings" | "none";
   /** How long running handlers may take to end when the operator stops (`settings.process.graceful`). Default 10 s. */
   readonly graceful?: Duration;
+  /** Where the operator answers the API server, if it judges requests or converts objects. */
+  readonly webhooks?: WebhookOptions;
   /** Everything else that can be set. `on.startup` handlers may still change it. */
   readonly settings?: SettingsInput;
 }

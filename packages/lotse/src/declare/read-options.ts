@@ -20,6 +20,18 @@ const LEVEL = [
   "conditions",
 ];
 
+const ADMISSION = [
+  "operations",
+  "subresource",
+  "namespaces",
+  "matchConditions",
+  "ignoreFailures",
+  "sideEffects",
+  "persistent",
+  "timeout",
+  "order",
+];
+
 /** The options of each sort of handler. */
 const OPTIONS = {
   change: [...OBJECT, ...RETRY, "old", "new", "optional", "deleted", "onGiveUp", "debounce"],
@@ -33,6 +45,24 @@ const OPTIONS = {
   source: ["backoff"],
   schedule: ["schedule", "timeZone", "missed", ...RETRY],
   lifecycle: ["id", "param", ...RETRY],
+  validate: [...OBJECT, ...ADMISSION],
+  mutate: [...OBJECT, ...ADMISSION, "reinvoke"],
+  policy: [
+    "id",
+    "rules",
+    "mutate",
+    "reinvoke",
+    "params",
+    "operations",
+    "subresource",
+    "labels",
+    "namespaces",
+    "matchConditions",
+    "variables",
+    "enforce",
+    "audit",
+    "ignoreFailures",
+  ],
 } as const satisfies Record<string, readonly string[]>;
 
 /** The filters among the options. */

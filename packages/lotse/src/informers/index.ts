@@ -1,3 +1,4 @@
+export { Bell } from "./bell.ts";
 export { type Index, type IndexKey, IndexStore, indexKeyText } from "./indexes.ts";
 export { Informer, type InformerChange, type InformerOptions, type ObjectListener } from "./informer.ts";
 export { type KindListener, KindScanner, type KindScannerOptions, type ScannerHealth } from "./kind-scanner.ts";

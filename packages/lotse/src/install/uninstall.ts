@@ -2,10 +2,12 @@
 import {
   type Client,
   ConflictError,
+  ForbiddenError,
   type KindDescription,
   type KubeBody,
   type KubeObject,
   NotFoundError,
+  Secret,
 } from "@lotse/client";
 import { createMergePatch, type JsonObject } from "@lotse/client/meta";
 import { type Declarations, type OperatorOptions, planKinds, settingsFor } from "../declare/index.ts";
@@ -16,7 +18,8 @@ export interface UninstallResult {
   readonly kind: KindDescription;
   readonly namespace: string | undefined;
   readonly name: string;
-  readonly marks: readonly ("finalizer" | "record")[];
+  /** `registration`: the object itself was the operator's, and is deleted: webhooks, policies, certificates. */
+  readonly marks: readonly ("finalizer" | "record" | "registration")[];
 }
 
 /** How to uninstall. */
@@ -29,8 +32,8 @@ export interface UninstallRequest {
 }
 
 /**
- * Takes the finalizers and records of an operator off all objects, and tells of each object that carried one. The
- * operator must not run meanwhile.
+ * Takes the finalizers and records of an operator off all objects, and tells of each object that carried one; before
+ * that, removes what the operator has told the API server of itself. The operator must not run meanwhile.
  *
  * @example
  * ```ts
@@ -45,6 +48,10 @@ export async function* uninstallOperator(
   const { kinds: discovered } = await client.discover({ refresh: true });
   const { kinds } = planKinds(operator.resources, discovered);
   const storages = storagesOf(operator.name, operator.options);
+  // First: webhooks of an operator that does not run would refuse every change of its objects.
+  for (const name of [operator.name, ...(operator.options.formerNames ?? [])]) {
+    yield* unregister(client, name, discovered, { dryRun, signal });
+  }
   for (const { kind, handlers } of kinds.values()) {
     // Installed once and gone since: then its objects are gone as well.
     if (!discovered.some(({ group, plural }) => group === kind.group && plural === kind.plural)) continue;
@@ -55,6 +62,40 @@ export async function* uninstallOperator(
         const marks = await unmark(object, storages, ids, dryRun);
         if (marks.length > 0) yield { kind, namespace: object.namespace, name: object.name, marks };
       }
+    }
+  }
+}
+
+/** Removes webhooks, policies and certificates of the operator. */
+async function* unregister(
+  client: Client,
+  operator: string,
+  discovered: readonly KindDescription[],
+  { dryRun, signal }: Pick<UninstallRequest, "dryRun" | "signal">,
+): AsyncGenerator<UninstallResult> {
+  // Loaded here alone: an operator that judges nothing needs none of it.
+  const { CERTIFICATES_LABEL, registeredLabels } = await import("../admission/index.ts");
+  const registered = discovered.filter(
+    ({ group, plural }) =>
+      group === "admissionregistration.k8s.io" && /(webhookconfigurations|policies|policybindings)$/.test(plural),
+  );
+  // Bindings go before their policies: a policy that is not bound judges nothing.
+  const ordered = registered.sort(
+    (a, b) => Number(b.plural.endsWith("bindings")) - Number(a.plural.endsWith("bindings")),
+  );
+  const queries = [
+    ...ordered.map((kind) => ({ kind, labelSelector: registeredLabels(operator) })),
+    { kind: Secret.description, labelSelector: { [CERTIFICATES_LABEL]: operator } },
+  ];
+  for (const { kind, labelSelector } of queries) {
+    try {
+      for await (const object of client.list(kind, { namespace: "*", labelSelector, ...(signal && { signal }) })) {
+        if (!dryRun) await client.delete(object, { ignoreNotFound: true, ...(signal && { signal }) });
+        yield { kind, namespace: object.namespace, name: object.name, marks: ["registration"] };
+      }
+    } catch (error) {
+      // Whoever may not see them has not registered them either.
+      if (!(error instanceof ForbiddenError)) throw error;
     }
   }
 }

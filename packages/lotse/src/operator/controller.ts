@@ -3,6 +3,7 @@
  * turn does the rest. A change walks cache → mailbox → turn, and nothing walks back up.
  */
 import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
+import { identityKey } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
 import {
   type DaemonHandler,
@@ -254,6 +255,12 @@ export class Controller {
       ...explainObject(this.kind, memory, body, this.#mailboxes.stateOf(key), clock, attempts.of(key)),
       turns: journal.of(key),
     };
+  }
+
+  /** The notes of an object; undefined when it is unknown. */
+  memoOf(body: KubeBody): Memo | undefined {
+    const memory = this.#mailboxes.find(identityKey(body));
+    return memory && this.#work.views.memoOf(memory);
   }
 
   /** The API server has answered a handler's write of an object of this kind. */

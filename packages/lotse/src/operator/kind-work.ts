@@ -106,7 +106,7 @@ function viewsOf({ reporting, indexes, tracked, memo: first }: KindWorkParts): K
 }
 
 /** An object's memo begins with the operator's notes; their own `clone` may say how. */
-function memoFrom(memo: Memo): Memo {
+export function memoFrom(memo: Memo): Memo {
   const { clone } = memo;
   return typeof clone === "function" ? (clone.call(memo) as Memo) : { ...memo };
 }

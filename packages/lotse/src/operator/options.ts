@@ -1,7 +1,7 @@
 /** What an operator is told each time that it is started, and what can be asked of it while it runs. */
 import type { Client } from "@lotse/client";
 import type { Clock } from "@lotse/client/meta";
-import type { Memo, WokenObject } from "../declare/index.ts";
+import type { Memo, WebhookOptions, WokenObject } from "../declare/index.ts";
 import type { Explanation, LogSink, ObjectQuestion, OperatorHealth, RecordedRequest } from "../report/index.ts";
 
 /** Where an operator runs. */
@@ -29,6 +29,8 @@ export interface StartOptions {
    * object: what `lotse dev` does after a change of the source. Default `false`: a restart waits the rest of the time.
    */
   readonly retryAtStart?: boolean;
+  /** Where the operator answers the API server; each part wins over the operator's own setting. */
+  readonly webhooks?: WebhookOptions;
   /** Takes the log. Default: lines for people on standard error, from `info` up. */
   readonly log?: LogSink;
   /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */

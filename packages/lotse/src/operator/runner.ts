@@ -4,9 +4,11 @@ import { type Clock, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
   type Declarations,
+  isResourceClass,
   type Memo,
   type OperatorOptions,
   planSettings,
+  type ResourceClass,
   type Settings,
   type SettingsPlan,
   settingsFor,
@@ -32,6 +34,7 @@ import {
 import type { Runtime } from "../runtime/index.ts";
 import { Activities } from "./activities.ts";
 import { endOperator, planEnding } from "./ending.ts";
+import { memoFrom } from "./kind-work.ts";
 import { Kinds } from "./kinds.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { RetryAnswer, RunningOperator, StartOptions } from "./options.ts";
@@ -39,6 +42,7 @@ import { Outside } from "./outside.ts";
 import { alsoPosting } from "./posting-sink.ts";
 import { aborted } from "./signals.ts";
 import { stopLimitMs } from "./stop-time.ts";
+import type { Webhooks } from "./webhooks.ts";
 import { Working } from "./working.ts";
 
 /** See the module comment. */
@@ -64,6 +68,8 @@ export class Runner implements RunningOperator {
   #working: Working | undefined;
   #outside: Outside | undefined;
   #events: EventRecorder | undefined;
+  #webhooks: Webhooks | undefined;
+  #onIndexed: () => void = () => {};
   #client: Client | undefined;
 
   constructor(declarations: Declarations, operator: OperatorOptions, options: StartOptions) {
@@ -130,6 +136,7 @@ export class Runner implements RunningOperator {
 
   health(): OperatorHealth {
     const around = this.#working?.health();
+    const webhooks = this.#webhooks?.health();
     return {
       operator: this.#operator.name,
       ...this.#lifetime.health,
@@ -137,6 +144,7 @@ export class Runner implements RunningOperator {
       missing: [...this.#kinds.missing, ...(around?.missing ?? [])],
       ...(around?.error !== undefined && { discovery: around.error }),
       broken: around?.broken.map(({ apiVersion, message }) => ({ apiVersion, error: message })) ?? [],
+      ...(webhooks && { webhooks }),
     };
   }
 
@@ -183,6 +191,8 @@ export class Runner implements RunningOperator {
       if (failure) throw failure.error;
     } finally {
       this.#lifetime.stop();
+      // Also when the start has failed after it was opened.
+      await this.#webhooks?.close();
       this.#client = undefined;
       if (owned) await client.close();
     }
@@ -200,6 +210,7 @@ export class Runner implements RunningOperator {
   }
 
   async #end(client: Client, streams: Promise<void> | undefined): Promise<void> {
+    await this.#webhooks?.withdraw();
     await endOperator({
       clock: this.#clock,
       logger: this.#logger,
@@ -211,6 +222,8 @@ export class Runner implements RunningOperator {
       cleanup: (signal) => this.#activities.cleanup(client, signal),
       cut: (reason) => this.#lifetime.cut(reason),
     });
+    // Only now: as long as a watch is open, the API server may ask for conversions.
+    await this.#webhooks?.close();
     this.#logger.info("the operator has stopped", { operator: this.#operator.name });
   }
 
@@ -226,10 +239,6 @@ export class Runner implements RunningOperator {
       if (stopping.aborted) return undefined;
       this.#plan = planSettings(this.#settings);
       for (const group of Object.values(this.#settings)) Object.freeze(group);
-      if ((this.#options.crds ?? this.#operator.crds) === "install") {
-        const retrying = { clock: this.#clock, random: this.#random, logger: this.#logger, signal: stopping };
-        await installCrds(client, this.#declarations.resources, this.#operator.name, retrying);
-      }
       const { requestTimeout } = this.#settings.networking;
       const traces = await this.#traces;
       const patient = client.with({
@@ -237,15 +246,50 @@ export class Runner implements RunningOperator {
         onRequest: traces?.requestsTo(client.config.server),
       });
       this.#client = patient;
-      this.#working = this.#makeWorking(patient, traces);
-      return { streams: this.#working.run() };
+      const surroundings = this.#makeSurroundings(patient, traces);
+      const webhooks = await this.#openWebhooks(surroundings);
+      if ((this.#options.crds ?? this.#operator.crds) === "install") {
+        const retrying = { clock: this.#clock, random: this.#random, logger: this.#logger, signal: stopping };
+        const definitionOf = webhooks && ((resource: CrdClass) => webhooks.definitionOf(resource));
+        await installCrds(client, this.#declarations.kinds, this.#operator.name, retrying, definitionOf);
+      }
+      await webhooks?.registerConversions();
+      const registered = webhooks?.register();
+      this.#working = this.#makeWorking(surroundings, registered);
+      return { streams: allOf(this.#working.run(), registered, stopping) };
     } catch (error) {
       if (stopping.aborted) return undefined;
       throw error;
     }
   }
 
-  #makeWorking(client: Client, traces: Traces | undefined): Working {
+  /** Only operators that judge, rule or convert load what that needs. */
+  async #openWebhooks({ runtime, reporting }: Surroundings): Promise<Webhooks | undefined> {
+    const declarations = this.#declarations;
+    if (!judgesAnything(declarations)) return undefined;
+    const { Webhooks } = await import("./webhooks.ts");
+    const indexed =
+      indexIds(declarations).length === 0
+        ? undefined
+        : new Promise<void>((resolve) => {
+            this.#onIndexed = resolve;
+          });
+    this.#webhooks = await Webhooks.start({
+      runtime,
+      reporting,
+      declarations,
+      options: { ...this.#operator.webhooks, ...this.#options.webhooks },
+      namespaces: this.#options.namespaces,
+      indexes: this.#indexes.view,
+      indexed,
+      memoOf: (kind, body) => this.#kinds.find(kind)?.memoOf(body),
+      newMemo: () => memoFrom(this.#memo),
+      handlerWrote: (body, kind, how) => this.#kinds.find(kind)?.handlerWrote(body, how),
+    });
+    return this.#webhooks;
+  }
+
+  #makeSurroundings(client: Client, traces: Traces | undefined): Surroundings {
     const lifetime = this.#lifetime;
     const runtime: Runtime = {
       operator: this.#operator.name,
@@ -264,6 +308,12 @@ export class Runner implements RunningOperator {
       events: this.#eventRecorder(client),
       onHandlerRequest: this.#options.record,
     };
+    return { runtime, reporting };
+  }
+
+  /** `registered`: the API server has been told of the operator. */
+  #makeWorking({ runtime, reporting }: Surroundings, registered: Promise<void> | undefined): Working {
+    const lifetime = this.#lifetime;
     const outside = new Outside({
       runtime,
       reporting,
@@ -286,7 +336,9 @@ export class Runner implements RunningOperator {
         handlerWrote: (body, kind, how) => this.#kinds.find(kind)?.handlerWrote(body, how),
         retryAtStart: this.#options.retryAtStart === true,
       },
-      onReady: () => {
+      onIndexed: () => this.#onIndexed(),
+      onReady: async () => {
+        await registered;
         if (lifetime.stopping.aborted) return;
         const kinds = this.#kinds.controllers.map(({ kind }) => kind.kind).join(", ");
         this.#logger.info("the operator is ready", { operator: this.#operator.name, kinds });
@@ -309,6 +361,32 @@ export class Runner implements RunningOperator {
     this.#events = recorder;
     return recorder;
   }
+}
+
+/** What is handed down to all parts of the operator. */
+interface Surroundings {
+  readonly runtime: Runtime;
+  readonly reporting: Reporting;
+}
+
+type CrdClass = ResourceClass<unknown, unknown>;
+
+/** Whether there is anything for which the API server has to be told of the operator. */
+function judgesAnything({ admission, policies, conversions, kinds }: Declarations): boolean {
+  if (admission.length + policies.length + conversions.size > 0) return true;
+  return kinds.some((kind) => isResourceClass(kind) && kind.versions.length > 1);
+}
+
+/** Resolves when the streams have ended; rejects when they fail, or when the API server refuses what is registered. */
+async function allOf(
+  streams: Promise<void>,
+  registered: Promise<void> | undefined,
+  stopping: AbortSignal,
+): Promise<void> {
+  const told = registered?.catch((error: unknown) => {
+    if (!stopping.aborted) throw error;
+  });
+  await Promise.all([streams, told]);
 }
 
 /** The ids of all declared indexes. */

@@ -27,8 +27,10 @@ export interface WorkingParts {
   readonly declarations: readonly ResourceDeclaration[];
   readonly kinds: Kinds;
   readonly controllers: ControllerParts;
+  /** All that feeds an index is known. */
+  readonly onIndexed: () => void;
   /** All kinds that are there are known: handlers begin. */
-  readonly onReady: () => void;
+  readonly onReady: () => Promise<void>;
 }
 
 /** See the module comment. */
@@ -96,7 +98,7 @@ export class Working {
   }
 
   async #begin(): Promise<void> {
-    const { controllers, kinds, onReady } = this.#parts;
+    const { controllers, kinds, onIndexed, onReady } = this.#parts;
     const { clock, random, stopping, settings } = controllers.runtime;
     const retrying = { clock, random, logger: controllers.reporting.logger, signal: stopping };
     const plans = await retryForever(
@@ -107,6 +109,8 @@ export class Working {
     this.#first = plans.map((plan) => kinds.start(plan, controllers));
     for (const kind of this.#first) this.#tasks.add(this.#handle(kind));
     kinds.onRead((plan) => this.#start(plan));
+    // Cannot reject.
+    void Promise.all(this.#first.map(({ indexed }) => indexed)).then(onIndexed);
     const ready = Promise.all(this.#first.map(({ ready }) => ready)).then(onReady);
     const scanning = settings.scanning.disabled ? undefined : this.#scanner.follow(this);
     await Promise.all([scanning, Promise.race([ready, aborted(stopping)])]);

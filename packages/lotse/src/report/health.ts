@@ -24,6 +24,23 @@ export interface BrokenApi {
   readonly error: string;
 }
 
+/** Where the API server asks the operator. */
+export interface WebhookHealth {
+  /** Whether it answers; undefined where it has nothing to answer. */
+  readonly serving: boolean | undefined;
+  /** Requests that are being answered. */
+  readonly inFlight: number;
+  /** Why the API server could not be told of it, or not of all. */
+  readonly registration?: string | undefined;
+  readonly certificate?:
+    | {
+        readonly notBefore: string | undefined;
+        readonly notAfter: string | undefined;
+        readonly problem: string | undefined;
+      }
+    | undefined;
+}
+
 /** The operator as a whole. */
 export interface OperatorHealth {
   readonly operator: string;
@@ -38,6 +55,8 @@ export interface OperatorHealth {
   readonly discovery?: string | undefined;
   /** Parts of the API that do not answer: their kinds are waited for. */
   readonly broken?: readonly BrokenApi[] | undefined;
+  /** Absent where the API server asks nothing of it. */
+  readonly webhooks?: WebhookHealth | undefined;
 }
 
 /** A yes, or a no with its reasons. */
@@ -53,7 +72,7 @@ export function isAlive({ operator, phase, error }: OperatorHealth): Verdict {
 }
 
 /** Whether the operator sees what happens and can act on it. */
-export function isReady({ operator, phase, error, streams, missing, discovery }: OperatorHealth): Verdict {
+export function isReady({ operator, phase, error, streams, missing, discovery, webhooks }: OperatorHealth): Verdict {
   const reasons: string[] = [];
   if (phase === "failed") reasons.push(`${operator} has failed: ${error ?? "for an unknown reason"}`);
   else if (phase !== "ready") reasons.push(`${operator} is ${phase}`);
@@ -63,7 +82,16 @@ export function isReady({ operator, phase, error, streams, missing, discovery }:
     if (phase !== "waiting" || optional) continue;
     reasons.push(`the stream of ${kind}${namespace ? ` in ${namespace}` : ""} is interrupted: ${error ?? "no reason"}`);
   }
+  if (webhooks) reasons.push(...webhookReasons(webhooks));
   return reasons.length > 0 ? no(...reasons) : YES;
+}
+
+function webhookReasons({ serving, registration, certificate }: WebhookHealth): string[] {
+  return [
+    ...(serving === false ? ["the webhook server does not answer"] : []),
+    ...(registration === undefined ? [] : [`the API server could not be told of the operator: ${registration}`]),
+    ...(certificate?.problem === undefined ? [] : [`the certificate of the webhook server: ${certificate.problem}`]),
+  ];
 }
 
 const YES: Verdict = { ok: true, reasons: [] };

@@ -1,7 +1,15 @@
 export { COMMAND_HEADER, type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 export { type EventCounts, EventRecorder, type EventSettings } from "./events.ts";
 export type { Explanation, FailedHandler, ObjectQuestion, OpenHandler, RunningHandler } from "./explain.ts";
-export { type BrokenApi, isAlive, isReady, type OperatorHealth, type StreamHealth, type Verdict } from "./health.ts";
+export {
+  type BrokenApi,
+  isAlive,
+  isReady,
+  type OperatorHealth,
+  type StreamHealth,
+  type Verdict,
+  type WebhookHealth,
+} from "./health.ts";
 export { Journal, type JournalRun, type JournalTurn, type JournalWrite, type TurnNotes, type Wake } from "./journal.ts";
 export {
   isWanted,
@@ -13,7 +21,7 @@ export {
   type ObjectReference,
 } from "./logger.ts";
 export { HandlerMeasures, KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
-export { Metrics } from "./metrics.ts";
+export { type Counter, type Histogram, Metrics, type Reading } from "./metrics.ts";
 export type { RecordedRequest } from "./recorded-request.ts";
 export type { KindReporting, PostEvent, Reporting } from "./reporting.ts";
 export { restMeasures } from "./rest-measures.ts";

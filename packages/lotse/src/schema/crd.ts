@@ -15,25 +15,81 @@ export interface Column {
   readonly format?: string;
 }
 
-/** What a CRD is made of. */
-export interface CrdInput {
-  readonly description: KindDescription;
+/**
+ * Where a kind has its replicas, for `kubectl scale` and autoscalers.
+ *
+ * @example
+ * ```ts
+ * const scale = { spec: ".spec.replicas", status: ".status.replicas", selector: ".status.selector" } as const;
+ * ```
+ */
+export interface ScalePlaces {
+  /** How many are wanted: `.spec.replicas`. */
+  readonly spec: string;
+  /** How many there are: `.status.replicas`. */
+  readonly status: string;
+  /** Where the operator writes the label selector of its pods, as a text: `.status.selector`. */
+  readonly selector?: string;
+}
+
+/**
+ * A rule that the API server enforces, in CEL.
+ *
+ * @example
+ * ```ts
+ * const rules = [{ rule: "self.metadata.name.size() <= 20", message: "the name is too long", reason: "FieldValueInvalid" }] as const;
+ * ```
+ */
+export interface ServerRule {
+  /** CEL that must be true. `self` is the value that the rule is for, `oldSelf` what it was before an update. */
+  readonly rule: string;
+  /** What the client is told. */
+  readonly message?: string;
+  /** CEL that makes the message. */
+  readonly messageExpression?: string;
+  readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
+  /** The field that is blamed, below the value: `.spec.min`. */
+  readonly fieldPath?: string;
+  /** Also when there was no value before: then `oldSelf` is an optional. */
+  readonly optionalOldSelf?: boolean;
+}
+
+/** One version of a kind, as its part of the CRD is made of it. */
+export interface CrdVersionInput {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  /** A text is the warning that clients get. */
+  readonly deprecated: boolean | string;
+  /** What the kind is for, in words. */
+  readonly about: string | undefined;
   /** JSON Schema of `spec`, as a schema library writes it. */
   readonly spec: unknown;
   /** JSON Schema of `status`; undefined keeps whatever is written there. */
   readonly status: unknown;
+  readonly rules: readonly ServerRule[];
   readonly columns: readonly Column[];
+  readonly scale: ScalePlaces | undefined;
+  readonly selectableFields: readonly string[];
+}
+
+/** What a CRD is made of. */
+export interface CrdInput {
+  readonly description: KindDescription;
+  readonly versions: readonly CrdVersionInput[];
+  /** Whether objects change their form between versions: then who installs the CRD says who converts them. */
+  readonly converted: boolean;
 }
 
 /** Where Lotse keeps its record in the status of every kind made by `resource()`; see {@link crdOf}. */
 export const RECORD_FIELD = "lotse";
 
 /**
- * The CustomResourceDefinition of a resource: schema, status subresource, columns, names; `status.lotse` is reserved
+ * The CustomResourceDefinition of a resource: schemas, subresources, columns, names; `status.lotse` is reserved
  * for Lotse's record, which is why one PATCH of the status carries everything.
  */
-export function crdOf(input: CrdInput): CustomResourceDefinition["body"] {
-  const { group, version, kind, plural, singular, namespaced, shortNames, categories } = input.description;
+export function crdOf({ description, versions, converted }: CrdInput): CustomResourceDefinition["body"] {
+  const { group, kind, plural, singular, namespaced, shortNames, categories } = description;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -49,25 +105,45 @@ export function crdOf(input: CrdInput): CustomResourceDefinition["body"] {
         ...(categories.length > 0 && { categories: [...categories] }),
       },
       scope: namespaced ? "Namespaced" : "Cluster",
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: "object",
-              required: ["spec"],
-              properties: { spec: toStructural(input.spec, "spec"), status: statusSchema(input.status) },
-            },
-          },
-          subresources: { status: {} },
-          additionalPrinterColumns: columnsOf(input.columns),
-        },
-      ],
+      ...(versions.length > 1 && !converted && { conversion: { strategy: "None" } }),
+      versions: versions.map(versionOf),
     },
   };
 }
+
+type CrdVersion = NonNullable<CustomResourceDefinition["body"]["spec"]>["versions"][number];
+
+function versionOf(input: CrdVersionInput): CrdVersion {
+  const { name, served, storage, deprecated, columns, scale, selectableFields } = input;
+  return {
+    name,
+    served,
+    storage,
+    ...(deprecated !== false && { deprecated: true }),
+    ...(typeof deprecated === "string" && { deprecationWarning: deprecated }),
+    schema: { openAPIV3Schema: objectSchema(input) },
+    subresources: { status: {}, ...(scale && { scale: scaleOf(scale) }) },
+    additionalPrinterColumns: columnsOf(columns),
+    ...(selectableFields.length > 0 && { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
+  };
+}
+
+/** The structural schema of whole objects of a version, as its CRD has it. */
+export function objectSchema({ about, spec, status, rules }: CrdVersionInput): SchemaNode {
+  return {
+    type: "object",
+    ...(about !== undefined && { description: about }),
+    required: ["spec"],
+    properties: { spec: toStructural(spec, "spec"), status: statusSchema(status) },
+    ...(rules.length > 0 && { "x-kubernetes-validations": rules.map((rule) => ({ ...rule })) }),
+  };
+}
+
+const scaleOf = ({ spec, status, selector }: ScalePlaces) => ({
+  specReplicasPath: spec,
+  statusReplicasPath: status,
+  ...(selector !== undefined && { labelSelectorPath: selector }),
+});
 
 /** One of the schemas of a kind: as its library has it, and as JSON Schema. */
 export interface SchemaPart {

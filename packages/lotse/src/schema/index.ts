@@ -1,5 +1,19 @@
 /** What may an object look like? Structural schemas, definitions, what changes between two of them. Pure, below everything. */
 export { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
-export { type Column, crdOf, lookIntoSchemas, RECORD_FIELD } from "./crd.ts";
+export {
+  type Column,
+  type CrdVersionInput,
+  crdOf,
+  lookIntoSchemas,
+  objectSchema,
+  RECORD_FIELD,
+  type ScalePlaces,
+  type ServerRule,
+} from "./crd.ts";
 export { type InputOf, type JsonSchemaSource, type OutputOf, readJsonSchema } from "./json-schema.ts";
+export { type SampleOptions, SchemaSampler } from "./sample.ts";
+export { itemSchema, memberSchema, withDefaults, withoutUnknown } from "./server-form.ts";
+export { shrinkValue } from "./shrink.ts";
+export { type CallerFrame, callerFrame, callerLocation } from "./source-location.ts";
 export { SchemaError, type SchemaGap, type SchemaNode } from "./structural.ts";
+export { type ValidateOptions, type ValueProblem, validateValue } from "./validate.ts";

@@ -1,0 +1,1 @@
+export { type PolicyObjects, type PolicyParts, policyObjects } from "./policies.ts";

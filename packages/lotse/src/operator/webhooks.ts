@@ -1,0 +1,330 @@
+/**
+ * Where the API server asks the operator: the server with its certificate, what answers at which path, and what the API
+ * server is told of it. Loaded only by operators that judge, rule or convert.
+ */
+import { CustomResourceDefinition, type KindDescription, type KubeBody } from "@lotse/client";
+import { errorMessage } from "@lotse/client/meta";
+import {
+  answerConversion,
+  answerReview,
+  type CertificateSource,
+  type ConvertedKind,
+  conversionPath,
+  handlerOfPath,
+  type JudgedKind,
+  LIST_BYTES,
+  measureCertificates,
+  Registration,
+  type RegistrationPlan,
+  type ReviewParts,
+  statusBody,
+  type WebhookAddress,
+  type WebhookAnswer,
+  type WebhookRequest,
+  WebhookServer,
+  withConversion,
+} from "../admission/index.ts";
+import {
+  Aborted,
+  type Declarations,
+  type Indexes,
+  isResourceClass,
+  type Memo,
+  type NamespaceFilter,
+  parseNamespaces,
+  type ResourceClass,
+  type WebhookOptions,
+} from "../declare/index.ts";
+import { HandlerMeasures, type Reporting, type Verdict, type WebhookHealth } from "../report/index.ts";
+import type { HandlerWrite, Runtime } from "../runtime/index.ts";
+import { errorFields } from "../turn/index.ts";
+import { convertedKinds } from "./conversions.ts";
+import { JudgedKinds } from "./judged-kinds.ts";
+import { openAccess, type WebhookAccess } from "./webhook-access.ts";
+import { WebhookMeasures } from "./webhook-measures.ts";
+import { planRegistration, remainingAfter } from "./webhook-plan.ts";
+
+/** What {@link Webhooks} are made of. */
+export interface WebhooksParts {
+  readonly runtime: Runtime;
+  readonly reporting: Reporting;
+  readonly declarations: Declarations;
+  readonly options: WebhookOptions;
+  /** As the operator was told: only objects of these are its business. */
+  readonly namespaces: readonly (string | RegExp)[] | undefined;
+  readonly indexes: Indexes;
+  /** Resolves when all indexes are filled; undefined when there are none. */
+  readonly indexed: Promise<void> | undefined;
+  readonly memoOf: (kind: KindDescription, body: KubeBody) => Memo | undefined;
+  readonly newMemo: () => Memo;
+  readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
+}
+
+/** How long requests that are being answered may take when the operator has stopped. */
+const DRAIN_MS = 2_000;
+/** How long the API server may take to forget an operator that stops. */
+const WITHDRAW_MS = 3_000;
+
+/** See the module comment. */
+export class Webhooks {
+  readonly #parts: WebhooksParts;
+  readonly #converted: readonly ConvertedKind[];
+  readonly #judged: JudgedKinds;
+  readonly #filter: NamespaceFilter | undefined;
+  readonly #measures: WebhookMeasures;
+  readonly #review: ReviewParts;
+  #access: WebhookAccess | undefined;
+  #server: WebhookServer | undefined;
+  #registration: Registration | undefined;
+  #conversion: Registration | undefined;
+
+  private constructor(parts: WebhooksParts) {
+    this.#parts = parts;
+    this.#converted = convertedKinds(parts.declarations);
+    this.#filter = parts.namespaces && parseNamespaces(parts.namespaces);
+    this.#judged = new JudgedKinds(parts.runtime, parts.reporting, parts.declarations, () =>
+      this.#registration?.renew(),
+    );
+    this.#measures = new WebhookMeasures(parts.reporting.metrics, () => this.health());
+    this.#review = this.#makeReview();
+  }
+
+  /** Listens, where anything has to be answered. Rejects when the API server could not reach it. */
+  static async start(parts: WebhooksParts): Promise<Webhooks> {
+    const webhooks = new Webhooks(parts);
+    await webhooks.#judged.begin();
+    try {
+      if (webhooks.#isAsked) await webhooks.#listen();
+    } catch (error) {
+      await webhooks.close();
+      throw error;
+    }
+    return webhooks;
+  }
+
+  /** The definition of a kind, with where its objects are converted. */
+  definitionOf(resource: ResourceClass<unknown, unknown>): ReturnType<typeof resource.crd> {
+    const crd = resource.crd();
+    const access = this.#access;
+    const name = crd.metadata?.name;
+    if (!access || !this.#converted.some(({ plural, group }) => name === `${plural}.${group}`)) return crd;
+    return withConversion(crd, access.address, access.certificates.current().caBundle);
+  }
+
+  /** Tells the API server where objects are converted that the operator is about to list. */
+  async registerConversions(): Promise<void> {
+    if (!this.#registers || this.#converted.length === 0) return;
+    this.#conversion = this.#makeRegistration(() => this.#conversionPlan());
+    await this.#conversion.begin();
+  }
+
+  /** Tells the API server of everything else; resolves when it has been told. Rejects when it refuses something. */
+  async register(): Promise<void> {
+    if (!this.#registers) return;
+    const { admission, policies } = this.#parts.declarations;
+    if (admission.length + policies.length === 0) return;
+    await this.#judged.tellMissing();
+    this.#registration = this.#makeRegistration(() => this.#plan(this.#judged.current));
+    await this.#registration.begin();
+  }
+
+  health(): WebhookHealth | undefined {
+    const problems = [this.#registration?.problem, this.#conversion?.problem].flatMap((one) => one ?? []);
+    const registration = problems.length > 0 ? { registration: problems.join("; ") } : {};
+    if (!this.#isAsked) return problems.length > 0 ? { serving: undefined, inFlight: 0, ...registration } : undefined;
+    const certificate = this.#access?.certificates.health();
+    return {
+      serving: this.#server?.health().serving === true,
+      inFlight: this.#server?.health().inFlight ?? 0,
+      ...registration,
+      ...(certificate && {
+        certificate: {
+          notBefore: certificate.notBefore?.toISOString(),
+          notAfter: certificate.notAfter?.toISOString(),
+          problem: certificate.problem,
+        },
+      }),
+    };
+  }
+
+  /** The operator stops: what only this process would answer is not asked any more. Never rejects. */
+  async withdraw(): Promise<void> {
+    const address = this.#access?.address;
+    if (!this.#registration || !address) return;
+    const { runtime, reporting } = this.#parts;
+    const over = new AbortController();
+    const cancel = runtime.clock.after(WITHDRAW_MS, () => over.abort(new Aborted("shutdown", "the time is over")));
+    try {
+      await this.#registration.end();
+      const left = this.#plan(remainingAfter(this.#judged.current, address)).wanted;
+      await this.#registration.withdraw(left, over.signal);
+    } catch (error) {
+      reporting.logger.error("webhooks could not be withdrawn, requests are refused until the operator is back", {
+        error: errorMessage(error),
+        hint: "start the operator again, or remove its webhooks with lotse uninstall",
+      });
+    } finally {
+      cancel();
+    }
+  }
+
+  /** All watches have ended: nothing has to be answered any more. */
+  async close(): Promise<void> {
+    await this.#server?.drain(DRAIN_MS);
+    await this.#access?.certificates.stop();
+    await Promise.all([this.#registration?.end(), this.#conversion?.end(), this.#judged.end()]);
+  }
+
+  /** Whether anything is asked of this process. */
+  get #isAsked(): boolean {
+    return this.#parts.declarations.admission.length > 0 || this.#converted.length > 0;
+  }
+
+  get #registers(): boolean {
+    return this.#parts.options.register !== false;
+  }
+
+  async #listen(): Promise<void> {
+    const { runtime, reporting, options } = this.#parts;
+    const access = await openAccess(options, runtime, reporting.logger);
+    this.#access = access;
+    const { certificates } = access;
+    measureCertificates(reporting.metrics, certificates, runtime.clock);
+    await certificates.ready;
+    const server = await WebhookServer.start({
+      ...(options.host !== undefined && { host: options.host }),
+      port: access.port,
+      credentials: certificates.current().credentials,
+      route: (path) => this.#route(path),
+      handle: (request) => this.#handle(request),
+      readiness: () => this.#readiness(certificates),
+      onProblem: (message, fields) => reporting.logger.warn(message, { ...fields }),
+      measures: this.#measures,
+      clock: runtime.clock,
+    });
+    this.#server = server;
+    access.listens(server.port);
+    certificates.onChange(({ credentials }) => {
+      server.use(credentials);
+      this.#registration?.renew();
+      this.#conversion?.renew();
+    });
+    reporting.logger.info("the webhook server listens", { port: server.port, address: addressText(access.address) });
+  }
+
+  #readiness(certificates: CertificateSource): Verdict {
+    const { problem, notAfter } = certificates.health();
+    if (this.#parts.runtime.stopping.aborted) return { ok: false, reasons: ["the operator stops"] };
+    if (notAfter && notAfter.getTime() <= this.#parts.runtime.clock.now()) {
+      return { ok: false, reasons: [problem ?? "the certificate is over"] };
+    }
+    return { ok: true, reasons: [] };
+  }
+
+  /** What there is at a path; undefined when nothing is. */
+  #route(path: string): { readonly bodyBytes?: number } | undefined {
+    if (handlerOfPath(path)) return {};
+    return this.#convertedAt(path) ? { bodyBytes: LIST_BYTES } : undefined;
+  }
+
+  #convertedAt(path: string): ConvertedKind | undefined {
+    return this.#converted.find(
+      ({ plural, group }) => path === conversionPath({ metadata: { name: `${plural}.${group}` } } as never),
+    );
+  }
+
+  async #handle(request: WebhookRequest): Promise<WebhookAnswer> {
+    const { logger } = this.#parts.reporting;
+    const handler = handlerOfPath(request.path);
+    if (handler) {
+      const { indexed } = this.#parts;
+      // A handler that looks into an index must not look into half of one.
+      if (indexed) await Promise.race([indexed, aborted(request.signal)]);
+      return answerReview(this.#review, handler, request);
+    }
+    const kind = this.#convertedAt(request.path);
+    if (!kind) return { status: 404, body: statusBody(404, `there is nothing at ${JSON.stringify(request.path)}`) };
+    return answerConversion([kind], request.body, ({ message, error }) =>
+      logger.error("objects could not be converted", { why: message, ...errorFields(error, true) }),
+    );
+  }
+
+  #makeReview(): ReviewParts {
+    const { runtime, reporting, indexes, memoOf, newMemo, handlerWrote } = this.#parts;
+    const { onHandlerRequest, traces, metrics, logger } = reporting;
+    return {
+      kinds: () => this.#judged.current,
+      surroundings: { runtime, reporting: { traces, measures: new HandlerMeasures(metrics) } },
+      logger,
+      settings: runtime.settings,
+      indexes,
+      client: (handler, namespace, signal) =>
+        runtime.client.with({
+          ...(namespace !== undefined && { namespace }),
+          signal,
+          onWrite: (written, verb, kind) => handlerWrote(written, kind, { verb, writer: undefined }),
+          ...(onHandlerRequest && { onRequest: (request) => onHandlerRequest({ handler, ...request }) }),
+        }),
+      memoOf,
+      newMemo,
+      serves: (namespace) => this.#filter?.matches(namespace) !== false,
+      onReviewed: (handler, outcome) => this.#measures.reviewed(handler, outcome),
+    };
+  }
+
+  #makeRegistration(plan: () => RegistrationPlan): Registration {
+    const { runtime, reporting } = this.#parts;
+    const { operator, clock, random, stopping: signal } = runtime;
+    return new Registration({
+      operator,
+      client: runtime.client,
+      clock,
+      random,
+      logger: reporting.logger,
+      signal,
+      plan,
+    });
+  }
+
+  #plan(kinds: readonly JudgedKind[]): RegistrationPlan {
+    const { runtime, declarations } = this.#parts;
+    const access = this.#access;
+    return planRegistration({
+      operator: runtime.operator,
+      declarations,
+      kinds,
+      discovered: this.#judged.discovered,
+      served: this.#filter?.exact,
+      address: access?.address,
+      caBundle: access?.certificates.current().caBundle,
+    });
+  }
+
+  #conversionPlan(): RegistrationPlan {
+    const access = this.#access;
+    if (!access) return { wanted: [], queries: [] };
+    const kind = CustomResourceDefinition.description;
+    const classes = this.#parts.declarations.kinds.filter(isResourceClass);
+    const wanted = this.#converted.flatMap(({ plural, group }) => {
+      const name = `${plural}.${group}`;
+      const resource = classes.find((one) => one.crd().metadata?.name === name);
+      const conversion = resource && this.definitionOf(resource).spec?.conversion;
+      const body = { apiVersion: "apiextensions.k8s.io/v1", kind: kind.kind, metadata: { name }, spec: { conversion } };
+      return conversion ? [{ kind, title: `the conversion of ${name}`, partial: true, body: body as KubeBody }] : [];
+    });
+    return { wanted, queries: wanted.map(({ body }) => ({ kind, name: body.metadata?.name ?? "" })) };
+  }
+}
+
+function addressText(address: WebhookAddress): string {
+  if ("url" in address) return address.url;
+  const { namespace, name, port } = address.service;
+  return `Service ${namespace}/${name}:${port}`;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
