@@ -95,7 +95,7 @@ describe("conversions are tried with objects that are made from the schemas", ()
       {
         trip: ["v1beta1", "v1"],
         what: "makes what the other version does not take",
-        object: { spec: { schedule: " ", size: "0Gi" } },
+        object: { spec: { schedule: " ", size: "0Ki" } },
         details: ["spec.schedule.cron must have at least 1 characters"],
       },
     ]);
