@@ -3,7 +3,7 @@
  * time.
  */
 
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import type { CheckOptions } from "./check/index.ts";
 import type { ClusterOptions } from "./cluster.ts";
 import type { DevOptions } from "./dev/index.ts";
@@ -63,7 +63,12 @@ export function programOf(io: ProjectIo, done: Done): Command {
     .showSuggestionAfterError(true)
     .enablePositionalOptions()
     // Everything on one screen: arguments stand in the usage, choices in the descriptions.
-    .configureHelp({ subcommandTerm: (command) => command.name(), optionDescription: ({ description }) => description })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      optionDescription: ({ description }) => description,
+      // `lotse help run` works, and does not need a line: `lotse run --help` is said everywhere.
+      visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => one.name() !== "help"),
+    })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),

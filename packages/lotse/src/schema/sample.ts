@@ -175,7 +175,11 @@ export class SchemaSampler {
     const { additionalProperties, minProperties, maxProperties } = schema;
     const least = typeof minProperties === "number" ? minProperties : 0;
     const free = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true;
-    const members: SchemaNode | undefined = isObject(additionalProperties) ? additionalProperties : free ? {} : undefined;
+    const members: SchemaNode | undefined = isObject(additionalProperties)
+      ? additionalProperties
+      : free
+        ? {}
+        : undefined;
     if (members) {
       const most = typeof maxProperties === "number" ? maxProperties : Math.max(least, USUAL_SIZE);
       const count = random ? random.int(least, Math.min(most, least + USUAL_SIZE)) : least;
