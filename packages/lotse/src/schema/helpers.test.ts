@@ -279,7 +279,7 @@ describe("a definition with all of it", () => {
   it("is taken by the server", async () => {
     const spec = z.object({
       range: rule(z.object({ min: z.int(), max: z.int() }), "self.min <= self.max", {
-        messageExpression: "'min is ' + string(self.min)",
+        messageExpression: "self.max > 9 ? 'lower min' : 'raise max'",
         reason: "FieldValueInvalid",
         fieldPath: ".min",
       }),

@@ -23,7 +23,7 @@ export type RuleMessage = string | Omit<ServerRule, "rule">;
  * @example
  * ```ts
  * const range = rule(z.object({ min: z.int(), max: z.int() }), "self.min <= self.max", "min must not exceed max");
- * const growing = rule(z.int(), "self >= oldSelf", { messageExpression: "'it was ' + string(oldSelf)", reason: "FieldValueForbidden" });
+ * const named = rule(z.string().max(20), "self.startsWith(oldSelf)", { messageExpression: "'it was ' + oldSelf", reason: "FieldValueForbidden" });
  * ```
  */
 export function rule<S extends JsonSchemaSource>(schema: S, expression: string, message?: RuleMessage): Annotated<S> {
