@@ -19,8 +19,20 @@ export interface ClusterPackage {
       rbac?: boolean;
     }): Promise<EmbeddedCluster>;
   };
+  /** What the API server would refuse in a definition. */
+  checkDefinition(crd: object): Promise<readonly FieldProblem[]>;
+  /** What it would refuse or warn of in a policy over kinds with these definitions. */
+  checkPolicy(policy: object, definitions: readonly object[]): Promise<readonly FieldProblem[]>;
   /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
   installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
+}
+
+/** A mistake in an object, in the words of the API server. */
+export interface FieldProblem {
+  /** Empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+  readonly reason: string;
 }
 
 /** A cluster at work. */
