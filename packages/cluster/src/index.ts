@@ -35,6 +35,7 @@ export {
   type VolumeFile,
 } from "./kubelet/index.ts";
 export { type ObjectProblem, objectJudge } from "./judge.ts";
+export { checkDefinition, checkPolicy, type FieldProblem } from "./offline.ts";
 export type {
   AdmissionChoice,
   ClusterOptions,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seeded } from "./random.ts";
 import { SchemaSampler } from "./sample.ts";
 import { withDefaults, withoutUnknown } from "./server-form.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 import { EVERYTHING } from "./test-schemas.ts";
 import { validateValue } from "./validate.ts";
 

@@ -3,7 +3,7 @@ import { isObject } from "@lotse/client/meta";
 import { textOfFormat } from "./formats.ts";
 import { samplePattern } from "./pattern-sample.ts";
 import type { Random } from "./random.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 import { validateValue } from "./validate.ts";
 
 /** How often a text is made anew that does not fit all that is said of it. */

@@ -4,7 +4,7 @@ import { samplePattern } from "./pattern-sample.ts";
 import { seeded } from "./random.ts";
 import { SchemaSampler } from "./sample.ts";
 import { shrinkValue } from "./shrink.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 import { EVERYTHING } from "./test-schemas.ts";
 import { validateValue } from "./validate.ts";
 

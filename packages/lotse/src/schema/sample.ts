@@ -15,7 +15,7 @@ import {
   simplestNumber,
   simplestText,
 } from "./sample-leaf.ts";
-import type { SchemaGap, SchemaNode } from "./structural.ts";
+import type { SchemaGap, SchemaNode } from "./node.ts";
 import { listKeys } from "./validate.ts";
 
 /** Which values {@link SchemaSampler.samples} makes. */

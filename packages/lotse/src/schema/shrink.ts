@@ -2,7 +2,7 @@
 import { isObject } from "@lotse/client/meta";
 import { simplestNumber, simplestText } from "./sample-leaf.ts";
 import { itemSchema, memberSchema } from "./server-form.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 import { validateValue } from "./validate.ts";
 
 /** How often a smaller value is tried. */

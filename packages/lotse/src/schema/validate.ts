@@ -6,7 +6,7 @@
 import { deepEqual, isObject } from "@lotse/client/meta";
 import { hasTextFormat } from "./formats.ts";
 import { itemSchema } from "./server-form.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 /** One thing that does not fit. */
 export interface ValueProblem {
