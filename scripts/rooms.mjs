@@ -42,6 +42,17 @@ export const roomOrder = {
     "cli",
     ".",
   ],
+  "lotse:admission": [
+    "certificates",
+    "server",
+    "reach",
+    "conversion",
+    "policies",
+    "configurations",
+    "review",
+    "registration",
+    ".",
+  ],
   "lotse:cli": [
     "terminal",
     "local-cluster",
