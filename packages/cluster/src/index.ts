@@ -16,6 +16,7 @@ export type { PodConnection } from "./bytes/index.ts";
 export { Cluster } from "./cluster.ts";
 export { type InstalledEnvtest, type InstallOptions, installEnvtest } from "./envtest/index.ts";
 export type { ObjectVersion } from "./history.ts";
+export { type ObjectProblem, type ObjectProblem, objectJudge, objectJudge } from "./judge.ts";
 export {
   type ContainerBehaviour,
   type ExecAnswer,
@@ -34,8 +35,8 @@ export {
   type TerminalSize,
   type VolumeFile,
 } from "./kubelet/index.ts";
-export { type ObjectProblem, objectJudge } from "./judge.ts";
 export { checkDefinition, checkPolicy, type FieldProblem } from "./offline.ts";
+
 export type {
   AdmissionChoice,
   ClusterOptions,
