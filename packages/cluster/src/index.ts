@@ -34,6 +34,7 @@ export {
   type TerminalSize,
   type VolumeFile,
 } from "./kubelet/index.ts";
+export { type ObjectProblem, objectJudge } from "./judge.ts";
 export type {
   AdmissionChoice,
   ClusterOptions,

@@ -5,6 +5,7 @@
  */
 
 export { VirtualClock } from "@lotse/client/meta";
+export { ConversionsError, type ConversionsOptions, conversions } from "./conversions.ts";
 export { type Harness, type HarnessOptions, type OperatorWrite, startHarness } from "./harness.ts";
 export { CapturedLogs, type LogQuery } from "./logs.ts";
 export type { PolicyRule, RbacOptions } from "./rights.ts";

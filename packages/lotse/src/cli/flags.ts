@@ -65,6 +65,15 @@ export function portNumber(value: string): number {
   return port;
 }
 
+/** A whole number above nought, up to a thousand. */
+export function positiveNumber(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < 1 || number > 1_000) {
+    throw new InvalidArgumentError("It is a whole number from 1 to 1000.");
+  }
+  return number;
+}
+
 /** The environment variable of a flag: `LOTSE_RUN_LOG_FORMAT`. */
 export function variableOf(command: string, option: Pick<Option, "long">): string {
   return `LOTSE_${command}_${option.long?.replace(/^--(no-)?/, "") ?? ""}`.toUpperCase().replaceAll("-", "_");

@@ -3,7 +3,7 @@
  * time.
  */
 
-import { Command } from "commander";
+import { Command, Help } from "commander";
 import type { CheckOptions } from "./check/index.ts";
 import type { ClusterOptions } from "./cluster.ts";
 import type { DevOptions } from "./dev/index.ts";
@@ -17,12 +17,14 @@ import {
   logFormatOption,
   outputOption,
   portNumber,
+  positiveNumber,
   readEnvironment,
   runOptions,
   subcommand,
 } from "./flags.ts";
 import type { GenerateOptions } from "./generate/index.ts";
 import type { InitOptions } from "./init/index.ts";
+import type { MigrateOptions } from "./migrate.ts";
 import type { RunOptions } from "./run/index.ts";
 import type { ProjectIo } from "./scan/index.ts";
 import type { UninstallOptions } from "./uninstall.ts";
@@ -44,6 +46,7 @@ const COMMANDS: readonly Define[] = [
   generateCommand,
   explainCommand,
   retryCommand,
+  migrateCommand,
   uninstallCommand,
   completionCommand,
 ];
@@ -60,7 +63,12 @@ export function programOf(io: ProjectIo, done: Done): Command {
     .showSuggestionAfterError(true)
     .enablePositionalOptions()
     // Everything on one screen: arguments stand in the usage, choices in the descriptions.
-    .configureHelp({ subcommandTerm: (command) => command.name(), optionDescription: ({ description }) => description })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      optionDescription: ({ description }) => description,
+      // `lotse help run` works, and does not need a line: `lotse run --help` is said everywhere.
+      visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => one.name() !== "help"),
+    })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -261,6 +269,30 @@ function retryCommand(program: Command, io: ProjectIo, done: Done): Command {
     .action(async (kind: string, name: string, options: RetryOptions) => {
       const { retry } = await import("./explain/index.ts");
       done(await retry(kind, name, options, io));
+    });
+}
+
+function migrateCommand(program: Command, io: ProjectIo, done: Done): Command {
+  return clusterOptions(
+    subcommand(program, "migrate")
+      .summary("rewrite stored objects into their storage version")
+      .description(
+        "Rewrites all objects of a kind into the version that its definition stores, and\ntakes the others out of status.storedVersions: then they can be dropped. It can be\nstopped and run again at any time.",
+      )
+      .argument("<kind>", "by any of its names: shops, shops.example.com"),
+  )
+    .option("--concurrency <number>", "objects at a time (default: 10)", positiveNumber)
+    .option("--dry-run", "the server tries each write and keeps none")
+    .option("-y, --yes", "do not ask, even if the context looks like production")
+    .addOption(outputOption())
+    .option("-v, --verbose", "add stacks to errors")
+    .addHelpText(
+      "after",
+      examples(["lotse migrate shops.example.com --dry-run", "lotse migrate shops.example.com --context staging"]),
+    )
+    .action(async (kind: string, options: MigrateOptions) => {
+      const { migrate } = await import("./migrate.ts");
+      done(await migrate(kind, options, io));
     });
 }
 

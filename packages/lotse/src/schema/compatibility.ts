@@ -23,7 +23,7 @@ export function compareDefinitions(before: Definition, after: Definition): Defin
   const stored = new Set(before.status?.storedVersions ?? old.filter(({ storage }) => storage).map(({ name }) => name));
   for (const version of old) {
     const successor = now.find(({ name }) => name === version.name);
-    if (!successor) found.push(goneVersion(version, stored.has(version.name)));
+    if (!successor) found.push(goneVersion(version, stored.has(version.name), before.metadata?.name ?? "KIND"));
     else found.push(...versionChanges(version, successor));
   }
   for (const version of now) {
@@ -57,14 +57,14 @@ function identityChanges({ spec: old }: Definition, { spec: now }: Definition): 
   return found;
 }
 
-function goneVersion({ name, served }: Version, stored: boolean): DefinitionChange {
+function goneVersion({ name, served }: Version, stored: boolean, definition: string): DefinitionChange {
   if (stored) {
     return {
       effect: "broken",
       version: name,
       path: "",
       what: "is gone, and objects are stored in it; the server refuses that",
-      todo: "keep it (served: false will do) until all objects are rewritten and storedVersions is without it",
+      todo: `keep it (served: false will do) until lotse migrate ${definition} has rewritten all objects`,
     };
   }
   return {

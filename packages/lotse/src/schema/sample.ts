@@ -174,8 +174,12 @@ export class SchemaSampler {
   ): Made {
     const { additionalProperties, minProperties, maxProperties } = schema;
     const least = typeof minProperties === "number" ? minProperties : 0;
-    const free = schema["x-kubernetes-preserve-unknown-fields"] === true ? {} : undefined;
-    const members = isObject(additionalProperties) ? additionalProperties : (free ?? (additionalProperties && {}));
+    const free = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true;
+    const members: SchemaNode | undefined = isObject(additionalProperties)
+      ? additionalProperties
+      : free
+        ? {}
+        : undefined;
     if (members) {
       const most = typeof maxProperties === "number" ? maxProperties : Math.max(least, USUAL_SIZE);
       const count = random ? random.int(least, Math.min(most, least + USUAL_SIZE)) : least;

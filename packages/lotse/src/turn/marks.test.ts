@@ -12,3 +12,7 @@ it("the marks on an object tell which operators have worked on it", () => {
   const annotations = { "shop.lotse.dev/state-u2": "{}", "depot.lotse.dev/children": "{}", "example.com/state": "x" };
   expect([...operatorsOn(thing({}, { finalizers, annotations }))].sort()).toEqual(["depot", "old-shop", "shop"]);
 });
+
+it("what conversions keep in the status is no operator's", () => {
+  expect(operatorsOn({ ...thing(), status: { lotse: { _kept: {} } } })).toEqual([]);
+});

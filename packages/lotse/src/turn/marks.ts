@@ -18,6 +18,7 @@ export function operatorsOn({ metadata, status }: KubeBody): readonly string[] {
   add(Object.keys(metadata?.annotations ?? {}), ANNOTATION);
   add(metadata?.finalizers ?? [], FINALIZER);
   const records = isObject(status) ? status[RECORD_FIELD] : undefined;
-  if (isObject(records)) for (const name of Object.keys(records)) names.add(name);
+  // What conversions keep there has a name that no operator can have.
+  if (isObject(records)) for (const name of Object.keys(records)) if (!name.startsWith("_")) names.add(name);
   return [...names];
 }

@@ -6,6 +6,7 @@ export { type ConversionAbout, ConversionError } from "./errors.ts";
 export { type AnyConversion, type ConvertedKind, convertedKind, type VersionedClass } from "./kind.ts";
 export {
   type ConversionFault,
+  type ConversionMistake,
   type ConversionProof,
   type ConversionTrial,
   checkConversions,

@@ -93,10 +93,11 @@ describe("conversions are tried with objects that are made from the schemas", ()
     const proof = checkConversions(backups(true, { schedule: true }));
     expect(proof.faults).toEqual([
       {
+        mistake: "invalid",
         trip: ["v1beta1", "v1"],
         what: "makes what the other version does not take",
-        object: { spec: { schedule: " ", size: "0Gi" } },
-        details: ["spec.schedule.cron must have at least 1 characters"],
+        object: { spec: { schedule: " ", size: "0Ki" } },
+        details: ["spec.schedule.cron: must have at least 1 characters"],
       },
     ]);
   });
@@ -127,6 +128,7 @@ describe("so is a function", () => {
       }),
     );
     expect(proof.faults).toContainEqual({
+      mistake: "throws",
       trip: ["v1beta1", "v1"],
       what: "fails",
       object: { spec: { count: 42 } },
@@ -150,7 +152,7 @@ describe("so is a function", () => {
   it("that leaves a required field out", () => {
     const { faults } = checkConversions(counter((count) => (count === 7 ? undefined : count)));
     expect(faults).toContainEqual(
-      expect.objectContaining({ object: { spec: { count: 7 } }, details: ["spec.total is required"] }),
+      expect.objectContaining({ object: { spec: { count: 7 } }, details: ["spec.total: is required"] }),
     );
   });
 });
@@ -166,7 +168,7 @@ it("objects that a judge refuses are not tried, and what it says of results coun
     expect.objectContaining({
       trip: ["v1beta1", "v1"],
       object: { spec: { count: 51 } },
-      details: ["spec.total must be small"],
+      details: ["spec.total: must be small"],
     }),
   ]);
 });

@@ -31,8 +31,15 @@ export interface ConversionTrial {
   readonly judge?: ((version: string, body: KubeBody) => readonly ValueProblem[]) | undefined;
 }
 
+/**
+ * What is wrong: a function throws, on the way there or back; makes what is not valid; gives another answer each time; or
+ * the object is not the same when it comes back.
+ */
+export type ConversionMistake = "throws" | "throws on the way back" | "invalid" | "impure" | "differs";
+
 /** A mistake in a conversion, with the smallest object that was found to show it. */
 export interface ConversionFault {
+  readonly mistake: ConversionMistake;
   /** The versions, in the order of the trip: `["v1", "v1beta1", "v1"]`. */
   readonly trip: readonly string[];
   /** `is not the same when it comes back` */
@@ -109,15 +116,13 @@ const METADATA = {
   annotations: { "example.com/annotation": "b" },
 };
 
-type Mistake = "throws" | "invalid" | "impure" | "throws on the way back" | "differs";
-
 /** What happened to one object. */
 interface Outcome {
-  readonly mistake: Mistake;
+  readonly mistake: ConversionMistake;
   readonly details: readonly string[];
 }
 
-const WORDS: Readonly<Record<Mistake, string>> = {
+const WORDS: Readonly<Record<ConversionMistake, string>> = {
   throws: "fails",
   invalid: "makes what the other version does not take",
   impure: "gives something else when it is called twice: it has to be pure",
@@ -149,7 +154,7 @@ class Trip {
   run() {
     const [schema] = this.#schemas;
     const sampler = new SchemaSampler(schema);
-    const faults = new Map<Mistake, ConversionFault>();
+    const faults = new Map<ConversionMistake, ConversionFault>();
     let objects = 0;
     const { seed = 1, runs = 1_000 } = this.#trial;
     for (const value of sampler.samples({ seed, runs })) {
@@ -177,14 +182,14 @@ class Trip {
     return withoutEmptyRecord(withDefaults(body, this.#schemas[0]));
   }
 
-  #fault(value: unknown, mistake: Mistake): ConversionFault {
+  #fault(value: unknown, mistake: ConversionMistake): ConversionFault {
     const shows = (one: unknown) => this.#counts(one) && this.#try(one, mistake === "impure")?.mistake === mistake;
     const object = shrinkValue(value, this.#schemas[0], shows);
     const details = this.#try(object, mistake === "impure")?.details ?? [];
-    return { trip: this.#tripOf(mistake), what: WORDS[mistake], object, details };
+    return { mistake, trip: this.#tripOf(mistake), what: WORDS[mistake], object, details };
   }
 
-  #tripOf(mistake: Mistake): readonly string[] {
+  #tripOf(mistake: ConversionMistake): readonly string[] {
     const there = [this.#from, this.#to];
     return mistake === "differs" || mistake === "throws on the way back" ? [...there, this.#from] : there;
   }
@@ -227,7 +232,7 @@ function withoutEmptyRecord(body: KubeBody): KubeBody {
 }
 
 function told(problems: readonly ValueProblem[]): string[] {
-  return problems.slice(0, MOST_DETAILS).map(({ path, what }) => `${path === "" ? "it" : path} ${what}`);
+  return problems.slice(0, MOST_DETAILS).map(({ path, what }) => (path === "" ? what : `${path}: ${what}`));
 }
 
 function differing(before: KubeBody, after: KubeBody): string[] {

@@ -13,6 +13,7 @@ import { lacksAny, missingTexts, reviewOperators } from "../review/index.ts";
 import type { ProjectIo } from "../scan/index.ts";
 import { Problem, tell, wantsColours } from "../terminal/index.ts";
 import { type Baseline, type Definition, definitionsOf, fromCluster, readBaseline } from "./against.ts";
+import { asConverted, checkConversionsOf, storedFindings } from "./conversions.ts";
 import { type CheckReport, type Finding, type FindingLevel, hasErrors, writeReport } from "./findings.ts";
 import { schemaFindings } from "./schemas.ts";
 import { judgeDefinition, judgeObjects, withScratchCluster } from "./scratch.ts";
@@ -100,6 +101,8 @@ async function checkOperators(
   report.add(handlers.flatMap(unseenFindings), operators.some(asks) ? "requests of handlers" : undefined);
   const definitions = definitionsOf(operators);
   report.add(schemaFindings(operators));
+  const conversions = await checkConversionsOf(operators);
+  report.add(conversions.findings, conversions.checked);
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);
   const connection = await reach(options, io, report);
   try {
@@ -109,7 +112,11 @@ async function checkOperators(
       judge(scratch, definitions, connection, options.objects === true, report),
     );
     if (judged === undefined) await judgeElsewhere(definitions, connection, options.objects === true, report);
-    if (baseline) compare(definitions, baseline, judged?.unharmed ?? new Map(), report);
+    if (baseline) compare(asConverted(definitions, operators), baseline, judged?.unharmed ?? new Map(), report);
+    if (connection) {
+      const { definitions: installed } = await fromCluster(connection.client, names);
+      report.add(storedFindings(definitions, installed, against === undefined));
+    }
     const asked = handlers.flatMap(({ needs }) => needs);
     if (connection) await checkPermissions(operators, asked, connection, options, report);
   } finally {

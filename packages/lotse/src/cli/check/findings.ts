@@ -11,6 +11,7 @@ export type CheckName =
   | "handlers"
   | "requests"
   | "definitions"
+  | "conversions"
   | "compatibility"
   | "objects"
   | "permissions";

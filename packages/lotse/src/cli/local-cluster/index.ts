@@ -6,4 +6,10 @@ export {
   shellWord,
   startLocalCluster,
 } from "./local-cluster.ts";
-export { type ConsoleServer, type EmbeddedCluster, importCluster, importConsole } from "./optional-packages.ts";
+export {
+  type ConsoleServer,
+  type EmbeddedCluster,
+  importCluster,
+  importConsole,
+  type ObjectJudge,
+} from "./optional-packages.ts";

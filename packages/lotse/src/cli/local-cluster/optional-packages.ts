@@ -21,7 +21,15 @@ export interface ClusterPackage {
   };
   /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
   installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
+  /** Judges objects of a definition as a server would, rules in CEL included. */
+  objectJudge(crd: object): Promise<ObjectJudge>;
 }
+
+/** What a server would refuse in an object of a version. */
+export type ObjectJudge = (
+  version: string,
+  body: object,
+) => readonly { readonly path: string; readonly what: string }[];
 
 /** A cluster at work. */
 export interface EmbeddedCluster {
