@@ -1,2 +1,3 @@
 export * from "./certificates/index.ts";
+export * from "./reach/index.ts";
 export * from "./server/index.ts";
