@@ -1,11 +1,16 @@
 /** How the API server reaches this process, and with which certificate. */
-import { isIP } from "node:net";
-import { ConfigError, KubeError } from "@lotse/client/meta";
+import type { Client } from "@lotse/client";
 import {
   type CertificateSource,
+  type ClientConfig,
   certificatesFromFiles,
   localCertificates,
+  namesOfReach,
   ownCertificates,
+  planReach,
+  readLocalAddresses,
+  readNodeAddresses,
+  readServerNames,
   type WebhookAddress,
 } from "../admission/index.ts";
 import type { WebhookOptions } from "../declare/index.ts";
@@ -23,14 +28,13 @@ export interface WebhookAccess {
 }
 
 const PORT = 9_443;
-const SERVICE_PORT = 443;
 /** Where the manifests of an operator mount the Secret that cert-manager fills. */
 const CERT_MANAGER_DIR = "/var/run/secrets/lotse/webhooks";
 
 /** See the module comment. Rejects when the API server could not reach this process. */
 export async function openAccess(options: WebhookOptions, runtime: Runtime, logger: Logger): Promise<WebhookAccess> {
   const { port = PORT } = options;
-  let address = addressOf(options, runtime);
+  let address: WebhookAddress = await reachOf(options, port, runtime);
   const certificates = certificatesFor(options, address, runtime, logger);
   return {
     get address() {
@@ -39,36 +43,37 @@ export async function openAccess(options: WebhookOptions, runtime: Runtime, logg
     certificates,
     port,
     listens: (actual) => {
-      if (options.url === undefined && "url" in address) address = { url: `https://${LOOPBACK}:${actual}` };
+      if (options.url === undefined && "url" in address) address = { url: withPort(address.url, actual) };
     },
   };
 }
 
-const LOOPBACK = "127.0.0.1";
-
-function addressOf(options: WebhookOptions, { operator, client }: Runtime): WebhookAddress {
-  const { url, service, port = PORT } = options;
+function reachOf(
+  options: WebhookOptions,
+  port: number,
+  { operator, client, clock, stopping }: Runtime,
+): Promise<ClientConfig> {
   const { namespace, server, source } = client.config;
-  if (url !== undefined) return { url: checkedUrl(url) };
-  if (service !== undefined || source === "in-cluster") {
-    const named = typeof service === "object" ? service : { name: service ?? `${operator}-webhooks` };
-    const { name, port: servicePort = SERVICE_PORT } = named;
-    return { service: { namespace: ("namespace" in named && named.namespace) || namespace, name, port: servicePort } };
-  }
-  const host = new URL(server).hostname;
-  if (host === "localhost" || host === "[::1]" || host.startsWith("127."))
-    return { url: `https://${LOOPBACK}:${port}` };
-  throw new KubeError(`the API server at ${host} cannot reach the webhooks of this operator`, {
-    hint: "say where this process is reached, with webhooks: { url } or --webhook-url, or run the operator in the cluster",
-  });
+  return untilKnown(client, (serverVersion) =>
+    planReach({
+      webhooks: options,
+      inCluster: source === "in-cluster",
+      namespace,
+      defaultService: `${operator}-webhooks`,
+      port,
+      serverUrl: server,
+      serverVersion,
+      serverCertificateNames: () => readServerNames(server, clock),
+      nodeAddresses: () => readNodeAddresses(client, stopping),
+      localAddresses: readLocalAddresses(),
+    }),
+  );
 }
 
-function checkedUrl(url: string): string {
-  const parsed = URL.parse(url);
-  if (parsed?.protocol === "https:" && parsed.search === "" && parsed.hash === "" && parsed.username === "") return url;
-  throw new ConfigError(`${JSON.stringify(url)} is no address that an API server would call`, {
-    hint: "write https://, a host and a port, without a user, a query or a fragment",
-  });
+/** The version helps to guess what sort of cluster it is; one that does not tell is judged by the rest. */
+async function untilKnown<T>(client: Client, plan: (version: string) => Promise<T>): Promise<T> {
+  const { gitVersion = "" } = await client.version().catch(() => ({ gitVersion: "" }));
+  return plan(gitVersion);
 }
 
 function certificatesFor(
@@ -83,7 +88,7 @@ function certificatesFor(
   if (certificates === "cert-manager") {
     return certificatesFromFiles({ ...common, dir: CERT_MANAGER_DIR, publishes: false });
   }
-  const own = { ...common, random, names: namesOf(address) };
+  const own = { ...common, random, names: namesOfReach(address) };
   // One process at an address of its own shares its certificate with no other.
   if ("url" in address && secret === undefined) return localCertificates(own);
   const namespace = "service" in address ? address.service.namespace : client.config.namespace;
@@ -91,12 +96,8 @@ function certificatesFor(
   return ownCertificates({ ...own, client, namespace, secret: secret ?? `${operator}-webhooks`, operator });
 }
 
-/** The names by which API servers call. */
-function namesOf(address: WebhookAddress): string[] {
-  if ("service" in address) {
-    const { namespace, name } = address.service;
-    return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
-  }
-  const host = new URL(address.url).hostname.replace(/^\[|\]$/g, "");
-  return isIP(host) === 0 ? [host.toLowerCase()] : [host];
+function withPort(text: string, port: number): string {
+  const url = new URL(text);
+  url.port = String(port);
+  return url.origin;
 }

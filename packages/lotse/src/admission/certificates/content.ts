@@ -4,6 +4,7 @@
  * who read such Secrets look for them. Reading is lenient: whatever is still good of a damaged Secret is used.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 import { readPem } from "@lotse/client/certificates";
 
 /** The keys of the Secret's data. */
@@ -166,7 +167,8 @@ export function hasSigned(authority: ReadCertificate, leaf: ReadCertificate): bo
 
 /** Whether a certificate is good for a DNS name or an address. */
 export function isFor({ certificate }: ReadCertificate, name: string): boolean {
-  return (certificate.checkIP(name) ?? certificate.checkHost(name, { subject: "never" })) !== undefined;
+  const found = isIP(name) === 0 ? certificate.checkHost(name, { subject: "never" }) : certificate.checkIP(name);
+  return found !== undefined;
 }
 
 /** The DNS names and addresses that a certificate is good for. */

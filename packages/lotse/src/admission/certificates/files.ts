@@ -63,7 +63,9 @@ class FileCertificates implements CertificateSource {
     const onAbort = () => this.#stopping.abort(options.signal.reason);
     if (options.signal.aborted) onAbort();
     else options.signal.addEventListener("abort", onAbort, { once: true });
-    this.#done = this.#run().finally(() => options.signal.removeEventListener("abort", onAbort));
+    this.#done = this.#run()
+      .catch((error: Error) => this.#fail(error))
+      .finally(() => options.signal.removeEventListener("abort", onAbort));
   }
 
   current(): CertificateInUse {

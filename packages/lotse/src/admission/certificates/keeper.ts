@@ -41,6 +41,8 @@ export class CertificateKeeper implements CertificateSource {
   #memory: Remains | undefined;
   #usable: Usable | undefined;
   #problem: string | undefined;
+  /** Of the last look that had nothing to write: until when no other look at the same version can find more. */
+  #settled: { readonly version: string; readonly plan: CertificatePlan } | undefined;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
@@ -53,7 +55,9 @@ export class CertificateKeeper implements CertificateSource {
     const onAbort = () => this.#stopping.abort(options.signal.reason);
     if (options.signal.aborted) onAbort();
     else options.signal.addEventListener("abort", onAbort, { once: true });
-    this.#done = this.#run().finally(() => options.signal.removeEventListener("abort", onAbort));
+    this.#done = this.#run()
+      .catch((error: Error) => this.#fail(error))
+      .finally(() => options.signal.removeEventListener("abort", onAbort));
   }
 
   current(): CertificateInUse {
@@ -92,7 +96,7 @@ export class CertificateKeeper implements CertificateSource {
         const pauseMs = pollMs * (0.8 + 0.4 * random());
         const untilNext = nextAt - clock.now();
         // What was due and is not done could not be helped by another look at once.
-        waitMs = untilNext > 0 ? Math.min(pauseMs, untilNext) : pauseMs;
+        waitMs = Math.ceil(untilNext > 0 ? Math.min(pauseMs, untilNext) : pauseMs);
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof ForeignSecretError) {
@@ -130,12 +134,21 @@ export class CertificateKeeper implements CertificateSource {
     const { signal } = this.#stopping;
     for (let looks = 1; ; looks++) {
       const stored = await store.read(signal);
+      const { version, plan: last } = this.#settled ?? {};
+      if (last && stored?.isOurs && stored.version === version && clock.now() < last.nextAt) {
+        this.#problem = undefined;
+        return last;
+      }
+      this.#settled = undefined;
       const found = foundIn(stored);
       const now = clock.now();
       const plan = planCertificates(now, found, this.#memory, settings);
       this.#note(plan);
       if (plan.use) this.#adopt(plan.use, found.state === "ours" && !plan.problem ? found.remains : this.#memory);
-      if (!plan.write) return plan;
+      if (!plan.write) {
+        if (stored?.isOurs && plan.problem === undefined) this.#settled = { version: stored.version, plan };
+        return plan;
+      }
       const made = makeCertificates(now, plan.write, settings);
       if (await store.write(writeSecret(made), stored?.version, signal)) {
         this.#told(plan.write, place);

@@ -24,6 +24,8 @@ export interface Usable {
   readonly staged: Keyed | undefined;
   readonly retired: readonly Retired[];
   readonly caBundle: string;
+  /** When the first of the authorities in it is not to be believed any more. */
+  readonly bundleUntil: number;
 }
 
 /** A Secret that shall be written. */
@@ -106,7 +108,12 @@ export function usable(now: number, remains: Remains): Usable | undefined {
     ...unexplained,
   ].filter(({ notAfter }) => notAfter > now);
   if (!believed.some((authority) => hasSigned(authority, leaf))) return undefined;
-  return { leaf, issuer, staged, retired, caBundle: believed.map(({ pem }) => pem).join("") };
+  const ends = [
+    ...believed.map(({ notAfter }) => notAfter),
+    ...retired.map(({ until }) => until).filter((until) => until > now),
+  ];
+  const caBundle = believed.map(({ pem }) => pem).join("");
+  return { leaf, issuer, staged, retired, caBundle, bundleUntil: Math.min(...ends) };
 }
 
 function rewrite(
@@ -220,5 +227,5 @@ export function renewAt({ notBefore, notAfter }: ReadCertificate): number {
 }
 
 function nextAt(use: Usable | undefined, settings: CertificateSettings): number {
-  return use ? dueAt(use, settings) : Number.POSITIVE_INFINITY;
+  return use ? Math.min(dueAt(use, settings), use.bundleUntil) : Number.POSITIVE_INFINITY;
 }
