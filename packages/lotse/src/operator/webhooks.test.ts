@@ -1,11 +1,12 @@
 /** Webhooks of an operator that runs in its cluster, behind a Service. What is the same at a URL is in tests/scenarios. */
 import { Client, type KubeBody, Namespace, NotFoundError, Secret, ValidatingWebhookConfiguration } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { AdmissionError, resource, type ValidateOptions, type WebhookOptions } from "../declare/index.ts";
 import type { LogRecord } from "../report/index.ts";
 import { Operator } from "./operator.ts";
+import type { RunningOperator } from "./options.ts";
 
 const Machine = resource({
   group: "behind.example.com",
@@ -22,6 +23,7 @@ describe("webhooks behind a Service", () => {
   let tests = 0;
   let name = "";
   let logs: LogRecord[] = [];
+  const ending: RunningOperator[] = [];
 
   beforeAll(async () => {
     cluster = await Cluster.start();
@@ -34,6 +36,12 @@ describe("webhooks behind a Service", () => {
   beforeEach(() => {
     name = `op-${++tests}`;
     logs = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(ending.splice(0).map((one) => one.stop()));
+    // What stays when an operator stops would refuse the requests of the next test.
+    for await (const one of client.list(ValidatingWebhookConfiguration)) await one.delete();
   });
 
   afterAll(async () => {
@@ -56,7 +64,7 @@ describe("webhooks behind a Service", () => {
       log: (line) => void logs.push(line),
       webhooks: { port: 0, service: { namespace: SYSTEM, name }, ...more },
     });
-    onTestFinished(() => running.stop());
+    ending.push(running);
     await running.ready;
     const port = told("the webhook server listens").at(-1)?.fields.port as number;
     cluster.services.route(`${SYSTEM}/${name}`, port);
@@ -124,7 +132,7 @@ describe("webhooks behind a Service", () => {
       log: (line) => void logs.push(line),
       webhooks: { port: 0, service: { namespace: SYSTEM, name } },
     });
-    onTestFinished(() => running.stop());
+    ending.push(running);
     await vi.waitFor(() =>
       expect(
         told("the operator could not be registered with the API server, will be tried again")[0]?.fields,
