@@ -115,7 +115,10 @@ describe("the versions of a cluster", PATIENT, () => {
     const versions = Object.fromEntries(
       names.map((name, i) => [name, { spec: z.object({ area: z.string() }), storage: i === names.length - 1 }]),
     );
-    return resource({ group: "shops.example.com", kind: "Shop", versions } as never) as Pick<ResourceClass<unknown, unknown>, "crd">;
+    return resource({ group: "shops.example.com", kind: "Shop", versions } as never) as Pick<
+      ResourceClass<unknown, unknown>,
+      "crd"
+    >;
   };
 
   it("cannot lose one that objects are stored in, and lotse check says what to do", async () => {
