@@ -35,6 +35,7 @@ export {
   type TerminalSize,
   type VolumeFile,
 } from "./kubelet/index.ts";
+export { checkDefinition, checkPolicy, type FieldProblem } from "./offline.ts";
 export type {
   AdmissionChoice,
   ClusterOptions,
