@@ -15,7 +15,7 @@ import {
   convertedKind,
   KEPT_ANNOTATION,
   withConversion,
-} from "../../packages/lotse/src/admission/index.ts";
+} from "../../packages/lotse/src/admission/conversion/test-served.ts";
 import { runCommand } from "../../packages/lotse/src/cli/terminal/test-io.ts";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 

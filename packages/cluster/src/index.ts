@@ -16,6 +16,7 @@ export type { PodConnection } from "./bytes/index.ts";
 export { Cluster } from "./cluster.ts";
 export { type InstalledEnvtest, type InstallOptions, installEnvtest } from "./envtest/index.ts";
 export type { ObjectVersion } from "./history.ts";
+export { type ObjectProblem, objectJudge } from "./judge.ts";
 export {
   type ContainerBehaviour,
   type ExecAnswer,
@@ -34,7 +35,7 @@ export {
   type TerminalSize,
   type VolumeFile,
 } from "./kubelet/index.ts";
-export { type ObjectProblem, objectJudge } from "./judge.ts";
+export { checkDefinition, checkPolicy, type FieldProblem } from "./offline.ts";
 export type {
   AdmissionChoice,
   ClusterOptions,

@@ -29,6 +29,30 @@ export {
 export { isOperator, Operator } from "./operator/index.ts";
 export type { Column, JsonSchemaSource, ScalePlaces, SchemaGap, ServerRule } from "./schema/index.ts";
 
+// What schemas of any library can be told for the API server, and schemas that need no library.
+
+export {
+  type Annotated,
+  atomic,
+  duration,
+  embedded,
+  immutable,
+  intOrString,
+  listMap,
+  listSet,
+  type OwnSchema,
+  podTemplate,
+  quantity,
+  type RuleMessage,
+  rule,
+  type SchemaLiteral,
+  type SchemaOf,
+  type SchemaPart,
+  schema,
+  type ValueOf,
+  type ZodFace,
+} from "./schema/index.ts";
+
 // Kinds with several versions, and how objects get from one to another.
 
 export type {

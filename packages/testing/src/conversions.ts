@@ -14,7 +14,14 @@ export interface ConversionsOptions extends Pick<ConversionTrial, "seed" | "runs
   readonly allowLoss?: boolean;
 }
 
-/** A conversion that loses or spoils something. Its message has the smallest object that shows it. */
+/**
+ * A conversion that loses or spoils something. Its message has the smallest object that shows it.
+ *
+ * @example
+ * ```ts
+ * const message = await conversions(Shop).then(() => "", (error: ConversionsError) => error.message);
+ * ```
+ */
 export class ConversionsError extends Error {
   override readonly name = "ConversionsError";
   readonly proof: ConversionProof;

@@ -8,7 +8,7 @@ export { FlowControlController } from "./flow-control.ts";
 export { GarbageCollector } from "./garbage-collector.ts";
 export { LabelIndex } from "./label-index.ts";
 export { NamespaceController } from "./namespaces.ts";
-export { PolicyController } from "./policies.ts";
+export { checkExpressions, type ExpressionWarning, PolicyController } from "./policies.ts";
 export { QuotaController } from "./quota.ts";
 export { type ServerFacts, ServerRecords } from "./server-records.ts";
 export {

@@ -1,5 +1,6 @@
 import {
   type ApiObject,
+  type Catalog,
   type Endpoint,
   type Expressions,
   fromStore,
@@ -64,7 +65,7 @@ export class PolicyController implements Controller {
     const policy = fromStore(entry.object);
     const { generation = 0 } = policy.metadata;
     if (generation <= Number(objectAt(policy, "status").observedGeneration ?? 0)) return;
-    const expressionWarnings = await this.#check(policy);
+    const expressionWarnings = await checkExpressions(policy, backend.catalog, this.#expressions);
     const value = {
       apiVersion: `${GROUP}/v1`,
       kind: "ValidatingAdmissionPolicy",
@@ -77,47 +78,59 @@ export class PolicyController implements Controller {
     const target = { endpoint, namespace: undefined, name, subresource: "status" };
     await patch(backend, scope, target, "apply", { value, duplicateFields: [], typed: false, text: "" }, APPLY);
   }
+}
 
-  async #check(policy: ApiObject): Promise<{ fieldRef: string; warning: string }[]> {
-    const kinds = kindsOf(policy, (group, version, plural) =>
-      this.#context.backend.catalog.find(group, version, plural),
-    );
-    if (kinds.length === 0) return [];
-    const expressions = await this.#expressions();
-    const spec = objectAt(policy, "spec");
-    const params = this.#paramsOf(policy);
-    const variables = listAt(spec, "variables").map(({ name, expression }) => ({
-      name: String(name),
-      expression: String(expression),
-    }));
-    const checkers = kinds.map((endpoint) => ({
-      shown: shownKind(endpoint),
-      check: expressions.checkerOf({ object: schemaOf(endpoint), params }, spec.paramKind !== undefined, variables),
-    }));
-    const complaints = (expression: unknown): string =>
-      checkers
-        .flatMap(({ shown, check }) => {
-          const problem = check(String(expression));
-          return problem === undefined ? [] : [`${shown}: ${problem}\n`];
-        })
-        .join("\n");
-    return listAt(spec, "validations").flatMap((validation, i) =>
-      ["expression", "messageExpression"].flatMap((key) => {
-        const warning = validation[key] ? complaints(validation[key]) : "";
-        return warning === "" ? [] : [{ fieldRef: `spec.validations[${i}].${key}`, warning }];
-      }),
-    );
-  }
+/** What is wrong with an expression of a policy, and where it stands. */
+export interface ExpressionWarning {
+  readonly fieldRef: string;
+  readonly warning: string;
+}
 
-  #paramsOf(policy: ApiObject): Schema | undefined {
-    const { apiVersion, kind } = objectAt(policy, "spec", "paramKind");
-    const [version = "", group = ""] = String(apiVersion ?? "")
-      .split("/")
-      .reverse();
-    const resource = kind === undefined ? undefined : this.#context.backend.catalog.byKind(group, String(kind));
-    const found = resource?.versions.get(version);
-    return resource && found && schemaOf({ resource, version: found });
-  }
+/**
+ * The expressions of a ValidatingAdmissionPolicy, held against the types of the kinds that it names one by one. The engine
+ * is asked for when there is something to look at.
+ */
+export async function checkExpressions(
+  policy: ApiObject,
+  catalog: Catalog,
+  load: () => Promise<Expressions>,
+): Promise<ExpressionWarning[]> {
+  const kinds = kindsOf(policy, (group, version, plural) => catalog.find(group, version, plural));
+  if (kinds.length === 0) return [];
+  const expressions = await load();
+  const spec = objectAt(policy, "spec");
+  const params = paramsOf(policy, catalog);
+  const variables = listAt(spec, "variables").map(({ name, expression }) => ({
+    name: String(name),
+    expression: String(expression),
+  }));
+  const checkers = kinds.map((endpoint) => ({
+    shown: shownKind(endpoint),
+    check: expressions.checkerOf({ object: schemaOf(endpoint), params }, spec.paramKind !== undefined, variables),
+  }));
+  const complaints = (expression: unknown): string =>
+    checkers
+      .flatMap(({ shown, check }) => {
+        const problem = check(String(expression));
+        return problem === undefined ? [] : [`${shown}: ${problem}\n`];
+      })
+      .join("\n");
+  return listAt(spec, "validations").flatMap((validation, i) =>
+    ["expression", "messageExpression"].flatMap((key) => {
+      const warning = validation[key] ? complaints(validation[key]) : "";
+      return warning === "" ? [] : [{ fieldRef: `spec.validations[${i}].${key}`, warning }];
+    }),
+  );
+}
+
+function paramsOf(policy: ApiObject, catalog: Catalog): Schema | undefined {
+  const { apiVersion, kind } = objectAt(policy, "spec", "paramKind");
+  const [version = "", group = ""] = String(apiVersion ?? "")
+    .split("/")
+    .reverse();
+  const resource = kind === undefined ? undefined : catalog.byKind(group, String(kind));
+  const found = resource?.versions.get(version);
+  return resource && found && schemaOf({ resource, version: found });
 }
 
 const schemaOf = ({ version }: Endpoint): Schema => {

@@ -277,7 +277,7 @@ function migrateCommand(program: Command, io: ProjectIo, done: Done): Command {
     subcommand(program, "migrate")
       .summary("rewrite stored objects into their storage version")
       .description(
-        "Rewrites all objects of a kind into the version that its definition stores, and\ntakes the others out of status.storedVersions: then they can be dropped. It can be\nstopped and run again at any time.",
+        "Rewrites all objects of a kind into the version that its definition stores, and\ntakes the others out of status.storedVersions: then they can be dropped. Stop it\nand run it again at any time.",
       )
       .argument("<kind>", "by any of its names: shops, shops.example.com"),
   )

@@ -5,7 +5,7 @@ import {
   type CrdVersionInput,
   type JsonSchemaSource,
   lookIntoSchemas,
-  objectSchema,
+  placedSchema,
   readJsonSchema,
   type ScalePlaces,
   type SchemaGap,
@@ -38,6 +38,8 @@ export interface PlannedVersion extends CrdVersionInput {
   /** Structural schema of the whole object. */
   readonly schema: SchemaNode;
   readonly gaps: readonly SchemaGap[];
+  /** Where its rules were written, by their field below the schema. */
+  readonly places: ReadonlyMap<string, string>;
 }
 
 /** The versions of a kind, and how objects get from one to another. */
@@ -153,9 +155,9 @@ function planVersion(
     rules: [...(input.rules ?? []), ...(definition.rules ?? [])],
   };
   checkRules(version.rules, `${kind} ${name}`);
-  const schema = objectSchema(version);
+  const { schema, places } = placedSchema(version);
   checkPaths(version, schema, `${kind} ${name}`);
-  return { ...version, schema, gaps };
+  return { ...version, schema, gaps, places };
 }
 
 function checkRules(rules: readonly ServerRule[], who: string): void {

@@ -273,12 +273,13 @@ function sharedBy(
       return structuredClone(crdOf({ description, versions, converted }));
     },
     versions: versions.map(
-      ({ name, served, storage: stored, deprecated, schema }): KindVersion => ({
+      ({ name, served, storage: stored, deprecated, schema, places }): KindVersion => ({
         name,
         served,
         storage: stored,
         deprecated,
         schema: () => structuredClone(schema),
+        places,
       }),
     ),
     storageVersion: storage,

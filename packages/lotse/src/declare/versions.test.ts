@@ -123,7 +123,7 @@ describe("a kind with several versions", () => {
     expect(Rate.storageVersion).toBe("v1");
     expect([...Rate.conversions.keys()].sort()).toEqual(["v1alpha1", "v1beta1", "v2alpha1"]);
     expect(Rate.lossless).toBe(true);
-    expect(Rate.versions.map(({ schema: _schema, ...version }) => version)).toEqual([
+    expect(Rate.versions.map(({ schema: _schema, places: _places, ...version }) => version)).toEqual([
       { name: "v1alpha1", served: false, storage: false, deprecated: false },
       { name: "v1beta1", served: true, storage: false, deprecated: "rates.example.com/v1beta1 Rate is old: use v1" },
       { name: "v1", served: true, storage: true, deprecated: false },

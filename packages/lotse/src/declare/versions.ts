@@ -148,4 +148,6 @@ export interface KindVersion {
   readonly deprecated: boolean | string;
   /** Structural schema of the whole object, as in the CRD. */
   schema(): SchemaNode;
+  /** Where its rules were written: `.properties[spec].x-kubernetes-validations[0]` → `operator.ts:12`. */
+  readonly places: ReadonlyMap<string, string>;
 }

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "@lotse/client/meta";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 /** Why a stored value may be refused, and what to do about it. */
 export interface Tightening {

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "@lotse/client/meta";
 import { tightenings, typesOf } from "./compatibility-checks.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 /** What a change does to the objects that are stored. */
 export type ChangeEffect =

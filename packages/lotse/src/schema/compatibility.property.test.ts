@@ -7,7 +7,7 @@ import { Cluster } from "@lotse/cluster";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { compareDefinitions } from "./compatibility.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 type Pair = readonly [before: SchemaNode, after: SchemaNode];
 

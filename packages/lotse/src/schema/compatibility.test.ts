@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition } from "@lotse/client";
 import { describe, expect, it } from "vitest";
 import { compareDefinitions, type DefinitionChange } from "./compatibility.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 type Definition = CustomResourceDefinition["body"];
 type Versions = NonNullable<Definition["spec"]>["versions"];

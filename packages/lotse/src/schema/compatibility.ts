@@ -4,7 +4,7 @@
  */
 import type { CustomResourceDefinition } from "@lotse/client";
 import { type ChangeEffect, compareSchemas, type SchemaChange } from "./compatibility-schema.ts";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 /** One change of a definition, and what it does to those who use it. */
 export interface DefinitionChange extends Omit<SchemaChange, "effect"> {

@@ -1,5 +1,7 @@
 import type { CustomResourceDefinition, KindDescription } from "@lotse/client";
-import { pathsWithRules, type SchemaGap, type SchemaNode, toStructural } from "./structural.ts";
+import { RULES, type SchemaGap, type SchemaNode } from "./node.ts";
+import { type PlacedRules, takePlaces } from "./rule-places.ts";
+import { pathsWithRules, toStructural } from "./structural.ts";
 import { lookIntoZod, type ZodFindings } from "./zod-schema.ts";
 
 /** A column of `kubectl get`. */
@@ -121,22 +123,22 @@ function versionOf(input: CrdVersionInput): CrdVersion {
     storage,
     ...(deprecated !== false && { deprecated: true }),
     ...(typeof deprecated === "string" && { deprecationWarning: deprecated }),
-    schema: { openAPIV3Schema: objectSchema(input) },
+    schema: { openAPIV3Schema: placedSchema(input).schema },
     subresources: { status: {}, ...(scale && { scale: scaleOf(scale) }) },
     additionalPrinterColumns: columnsOf(columns),
     ...(selectableFields.length > 0 && { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) }),
   };
 }
 
-/** The structural schema of whole objects of a version, as its CRD has it. */
-export function objectSchema({ about, spec, status, rules }: CrdVersionInput): SchemaNode {
-  return {
+/** The structural schema of whole objects of a version, as its CRD has it, and where its rules were written. */
+export function placedSchema({ about, spec, status, rules }: CrdVersionInput): PlacedRules {
+  return takePlaces({
     type: "object",
     ...(about !== undefined && { description: about }),
     required: ["spec"],
     properties: { spec: toStructural(spec, "spec"), status: statusSchema(status) },
-    ...(rules.length > 0 && { "x-kubernetes-validations": rules.map((rule) => ({ ...rule })) }),
-  };
+    ...(rules.length > 0 && { [RULES]: rules.map((rule) => ({ ...rule })) }),
+  });
 }
 
 const scaleOf = ({ spec, status, selector }: ScalePlaces) => ({
@@ -146,14 +148,14 @@ const scaleOf = ({ spec, status, selector }: ScalePlaces) => ({
 });
 
 /** One of the schemas of a kind: as its library has it, and as JSON Schema. */
-export interface SchemaPart {
+export interface KindPart {
   readonly path: "spec" | "status";
   readonly source: unknown;
   readonly json: unknown;
 }
 
 /** What the schemas say and an API server does not do with their CRD. */
-export function lookIntoSchemas(parts: readonly SchemaPart[]): ZodFindings {
+export function lookIntoSchemas(parts: readonly KindPart[]): ZodFindings {
   const gaps: SchemaGap[] = [];
   const functions = parts.map(({ path, source, json }) => {
     const structural = toStructural(json, path, gaps);

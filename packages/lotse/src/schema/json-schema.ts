@@ -1,5 +1,7 @@
 /** How a schema of any library becomes JSON Schema, and which static types it stands for. */
 import { isObject } from "@lotse/client/meta";
+import type { SchemaNode } from "./node.ts";
+import { withZodRules } from "./rules-of-zod.ts";
 
 /**
  * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
@@ -39,7 +41,8 @@ export type JsonSchemaReading =
 
 /** Asks a schema for its JSON Schema. Never throws: what is wrong is for the caller to tell, who knows whose schema it is. */
 export function readJsonSchema(schema: JsonSchemaSource): JsonSchemaReading {
-  const convert = isObject(schema) ? schema["~standard"]?.jsonSchema?.input : undefined;
+  // Schemas of some libraries are functions.
+  const convert = schema && (schema as Partial<JsonSchemaSource>)["~standard"]?.jsonSchema?.input;
   if (!convert) {
     return {
       problem: "is not a schema that can describe itself as JSON Schema",
@@ -47,7 +50,7 @@ export function readJsonSchema(schema: JsonSchemaSource): JsonSchemaReading {
     };
   }
   try {
-    return { json: convert({ target: "openapi-3.0" }) };
+    return { json: withZodRules(convert({ target: "openapi-3.0" }), schema, readJson) };
   } catch (cause) {
     return {
       problem: `has no JSON form: ${(cause as Error).message}`,
@@ -55,4 +58,10 @@ export function readJsonSchema(schema: JsonSchemaSource): JsonSchemaReading {
       cause,
     };
   }
+}
+
+/** What a schema says of itself; undefined when it cannot, or is none. */
+export function readJson(schema: unknown): SchemaNode | undefined {
+  const read = isObject(schema) ? readJsonSchema(schema as unknown as JsonSchemaSource) : undefined;
+  return read && "json" in read ? (read.json as SchemaNode) : undefined;
 }

@@ -2,10 +2,10 @@
 import { type Client, CustomResourceDefinition, InvalidError } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SchemaNode } from "./node.ts";
 import { seeded } from "./random.ts";
 import { SchemaSampler } from "./sample.ts";
 import { withDefaults, withoutUnknown } from "./server-form.ts";
-import type { SchemaNode } from "./structural.ts";
 import { EVERYTHING } from "./test-schemas.ts";
 import { validateValue } from "./validate.ts";
 

@@ -1,9 +1,9 @@
 /** Texts and numbers that fit a node of a structural schema: the simplest, those at its bounds, and any. Pure. */
 import { isObject } from "@lotse/client/meta";
 import { textOfFormat } from "./formats.ts";
+import type { SchemaNode } from "./node.ts";
 import { samplePattern } from "./pattern-sample.ts";
 import type { Random } from "./random.ts";
-import type { SchemaNode } from "./structural.ts";
 import { validateValue } from "./validate.ts";
 
 /** How often a text is made anew that does not fit all that is said of it. */

@@ -1,10 +1,10 @@
 import { isObject } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
+import type { SchemaNode } from "./node.ts";
 import { samplePattern } from "./pattern-sample.ts";
 import { seeded } from "./random.ts";
 import { SchemaSampler } from "./sample.ts";
 import { shrinkValue } from "./shrink.ts";
-import type { SchemaNode } from "./structural.ts";
 import { EVERYTHING } from "./test-schemas.ts";
 import { validateValue } from "./validate.ts";
 

@@ -4,6 +4,7 @@
  * as a gap, so that a test of nothing is not taken for a test. Pure.
  */
 import { isObject, setKey } from "@lotse/client/meta";
+import type { SchemaGap, SchemaNode } from "./node.ts";
 import { type Random, seeded } from "./random.ts";
 import {
   anyNumber,
@@ -15,7 +16,6 @@ import {
   simplestNumber,
   simplestText,
 } from "./sample-leaf.ts";
-import type { SchemaGap, SchemaNode } from "./structural.ts";
 import { listKeys } from "./validate.ts";
 
 /** Which values {@link SchemaSampler.samples} makes. */

@@ -3,7 +3,7 @@
  * Whoever compares what was written with what comes back has to do the same. Pure; nothing is mutated.
  */
 import { deepClone, isObject, setKey } from "@lotse/client/meta";
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 const PRESERVE = "x-kubernetes-preserve-unknown-fields";
 /** Known of every object and every embedded one, without being in the schema. */

@@ -1,8 +1,8 @@
 /** Makes a value that shows a mistake small: what is left is what the mistake needs. Pure. */
 import { isObject } from "@lotse/client/meta";
+import type { SchemaNode } from "./node.ts";
 import { simplestNumber, simplestText } from "./sample-leaf.ts";
 import { itemSchema, memberSchema } from "./server-form.ts";
-import type { SchemaNode } from "./structural.ts";
 import { validateValue } from "./validate.ts";
 
 /** How often a smaller value is tried. */

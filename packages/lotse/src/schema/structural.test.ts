@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { pathsWithRules, type SchemaGap, type SchemaNode, toStructural } from "./structural.ts";
+import { rule } from "./helpers.ts";
+import { readJson } from "./json-schema.ts";
+import type { SchemaGap, SchemaNode } from "./node.ts";
+import { pathsWithRules, toStructural } from "./structural.ts";
 
 const PRESERVE = "x-kubernetes-preserve-unknown-fields";
 
 function structural(schema: z.ZodType, gaps?: SchemaGap[]): SchemaNode {
-  const source = schema as unknown as { "~standard": { jsonSchema: { input(o: { target: string }): unknown } } };
-  return toStructural(source["~standard"].jsonSchema.input({ target: "openapi-3.0" }), "spec", gaps);
+  return toStructural(readJson(schema), "spec", gaps);
 }
 
 const gapsOf = (schema: z.ZodType): [path: string, what: string][] => {
@@ -104,12 +106,196 @@ describe("a structural schema", () => {
       {
         type: "object",
         properties: { type: { type: "string", enum: ["a", "b"] }, x: { type: "string" }, y: { type: "number" } },
+        required: ["type"],
         anyOf: [
-          { properties: { type: { enum: ["a"] } }, required: ["type", "x"] },
-          { properties: { type: { enum: ["b"] } }, required: ["type", "y"] },
+          { properties: { type: { enum: ["a"] } }, required: ["x"] },
+          { properties: { type: { enum: ["b"] } }, required: ["y"] },
         ],
       },
     ],
+    [
+      "what a branch says of a field that others have too",
+      z.union([
+        z.object({ by: z.literal("a"), x: z.string().max(3), o: z.object({ p: z.int() }) }),
+        z.object({ by: z.literal("b"), x: z.string().min(9), o: z.object({ p: z.int().optional(), q: z.int() }) }),
+      ]),
+      {
+        type: "object",
+        properties: {
+          by: { type: "string", enum: ["a", "b"] },
+          x: { type: "string" },
+          o: { type: "object", properties: { p: { type: "integer" }, q: { type: "integer" } } },
+        },
+        required: ["by", "x", "o"],
+        anyOf: [
+          { properties: { by: { enum: ["a"] }, x: { maxLength: 3 }, o: { required: ["p"] } } },
+          { properties: { by: { enum: ["b"] }, x: { minLength: 9 }, o: { required: ["q"] } } },
+        ],
+      },
+    ],
+    [
+      "branches that take no other fields, a text in one and a number in the other, and a rule of one of them",
+      z.discriminatedUnion("by", [
+        rule(z.strictObject({ by: z.literal("coal"), tons: z.int(), of: z.string() }), "self.tons > 1", "more coal"),
+        z.object({ by: z.enum(["wind", "sun"]), of: z.int() }),
+      ]),
+      {
+        type: "object",
+        properties: {
+          by: { type: "string", enum: ["coal", "wind", "sun"] },
+          tons: { type: "integer" },
+          of: { "x-kubernetes-int-or-string": true },
+        },
+        required: ["by", "of"],
+        anyOf: [
+          { properties: { by: { enum: ["coal"] } }, required: ["tons"] },
+          { properties: { by: { enum: ["wind", "sun"] } } },
+        ],
+        "x-kubernetes-validations": [
+          {
+            rule: "!(self.by in ['coal']) || (self.tons > 1)",
+            message: "more coal",
+            at: expect.stringMatching(/test\.ts:\d+$/),
+          },
+          {
+            rule: "!(self.by in ['coal']) || (!has(self.of) || type(self.of) == string)",
+            message: "of must be a text here",
+          },
+          {
+            rule: "!(self.by in ['wind', 'sun']) || (!has(self.of) || type(self.of) == int)",
+            message: "of must be a whole number here",
+          },
+        ],
+      },
+    ],
+    [
+      "a branch that takes no other fields",
+      z.discriminatedUnion("by", [
+        z.strictObject({ by: z.literal("a") }),
+        z.object({ by: z.literal("b"), x: z.int() }),
+      ]),
+      {
+        type: "object",
+        properties: { by: { type: "string", enum: ["a", "b"] }, x: { type: "integer" } },
+        required: ["by"],
+        anyOf: [
+          { properties: { by: { enum: ["a"] } }, not: { anyOf: [{ required: ["x"] }] } },
+          { properties: { by: { enum: ["b"] } }, required: ["x"] },
+        ],
+      },
+    ],
+    [
+      "one of several, and not two",
+      z.xor([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      {
+        type: "object",
+        properties: { a: { type: "string" }, b: { type: "string" } },
+        oneOf: [{ required: ["a"] }, { required: ["b"] }],
+      },
+    ],
+    ["one of several values", z.union([z.literal("a"), z.literal("b")]), { type: "string", enum: ["a", "b"] }],
+    [
+      "one of several formats",
+      z.union([z.email(), z.url()]),
+      { type: "string", anyOf: [{ format: "email" }, { format: "uri" }] },
+    ],
+    [
+      "bounds of a number that may be a text, and the other way round",
+      z.union([z.int().min(1), z.string().max(3)]),
+      { "x-kubernetes-int-or-string": true, minimum: 1, maxLength: 3 },
+    ],
+    [
+      "lists of one type with different checks",
+      z.union([z.array(z.string().max(3)), z.array(z.string().min(9)).length(2)]),
+      {
+        type: "array",
+        items: { type: "string" },
+        anyOf: [{ items: { maxLength: 3 } }, { minItems: 2, maxItems: 2, items: { minLength: 9 } }],
+      },
+    ],
+    ["a union of the same twice", z.union([z.string(), z.string()]), { type: "string" }],
+    ["a text of a fixed length", z.string().length(3), { type: "string", minLength: 3, maxLength: 3 }],
+    [
+      "a list of a fixed length",
+      z.array(z.int()).length(2),
+      { type: "array", items: { type: "integer" }, minItems: 2, maxItems: 2 },
+    ],
+    ["steps", z.number().multipleOf(0.5), { type: "number", multipleOf: 0.5 }],
+    ["more than", z.number().gt(3), { type: "number", minimum: 3, exclusiveMinimum: true }],
+    [
+      "a UUID, by the library's own pattern",
+      z.guid(),
+      { type: "string", format: "uuid", pattern: expect.stringContaining("{12}") as never },
+    ],
+    [
+      "a duration of ISO 8601, which is not what Kubernetes calls one",
+      z.iso.duration(),
+      {
+        type: "string",
+        allOf: [
+          { pattern: expect.stringContaining("^P(") as never },
+          { pattern: "^PT?\\d" },
+          { pattern: "^[^T]*(T\\d.*)?$" },
+        ],
+      },
+    ],
+    ["patterns with flags", z.string().regex(/^a.b$/isu), { type: "string", pattern: "(?is)^a.b$" }],
+    [
+      "several patterns, of which one has flags",
+      z.string().regex(/a/i).regex(/b/),
+      { type: "string", allOf: [{ pattern: "(?i)a" }, { pattern: "b" }] },
+    ],
+    [
+      "a record with named keys: an object",
+      z.record(z.enum(["a", "b"]), z.int()),
+      { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } }, required: ["a", "b"] },
+    ],
+    [
+      "a record of which not all named keys are there",
+      z.partialRecord(z.literal(["a", "b"]), z.int()),
+      { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } } },
+    ],
+    [
+      "the keys of a record",
+      z.record(z.string().min(2).regex(/^a'/), z.int()),
+      {
+        type: "object",
+        additionalProperties: { type: "integer" },
+        "x-kubernetes-validations": [
+          { rule: "self.all(key, key.size() >= 2 && key.matches('^a\\''))", message: "has a key that is not allowed" },
+        ],
+      },
+    ],
+    [
+      "a tuple of the same",
+      z.tuple([z.string(), z.string()]),
+      { type: "array", items: { type: "string" }, minItems: 2, maxItems: 2 },
+    ],
+    [
+      "a tuple",
+      z.tuple([z.string().max(3), z.int().min(2), z.literal(["x", "y"])]),
+      {
+        type: "array",
+        items: expect.anything() as never,
+        minItems: 3,
+        maxItems: 3,
+        "x-kubernetes-validations": [
+          {
+            rule: "self.size() != 3 || (type(self[0]) == string && self[0].size() <= 3 && type(self[1]) == int && self[1] >= 2 && type(self[2]) == string && self[2] in ['x', 'y'])",
+            message: "has an item that may not stand at its place",
+          },
+        ],
+      },
+    ],
+    [
+      "words for people, and an example among them: kubectl explain shows nothing else",
+      z
+        .string()
+        .describe("Its name")
+        .meta({ examples: ["corner", "market"] }),
+      { type: "string", description: 'Its name. Examples: "corner", "market"', example: "corner" },
+    ],
+    ["an example alone", z.int().meta({ example: 3 }), { type: "integer", description: "Example: 3", example: 3 }],
     [
       "an intersection of objects: one object",
       z.intersection(z.object({ a: z.string() }), z.object({ b: z.number() })),
@@ -147,10 +333,10 @@ describe("a structural schema", () => {
     ["a text or a boolean in a list", z.array(z.union([z.string(), z.boolean()])), "spec[]", /string or boolean/],
     ["a format without a pattern", z.object({ a: z.jwt() }), "spec.a", /does not know the format "jwt"/],
     ["an object or a text", z.union([z.object({}), z.string()]), "spec", /object or string/],
-    ["lists of several kinds", z.union([z.array(z.string()), z.array(z.int())]), "spec[]", /not checked/],
+    ["lists of several kinds", z.union([z.array(z.string()), z.array(z.int())]), "spec[]", /anything is taken/],
     [
-      "bounds of a number that may be a text",
-      z.union([z.int().min(1), z.string()]),
+      "fixed values of a number that may be a text",
+      z.union([z.enum(["a"]), z.string(), z.int()]),
       "spec",
       /a whole number or a text/,
     ],
@@ -161,14 +347,40 @@ describe("a structural schema", () => {
       /something else in each branch/,
     ],
     [
-      "checks that differ between branches",
-      z.union([z.object({ a: z.string().max(3) }), z.object({ a: z.string() })]),
+      "defaults that differ between branches",
+      z.union([z.object({ a: z.string().default("x") }), z.object({ a: z.string().default("y") })]),
       "spec.a",
-      /checks differ.*maxLength/,
+      /default differ/,
+    ],
+    [
+      "a map in one branch",
+      z.union([z.object({ a: z.string() }), z.record(z.string(), z.int())]),
+      "spec",
+      /its values are not checked/,
+    ],
+    [
+      "a rule of a branch that no field tells apart",
+      z.union([rule(z.object({ a: z.int() }), "self.a > 1"), z.object({ b: z.string() })]),
+      "spec",
+      /a rule of one branch/,
+    ],
+    [
+      "a format whose pattern Kubernetes cannot match",
+      z.object({ a: z.emoji() }),
+      "spec.a",
+      /does not know the format "emoji"/,
     ],
     ["other fields of a type", z.object({ a: z.string() }).catchall(z.int()), "spec", /fields beside/],
   ])("says that %s is not checked", (_what, schema, path, told) => {
     expect(gapsOf(schema)).toEqual([[path, expect.stringMatching(told)]]);
+  });
+
+  it("says of one of several, where types alone tell them apart, that two may hold", () => {
+    const told = gapsOf(z.xor([z.object({ a: z.string() }), z.object({ a: z.int() })]));
+    expect(told.map(([path, what]) => `${path} ${what}`)).toEqual([
+      expect.stringMatching(/^spec\.a it is something else in each branch/),
+      "spec several of the union's branches may hold at the same time",
+    ]);
   });
 
   it("says so of a schema that contains itself, and of words that a CRD does not have", () => {

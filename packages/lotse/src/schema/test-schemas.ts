@@ -1,5 +1,5 @@
 /** A schema with all that a CRD can say, for tests of what is made and checked by schemas. */
-import type { SchemaNode } from "./structural.ts";
+import type { SchemaNode } from "./node.ts";
 
 const port: SchemaNode = {
   type: "object",

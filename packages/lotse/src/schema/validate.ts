@@ -5,8 +5,8 @@
  */
 import { deepEqual, isObject } from "@lotse/client/meta";
 import { hasTextFormat } from "./formats.ts";
+import type { SchemaNode } from "./node.ts";
 import { itemSchema } from "./server-form.ts";
-import type { SchemaNode } from "./structural.ts";
 
 /** One thing that does not fit. */
 export interface ValueProblem {

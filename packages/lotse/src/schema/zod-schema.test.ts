@@ -9,8 +9,6 @@ const gapsOf = (schema: unknown, ruled?: Set<string>) =>
 describe("a schema of zod", () => {
   it.each<[what: string, schema: z.ZodType, found: string[]]>([
     ["a refinement", z.object({ a: z.string().refine(() => true) }), ["spec.a .refine(…)"]],
-    ["a pattern with flags", z.object({ a: z.string().regex(/^a.b$/isu) }), ["spec.a .regex(…)"]],
-    ["a pattern with flags that change nothing", z.object({ a: z.string().regex(/^a$/gu) }), []],
     ["a refinement of the whole", z.object({ a: z.string() }).superRefine(() => {}), ["spec .refine(…)"]],
     [
       "a refinement that is wrapped",
@@ -55,15 +53,9 @@ describe("a schema of zod", () => {
     ["a value for wrong ones", z.object({ a: z.number().catch(1) }), ["spec.a .catch(…)"]],
     ["a second schema", z.object({ a: z.string().pipe(z.string().min(1)) }), ["spec.a .pipe(…)"]],
     [
-      "a tuple",
+      "a refinement in a tuple",
       z.object({ a: z.tuple([z.string(), z.string().refine(() => true)]) }),
-      ["spec.a z.tuple(…)", "spec.a[] .refine(…)"],
-    ],
-    ["a record with chosen keys", z.record(z.enum(["a", "b"]), z.string()), ["spec z.record(…)"]],
-    [
-      "one of several, and not two",
-      z.xor([z.object({ a: z.string() }), z.object({ b: z.string() })]),
-      ["spec z.xor(…)"],
+      ["spec.a[] .refine(…)"],
     ],
     ["a property", z.string().check(z.property("length", z.number())), ["spec z.property(…)"]],
   ])("with %s says what is not checked", (_what, schema, found) => {

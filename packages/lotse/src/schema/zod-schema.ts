@@ -4,7 +4,9 @@
  * imports no schema library. Schemas of other libraries say nothing here.
  */
 import { isObject } from "@lotse/client/meta";
-import { AS_A_RULE, type SchemaGap } from "./structural.ts";
+import { AS_A_RULE, type SchemaGap } from "./node.ts";
+import { OWN_TYPE } from "./own-schema.ts";
+import { type Definition, definitionOf, listOf } from "./zod-definition.ts";
 
 /** What was found in a schema. */
 export interface ZodFindings {
@@ -22,8 +24,6 @@ interface Walk {
   /** The schemas around the present one: a schema may contain itself. */
   readonly around: Set<unknown>;
 }
-
-type Definition = Readonly<Record<string, unknown>>;
 
 /** Looks into a schema; `path` is where it stands, `ruled` are the paths that have rules of their own. */
 export function lookIntoZod(schema: unknown, path: string, ruled: ReadonlySet<string> = new Set()): ZodFindings {
@@ -53,15 +53,6 @@ function own(def: Definition, path: string, { changes, gaps, ruled }: Walk): voi
     gap("z.coerce: the server converts nothing, and refuses another type", "use the type without it");
   if (def.type === "catch")
     gap(".catch(…): a wrong value is refused and not replaced", "use .default(…) for an absent one");
-  if (def.type === "tuple")
-    gap("z.tuple(…): which item stands where is not checked", "use an object with a field for each");
-  if (def.type === "record" && restricts(definitionOf(def.keyType))) gap("z.record(…): its keys are not checked");
-  if (def.type === "union" && def.inclusive === false && def.discriminator === undefined) {
-    gap("z.xor(…): several of its branches may hold at the same time");
-  }
-  for (const flags of flagsOf(def)) {
-    gap(`.regex(…) with the flag ${flags}: a pattern in a CRD has no flags`, IN_THE_PATTERN);
-  }
   for (const check of checksOf(def)) {
     if (check === "custom" && !ruled.has(path)) gap(".refine(…): the server cannot call a function");
     if (check === "property") gap("z.property(…): it is not checked");
@@ -72,18 +63,6 @@ function own(def: Definition, path: string, { changes, gaps, ruled }: Walk): voi
       );
     }
   }
-}
-
-const IN_THE_PATTERN =
-  "say it in the pattern itself: [a-zA-Z] for i, [\\s\\S] for the dot of s, (^|\\n) for the start of m";
-
-/** The flags of patterns that mean something else without them. */
-function flagsOf(def: Definition): string[] {
-  return listOf(def.checks).flatMap((check) => {
-    const { pattern } = definitionOf(check) ?? {};
-    const flags = pattern instanceof RegExp ? pattern.flags.replaceAll(/[^ims]/g, "") : "";
-    return flags === "" ? [] : [flags];
-  });
 }
 
 /** What changes the values of a pipe; undefined when nothing does. */
@@ -121,26 +100,14 @@ function partsOf(def: Definition, path: string): [part: unknown, path: string][]
       return typeof def.getter === "function" ? [[def.getter(), path]] : [];
     case "pipe":
       return [[def.in, path]];
+    case OWN_TYPE:
+      return (listOf(def.parts) as [string, unknown][]).map(([where, part]) => [part, `${path}${where}`]);
     default:
       return [[def.innerType, path]];
   }
 }
 
-function definitionOf(schema: unknown): Definition | undefined {
-  const inner = isObject(schema) ? schema._zod : undefined;
-  return isObject(inner) && isObject(inner.def) ? inner.def : undefined;
-}
-
 /** The names of the checks that were added to a schema. */
 function checksOf(def: Definition): unknown[] {
   return listOf(def.checks).map((check) => definitionOf(check)?.check);
-}
-
-/** Whether a schema of keys allows less than any text. */
-function restricts(key: Definition | undefined): boolean {
-  return key !== undefined && (key.type !== "string" || key.check !== undefined || listOf(key.checks).length > 0);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,4 +1,5 @@
 import { setKey } from "@lotse/client/meta";
+import { goDuration } from "./formats.ts";
 import type { Schema } from "./types.ts";
 
 const RESERVED = new Set(
@@ -81,7 +82,10 @@ function textType(format: string | undefined, registry: TypeRegistry): CelType {
     case "byte":
       return { name: "bytes", convert: (value) => bytesOf(String(value)) };
     case "duration":
-      return { name: "google.protobuf.Duration", convert: (value) => registry.duration(String(value)) };
+      return {
+        name: "google.protobuf.Duration",
+        convert: (value) => registry.duration(goDuration(String(value)) ?? String(value)),
+      };
     case "date":
     case "date-time":
       return { name: "google.protobuf.Timestamp", convert: (value) => new Date(String(value)) };

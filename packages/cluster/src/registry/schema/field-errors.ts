@@ -41,8 +41,13 @@ export function fieldErrorBody(error: FieldError): string {
 
 /** A text stands in the quotes of Go, which has its own names for what cannot be seen. */
 function shown(value: unknown): string {
-  if (typeof value !== "string") return goJson(value);
+  if (typeof value !== "string") return value instanceof Verbatim ? value.text : webSafe(goJson(value));
   return JSON.stringify(value).replace(/\\u00([01][0-9a-f])/g, (_, code: string) => GO_ESCAPES[code] ?? `\\x${code}`);
+}
+
+/** JSON as Go writes it unless asked otherwise: fit to stand in a web page. */
+export function webSafe(json: string): string {
+  return json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 const GO_ESCAPES: Readonly<Record<string, string>> = { "07": "\\a", "0b": "\\v" };

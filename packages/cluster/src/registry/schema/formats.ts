@@ -141,8 +141,27 @@ function isDateTime(text: string): boolean {
 
 /** Go's `1h30m`, or an amount with a unit spelled out: `22 ns`, `3 weeks`. */
 function isDuration(text: string): boolean {
-  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/.test(text)) return true;
-  const unit =
-    "ns|nanos?|nanoseconds?|us|\u00b5s|\u03bcs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?";
-  return new RegExp(`^\\s*\\d+\\s*(?:${unit})\\s*$`, "i").test(text);
+  return goDuration(text) !== undefined;
 }
+
+/** A duration in Go's form, which is the one that expressions read; undefined when it is none. */
+export function goDuration(text: string): string | undefined {
+  if (/^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/.test(text)) return text;
+  const [, amount, unit = ""] = /^\s*(\d+)\s*([a-z\u00b5\u03bc]+)\s*$/i.exec(text) ?? [];
+  const found = SPELLED_UNITS.find(({ names }) => names.test(unit));
+  return amount === undefined || found === undefined
+    ? undefined
+    : `${BigInt(amount) * BigInt(found.times)}${found.unit}`;
+}
+
+/** Units that may be spelled out, in those of Go. */
+const SPELLED_UNITS: readonly { names: RegExp; unit: string; times: number }[] = [
+  { names: /^(?:ns|nanos?|nanoseconds?)$/i, unit: "ns", times: 1 },
+  { names: /^(?:us|\u00b5s|\u03bcs|micros?|microseconds?)$/i, unit: "us", times: 1 },
+  { names: /^(?:ms|millis?|milliseconds?)$/i, unit: "ms", times: 1 },
+  { names: /^(?:s|secs?|seconds?)$/i, unit: "s", times: 1 },
+  { names: /^(?:m|mins?|minutes?)$/i, unit: "m", times: 1 },
+  { names: /^(?:h|hrs?|hours?)$/i, unit: "h", times: 1 },
+  { names: /^(?:d|days?)$/i, unit: "h", times: 24 },
+  { names: /^(?:w|wks?|weeks?)$/i, unit: "h", times: 168 },
+];

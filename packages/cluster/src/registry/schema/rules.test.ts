@@ -279,6 +279,19 @@ test("rules are not run on an object whose types are wrong, and the answer says 
   expect(rulesBlocked([])).toBeUndefined();
 });
 
+test("a duration may have its unit spelled out, as its format allows", () => {
+  const rule = withRules("self.every >= duration('25h')");
+  for (const every of ["1d", "1 day", "24 hours"]) expect(run(rule, { spec: { every } })).toHaveLength(1);
+  for (const every of ["2d", "1 week", "1500 mins", "90000 s", "25h"])
+    expect(run(rule, { spec: { every } })).toEqual([]);
+});
+
+test("a rule is shown as Go writes JSON", () => {
+  expect(check(withRules("self.size > 1 && 2 < self.nope"))[0]).toContain(
+    '"Rule":"self.size \\u003e 1 \\u0026\\u0026 2 \\u003c self.nope"',
+  );
+});
+
 test("names are escaped as Kubernetes does", () => {
   expect(["a-b", "a.b/c", "a__b", "in", "1a", "a b"].map(escapeName)).toEqual([
     "a__dash__b",

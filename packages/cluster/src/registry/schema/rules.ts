@@ -2,7 +2,16 @@ import { isObject } from "@lotse/client/meta";
 import type { CelCompilation, CelEngine, CelScope } from "./cel-engine.ts";
 import { REQUEST_BYTES, sizedType } from "./cel-sizes.ts";
 import { type Correlation, correlatedItem, correlateItem, correlateMember, isUnchanged } from "./correlation.ts";
-import { childPath, duplicate, type FieldError, forbidden, invalid, required, Verbatim } from "./field-errors.ts";
+import {
+  childPath,
+  duplicate,
+  type FieldError,
+  forbidden,
+  invalid,
+  required,
+  Verbatim,
+  webSafe,
+} from "./field-errors.ts";
 import { schemaFieldPath } from "./field-path.ts";
 import { SCHEMA_PATH } from "./structural.ts";
 import { noReferences, type Schema, type ValidationRule } from "./types.ts";
@@ -335,14 +344,13 @@ function checkCompiled(
 
 /** The server prints the whole rule, with the names of its own fields. */
 function shown(rule: ValidationRule): Verbatim {
-  return new Verbatim(
-    JSON.stringify({
-      Rule: rule.rule,
-      Message: rule.message ?? "",
-      MessageExpression: rule.messageExpression ?? "",
-      Reason: rule.reason ?? null,
-      FieldPath: rule.fieldPath ?? "",
-      OptionalOldSelf: rule.optionalOldSelf ?? null,
-    }),
-  );
+  const fields = {
+    Rule: rule.rule,
+    Message: rule.message ?? "",
+    MessageExpression: rule.messageExpression ?? "",
+    Reason: rule.reason ?? null,
+    FieldPath: rule.fieldPath ?? "",
+    OptionalOldSelf: rule.optionalOldSelf ?? null,
+  };
+  return new Verbatim(webSafe(JSON.stringify(fields)));
 }

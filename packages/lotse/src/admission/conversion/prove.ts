@@ -74,7 +74,14 @@ export interface ConversionProof {
 /** A kind whose conversions can be tried. */
 export type ProvableKind = VersionedClass & { readonly sourceLocation?: string | undefined };
 
-/** Tries all conversions of `Kind`. Never throws: what goes wrong in a function is a fault. */
+/**
+ * Tries all conversions of `Kind`. Never throws: what goes wrong in a function is a fault.
+ *
+ * @example
+ * ```ts
+ * const { faults } = checkConversions(Shop, { seed: 7, runs: 5_000 });
+ * ```
+ */
 export function checkConversions(Kind: ProvableKind, trial: ConversionTrial = {}): ConversionProof {
   const kind = convertedKind(Kind, trial.conversions);
   const faults: ConversionFault[] = [];
@@ -99,7 +106,15 @@ export function checkConversions(Kind: ProvableKind, trial: ConversionTrial = {}
   return { kind: kind.kind, place: Kind.sourceLocation, objects, faults, kept, gaps };
 }
 
-/** A fault as a few lines: what, where, the object, and the difference. */
+/**
+ * A fault as a few lines: what, where, the object, and the difference.
+ *
+ * @example
+ * ```ts
+ * const { kind, place, faults } = checkConversions(Shop);
+ * console.log(faults.map((fault) => faultText(fault, kind, place)).join("\n"));
+ * ```
+ */
 export function faultText({ trip, what, object, details }: ConversionFault, kind: string, place?: string): string {
   const head = `${kind} ${trip.join(" → ")} ${what}${place === undefined ? "" : ` (${place})`}`;
   return [head, `  ${JSON.stringify(object)}`, ...details.map((line) => `  ${line}`)].join("\n");

@@ -5,10 +5,10 @@ import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { type Client, CustomResourceDefinition, ForbiddenError, loadManifests, NotFoundError } from "@lotse/client";
-import { isResourceClass } from "../../declare/index.ts";
 import { type LoadedOperator, loadOperators, resolveFiles } from "../project/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { Problem } from "../terminal/index.ts";
+import { ownKinds } from "./definitions.ts";
 
 /** A definition, as its manifest has it. */
 export type Definition = CustomResourceDefinition["body"];
@@ -25,10 +25,7 @@ export interface Baseline {
 
 /** The definitions of the kinds that operators made by `resource()`, each once. */
 export function definitionsOf(operators: readonly LoadedOperator[]): Map<string, Definition> {
-  const all = operators.flatMap(({ operator }) =>
-    operator.resources.flatMap(({ resource }) => (isResourceClass(resource) ? [resource.crd()] : [])),
-  );
-  return new Map(all.map((crd) => [crd.metadata?.name ?? "", crd]));
+  return new Map([...ownKinds(operators)].map(([name, kind]) => [name, kind.crd()]));
 }
 
 /** What `--against` means: `git:REVISION`, a manifest, or an operator's file. */

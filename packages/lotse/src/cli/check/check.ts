@@ -3,7 +3,7 @@
  * definitions, what they do to objects that are stored, and whether it may do what it has to.
  */
 
-import { type Client, CustomResourceDefinition, InvalidError } from "@lotse/client";
+import { CustomResourceDefinition, InvalidError } from "@lotse/client";
 import type { Need } from "../../generate/index.ts";
 import { compareDefinitions, type DefinitionChange } from "../../schema/index.ts";
 import { type Connection, type ConnectOptions, connect } from "../connect/index.ts";
@@ -14,9 +14,9 @@ import type { ProjectIo } from "../scan/index.ts";
 import { Problem, tell, wantsColours } from "../terminal/index.ts";
 import { type Baseline, type Definition, definitionsOf, fromCluster, readBaseline } from "./against.ts";
 import { asConverted, checkConversionsOf, storedFindings } from "./conversions.ts";
+import { judgeDefinitions, ownKinds, schemaFindings } from "./definitions.ts";
 import { type CheckReport, type Finding, type FindingLevel, hasErrors, writeReport } from "./findings.ts";
-import { schemaFindings } from "./schemas.ts";
-import { judgeDefinition, judgeObjects, withScratchCluster } from "./scratch.ts";
+import { judgeObjects, serveDefinition, withScratchCluster } from "./scratch.ts";
 import { checkTypes } from "./types.ts";
 
 /** The flags of `lotse check`. */
@@ -99,8 +99,9 @@ async function checkOperators(
   const handlers: HandlerNeeds[] = [];
   for (const one of operators) handlers.push(await handlerNeeds(one, operators, undefined, io));
   report.add(handlers.flatMap(unseenFindings), operators.some(asks) ? "requests of handlers" : undefined);
+  const kinds = ownKinds(operators);
   const definitions = definitionsOf(operators);
-  report.add(schemaFindings(operators));
+  report.add(schemaFindings(kinds.values()));
   const conversions = await checkConversionsOf(operators);
   report.add(conversions.findings, conversions.checked);
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);
@@ -108,11 +109,12 @@ async function checkOperators(
   try {
     const names = [...definitions.keys()];
     const baseline = against ?? (connection && (await fromCluster(connection.client, names)));
-    const judged = await withScratchCluster((scratch) =>
-      judge(scratch, definitions, connection, options.objects === true, report),
-    );
+    const judged = await judgeDefinitions(kinds);
     if (judged === undefined) await judgeElsewhere(definitions, connection, options.objects === true, report);
-    if (baseline) compare(asConverted(definitions, operators), baseline, judged?.unharmed ?? new Map(), report);
+    else report.add([...judged.values()].flat(), kinds.size > 0 ? `definitions (${names.join(", ")})` : undefined);
+    const taken = new Map([...definitions].filter(([name]) => judged?.get(name)?.length === 0));
+    const unharmed = options.objects && connection && judged ? await tryObjects(taken, connection, report) : new Map();
+    if (baseline) compare(asConverted(definitions, operators), baseline, unharmed, report);
     if (connection) {
       const { definitions: installed } = await fromCluster(connection.client, names);
       report.add(storedFindings(definitions, installed, against === undefined));
@@ -137,37 +139,28 @@ async function reach(options: CheckOptions, io: ProjectIo, report: Report): Prom
   }
 }
 
-/** How many objects of each definition are stored and fit the new one, where all of them do. */
-interface Judged {
-  readonly unharmed: ReadonlyMap<string, number>;
-}
-
-async function judge(
-  scratch: Client,
-  definitions: ReadonlyMap<string, Definition>,
-  connection: Connection | undefined,
-  objects: boolean,
+/** Holds the stored objects against definitions that a server takes: how many there are, where all of them fit. */
+async function tryObjects(
+  taken: ReadonlyMap<string, Definition>,
+  connection: Connection,
   report: Report,
-): Promise<Judged> {
+): Promise<ReadonlyMap<string, number>> {
+  const stored = (await fromCluster(connection.client, [...taken.keys()])).definitions;
   const unharmed = new Map<string, number>();
-  const stored =
-    objects && connection
-      ? (await fromCluster(connection.client, [...definitions.keys()])).definitions
-      : new Map<string, Definition>();
   let counted = 0;
-  for (const [name, crd] of definitions) {
-    const findings = await judgeDefinition(scratch, crd);
-    report.add(findings);
-    const old = stored.get(name);
-    if (findings.length > 0 || !old || !connection) continue;
-    const found = await judgeObjects(scratch, connection.client, crd, old);
-    report.add(found.findings);
-    counted += found.objects;
-    if (found.findings.length === 0) unharmed.set(name, found.objects);
-  }
-  if (definitions.size > 0) report.add([], `definitions (${[...definitions.keys()].join(", ")})`);
-  if (objects) report.add([], `${counted} stored ${counted === 1 ? "object" : "objects"}`);
-  return { unharmed };
+  await withScratchCluster(async (scratch) => {
+    for (const [name, crd] of taken) {
+      const old = stored.get(name);
+      if (!old) continue;
+      await serveDefinition(scratch, crd);
+      const found = await judgeObjects(scratch, connection.client, crd, old);
+      report.add(found.findings);
+      counted += found.objects;
+      if (found.findings.length === 0) unharmed.set(name, found.objects);
+    }
+  });
+  report.add([], `${counted} stored ${counted === 1 ? "object" : "objects"}`);
+  return unharmed;
 }
 
 /** Without the embedded cluster a real one can judge definitions, though no objects. */

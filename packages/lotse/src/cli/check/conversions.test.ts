@@ -5,7 +5,7 @@ import { type Client, CustomResourceDefinition } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { resource } from "../../declare/index.ts";
+import { type ResourceClass, resource } from "../../declare/index.ts";
 import { bundledLoader, runCommand } from "../terminal/test-io.ts";
 import { storedFindings } from "./conversions.ts";
 
@@ -101,9 +101,9 @@ describe("the versions of a cluster", PATIENT, () => {
     client = await cluster.connect();
   });
 
-  beforeEach(() => {
+  beforeEach(async () => {
     kubeconfig = path.join(cwd, "kubeconfig");
-    cluster.writeKubeconfig(kubeconfig);
+    await cluster.writeKubeconfig(kubeconfig);
   });
 
   afterAll(async () => {
@@ -115,7 +115,10 @@ describe("the versions of a cluster", PATIENT, () => {
     const versions = Object.fromEntries(
       names.map((name, i) => [name, { spec: z.object({ area: z.string() }), storage: i === names.length - 1 }]),
     );
-    return resource({ group: "shops.example.com", kind: "Shop", versions } as never) as { crd(): object };
+    return resource({ group: "shops.example.com", kind: "Shop", versions } as never) as Pick<
+      ResourceClass<unknown, unknown>,
+      "crd"
+    >;
   };
 
   it("cannot lose one that objects are stored in, and lotse check says what to do", async () => {

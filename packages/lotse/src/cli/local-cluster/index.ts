@@ -9,6 +9,7 @@ export {
 export {
   type ConsoleServer,
   type EmbeddedCluster,
+  type FieldProblem,
   importCluster,
   importConsole,
   type ObjectJudge,

@@ -19,6 +19,10 @@ export interface ClusterPackage {
       rbac?: boolean;
     }): Promise<EmbeddedCluster>;
   };
+  /** What the API server would refuse in a definition. */
+  checkDefinition(crd: object): Promise<readonly FieldProblem[]>;
+  /** What it would refuse or warn of in a policy over kinds with these definitions. */
+  checkPolicy(policy: object, definitions: readonly object[]): Promise<readonly FieldProblem[]>;
   /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
   installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
   /** Judges objects of a definition as a server would, rules in CEL included. */
@@ -30,6 +34,14 @@ export type ObjectJudge = (
   version: string,
   body: object,
 ) => readonly { readonly path: string; readonly what: string }[];
+
+/** A mistake in an object, in the words of the API server. */
+export interface FieldProblem {
+  /** Empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+  readonly reason: string;
+}
 
 /** A cluster at work. */
 export interface EmbeddedCluster {
