@@ -13,6 +13,7 @@ export default defineConfig({
       "tests/faults/children.property.test.ts",
       "packages/cluster/src/fuzz.test.ts",
       "packages/cluster/src/words.test.ts",
+      "packages/lotse/src/admission/server/flood.test.ts",
     ],
     env: { LOTSE_FAULTS: "all", LOTSE_FUZZ: "100000", LOTSE_WORDS_DEPTH: "4" },
     maxWorkers: 2,
