@@ -11,7 +11,7 @@ const COUNT = Number(process.env.LOTSE_FUZZ ?? 2_000);
 /** What the server says to wrong requests; 200 where chance has made a right one. */
 const EXPECTED = new Set([200, 400, 404, 405, 408, 413, 415, 417, 429, 431]);
 /** Requests under way at the same time. */
-const WORKERS = 8;
+const WORKERS = 16;
 const MOST_GROWTH = 96 * 1_024 * 1_024;
 
 const REVIEW = {
