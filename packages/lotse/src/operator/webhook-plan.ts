@@ -32,6 +32,8 @@ export interface RegistrationInput {
   /** Undefined where nothing is asked of the operator. */
   readonly address: WebhookAddress | undefined;
   readonly caBundle: string | undefined;
+  /** The version in which the cluster serves MutatingAdmissionPolicy; undefined where no policy changes anything. */
+  readonly mutatingVersion: string | undefined;
 }
 
 /** See the module comment. */
@@ -42,7 +44,7 @@ export function planRegistration(input: RegistrationInput): RegistrationPlan {
     policies: declarations.policies,
     discovered,
     served,
-    mutatingVersion: "v1",
+    mutatingVersion: input.mutatingVersion ?? MutatingAdmissionPolicy.description.version,
   });
   const labels = registeredLabels(operator);
   const wanted = [...configurations(input), ...policies.flatMap(registeredPolicy)];

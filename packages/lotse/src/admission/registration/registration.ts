@@ -138,9 +138,10 @@ export class Registration {
       const name = nameOf(body);
       const { written } = this.#memoryOf(one);
       if (written === undefined || !isWebhookConfiguration(kind)) continue;
-      const live = this.#live.get(kind, name);
+      // Not what the stream has shown last: another process may have taken over since.
+      const live = await find(view, kind, name);
       const mark = live?.metadata?.annotations?.[digestAnnotation(operator)];
-      if (mark !== undefined && mark !== written) continue;
+      if (!live || (mark !== undefined && mark !== written)) continue;
       const stays = left.find((other) => other.kind === kind && nameOf(other.body) === name);
       if (stays) await this.#apply(stays, view);
       else await view.delete(kind, name, { ignoreNotFound: true });
@@ -303,6 +304,15 @@ export class Registration {
       this.#memories.set(key, memory);
     }
     return memory;
+  }
+}
+
+async function find(client: Client, kind: KindDescription, name: string): Promise<KubeBody | undefined> {
+  try {
+    return (await client.get(kind, name)).body as KubeBody;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
   }
 }
 
