@@ -6,6 +6,7 @@ import { type Command, fails, isAsShown, manner, masked, readReadme } from "./re
 import { ReadmeSession, root } from "./readme-session.ts";
 
 const EXAMPLES = [
+  "berths",
   "dns",
   "exchange-rates",
   "load-test",
