@@ -45,7 +45,8 @@ operator.on.validate(Berth, function keepRoom({ spec, uid, old, indexes, warn })
       causes: others.map(({ berth, metres }) => ({ field: "spec.quay", message: `${berth} takes ${metres} metres` })),
     });
   }
-  if (ship.draught !== undefined && ship.draught > 12) warn("such a draught needs high water: the ship may have to wait");
+  if (ship.draught !== undefined && ship.draught > 12)
+    warn("such a draught needs high water: the ship may have to wait");
 });
 
 operator.on.create(Berth, function sendPilot({ spec, patch, logger }) {
