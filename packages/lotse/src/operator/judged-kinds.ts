@@ -112,7 +112,7 @@ export class JudgedKinds {
     const { group, plural } = MutatingAdmissionPolicy.description;
     const served = kinds.find((kind) => kind.group === group && kind.plural === plural);
     if (served) return served.version;
-    const where = changing.place === undefined ? "" : ` (${changing.place})`;
+    const where = changing.sourceLocation === undefined ? "" : ` (${changing.sourceLocation})`;
     throw new RegistrationError(
       `the policy "${changing.id}"${where} changes objects, and this cluster has no MutatingAdmissionPolicy`,
       { hint: "Kubernetes has it from 1.36 on, and as beta from 1.34 on; use on.mutate instead" },
