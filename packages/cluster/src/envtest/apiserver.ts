@@ -1,41 +1,42 @@
 /** What stands in for kube-apiserver: an embedded cluster without controllers, told by flags and files what it shall be. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { get } from "node:http";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { ADMISSION_PLUGINS, type AdmissionPluginName } from "../admission/index.ts";
 import { Cluster } from "../cluster.ts";
 import type { ClusterOptions, ServiceAccountOptions, ServingCertificate, TokenUser } from "../options.ts";
-import { CertificateAuthority } from "../transport/index.ts";
+import { CertificateAuthority, type OpenPort } from "../transport/index.ts";
+import type { Address } from "./address.ts";
+import { findData } from "./data-place.ts";
 import { EnvtestError } from "./errors.ts";
-import { cannotListen, DATA_PATH, type DataPlace } from "./etcd.ts";
 import { type FlagValues, listOf } from "./flags.ts";
 import { EXTRA_ROOTS, OTHER_PLUGINS } from "./tables.ts";
 import { readTokenFile } from "./token-file.ts";
 
 /** The range that envtest has always used. */
 const SERVICE_RANGE = "10.0.0.0/24";
-const SECURE_PORT = 6443;
 
-/** Starts the API server that the flags describe; `warn` hears of what has no effect. */
-export async function startApiServer(
-  flags: FlagValues,
-  warn: (text: string) => void,
-  env: Readonly<Record<string, string | undefined>> = {},
-): Promise<Cluster> {
-  const host = flags.last("bind-address") ?? "127.0.0.1";
-  const port = Number(flags.last("secure-port") ?? SECURE_PORT);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new EnvtestError(`--secure-port ${flags.last("secure-port")} is no port`, "write a number from 1 to 65535");
-  }
+/** Where the API server is started, and who hears of what. */
+export interface Surroundings {
+  readonly address: Address;
+  /** The port of that address: others may know it already. */
+  readonly openPort: OpenPort;
+  /** Hears of what has no effect. */
+  readonly warn: (text: string) => void;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Starts the API server that the flags describe. */
+export async function startApiServer(flags: FlagValues, surroundings: Surroundings): Promise<Cluster> {
+  const { address, openPort, warn, env = {} } = surroundings;
+  const { host } = address;
   const place = await findData(flags.last("etcd-servers"));
   const clientCa = await optionalFile(flags.last("client-ca-file"), "--client-ca-file");
   const webhookCa = await extraRoots(env[EXTRA_ROOTS], warn);
   const advertiseAddress = flags.last("advertise-address");
   const options: ClusterOptions = {
-    host,
-    port,
+    ...address,
+    openPort,
     data: place.folder,
     sync: place.sync,
     name: "kubernetes",
@@ -52,60 +53,7 @@ export async function startApiServer(
     admission: admissionOf(flags, warn),
     flags: flags.given,
   };
-  return Cluster.start(options).catch((error: NodeJS.ErrnoException) => {
-    throw error.syscall === "listen" ? cannotListen(error, `${host}:${port}`) : error;
-  });
-}
-
-const PATIENCE_MS = 20_000;
-const RETRY_MS = 25;
-
-/** Asks the stand-in for etcd where the data is; waits for it a while, because both may be started at once. */
-async function findData(servers: string | undefined): Promise<DataPlace> {
-  const [url = ""] = listOf(servers === undefined ? [] : [servers]);
-  if (url === "") throw new EnvtestError("--etcd-servers must be specified", "say where the etcd beside it listens");
-  const stranger = new EnvtestError(
-    `the etcd at ${url} is not the one that belongs to this program`,
-    "start the etcd of the same folder: this program keeps its data in the folder of that one's --data-dir",
-  );
-  if (!url.startsWith("http://") || !URL.canParse(url)) throw stranger;
-  const giveUp = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const answer = await ask(new URL(DATA_PATH, url));
-    if (answer !== undefined) {
-      const { folder, sync } = parse(answer);
-      if (typeof folder !== "string") throw stranger;
-      return { folder, sync: sync !== false };
-    }
-    if (performance.now() > giveUp) {
-      throw new EnvtestError(`nobody answers at ${url}`, "start the etcd of the same folder first");
-    }
-    await wait(RETRY_MS);
-  }
-}
-
-/** The body of an answer; undefined where nobody answers. */
-function ask(url: URL): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: PATIENCE_MS }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("end", () => resolve(text));
-      response.on("error", () => resolve(undefined));
-    });
-    request.on("timeout", () => request.destroy());
-    request.on("error", () => resolve(undefined));
-  });
-}
-
-function parse(text: string): Partial<DataPlace> {
-  try {
-    return JSON.parse(text) as Partial<DataPlace>;
-  } catch {
-    return {};
-  }
+  return Cluster.start(options);
 }
 
 /** The certificate in files, or a new one in `--cert-dir`, as the real program makes it. */

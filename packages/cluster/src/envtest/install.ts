@@ -31,7 +31,7 @@ export interface InstallOptions {
  * ```
  */
 export async function installEnvtest(folder: string, options: InstallOptions = {}): Promise<InstalledEnvtest> {
-  const { node = process.execPath, launch = [fileURLToPath(new URL("./envtest.js", import.meta.url))] } = options;
+  const { node = process.execPath, launch = [fileURLToPath(new URL("./envtest.cjs", import.meta.url))] } = options;
   const target = resolve(folder);
   await mkdir(target, { recursive: true });
   const programs: string[] = [];

@@ -16,11 +16,14 @@ import {
 } from "./answers.ts";
 import type { KeyAndCertificate } from "./certificates.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
+import { type OpenPort, takeOver } from "./open-port.ts";
 
 export interface ListenerOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
+  /** Open already: taken over instead of opening another. */
+  readonly openPort?: OpenPort | undefined;
   /** Absent: plain HTTP. */
   readonly tls: KeyAndCertificate | undefined;
   /** Whose certificates clients may use to say who they are. */
@@ -114,10 +117,12 @@ export class Listener {
     const listener = new Listener(options, server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(options.port, options.host, () => {
+      server.once("listening", () => {
         server.off("error", reject);
         resolve();
       });
+      if (options.openPort) takeOver(options.openPort, server);
+      else server.listen(options.port, options.host);
     });
     return listener;
   }
