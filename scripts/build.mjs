@@ -72,18 +72,20 @@ export async function bundleOf(pkg) {
     path.relative("dist", output).replace(/\.js$/, ""),
     path.join(pkg.dir, source),
   ]);
-  const published = await rolled(pkg, entries, { format: "es", names: ["[name].js", "shared-[hash].js"] });
-  return [...published, ...(await programsOf(pkg)), ...(await packOf(pkg))];
+  const plugin = await compiler();
+  const published = await rolled(pkg, entries, plugin, { format: "es", names: ["[name].js", "shared-[hash].js"] });
+  return [...published, ...(await programsOf(pkg, plugin)), ...(await packOf(pkg, plugin))];
 }
 
 /** Programs in CommonJS, which Node.js starts some milliseconds sooner. */
-async function programsOf(pkg) {
+async function programsOf(pkg, plugin) {
   const entries = Object.entries(pkg.programs).map(([name, source]) => [name, path.join(pkg.dir, source)]);
-  return entries.length === 0 ? [] : rolled(pkg, entries, { format: "cjs", names: ["[name].cjs", "part-[hash].cjs"] });
+  if (entries.length === 0) return [];
+  return rolled(pkg, entries, plugin, { format: "cjs", names: ["[name].cjs", "part-[hash].cjs"] });
 }
 
 /** Files for `openPack` of packages/cluster/src/compiled: CommonJS, each in its function, ASCII. */
-async function packOf(pkg) {
+async function packOf(pkg, plugin) {
   if (!pkg.pack) return [];
   const packages = readPackages();
   const copies = pkg.pack.copies.map((name) => {
@@ -92,7 +94,7 @@ async function packOf(pkg) {
     return [name.replace(/^@lotse\//, "").replaceAll("/", "-"), path.join(owner.dir, entry.source)];
   });
   const own = Object.entries(pkg.pack.entries).map(([name, source]) => [name, path.join(pkg.dir, source)]);
-  const chunks = await rolled(pkg, [...own, ...copies], {
+  const chunks = await rolled(pkg, [...own, ...copies], plugin, {
     format: "cjs",
     names: ["pack/[name].cjs", "pack/shared-[hash].cjs"],
     banner: "(function (exports, require, module, __filename, __dirname) {",
@@ -108,14 +110,14 @@ async function packOf(pkg) {
   });
 }
 
-async function rolled(pkg, entries, { format, names: [entryFileNames, chunkFileNames], ...wrapper }) {
+async function rolled(pkg, entries, plugin, { format, names: [entryFileNames, chunkFileNames], ...wrapper }) {
   const { rollup } = await import("rollup");
   try {
     const bundled = await rollup({
       input: Object.fromEntries(entries),
       external: (id) => !id.startsWith(".") && !path.isAbsolute(id),
       treeshake: { moduleSideEffects: false },
-      plugins: [await compiler()],
+      plugins: [plugin],
       onwarn(warning) {
         throw new Failure(`${pkg.name} does not build:\n  ${warning.message}`);
       },
@@ -140,14 +142,20 @@ async function rolled(pkg, entries, { format, names: [entryFileNames, chunkFileN
 /** From TypeScript to what Node.js runs; pages, styles and pictures become texts. */
 async function compiler() {
   const { transform } = await import("esbuild");
+  const compiled = new Map();
+  const compile = async (id) => {
+    const text = readFileSync(id, "utf8");
+    if (/\.(html|css|svg)$/.test(id)) return `export default ${JSON.stringify(text)};`;
+    const options = { loader: "ts", target: "node20.19", charset: "ascii", legalComments: "none", sourcefile: id };
+    const compilerOptions = { verbatimModuleSyntax: true };
+    return (await transform(text, { ...options, tsconfigRaw: { compilerOptions } })).code;
+  };
   return {
     name: "compile",
-    async load(id) {
-      const text = readFileSync(id, "utf8");
-      if (/\.(html|css|svg)$/.test(id)) return `export default ${JSON.stringify(text)};`;
-      const options = { loader: "ts", target: "node20.19", charset: "ascii", legalComments: "none", sourcefile: id };
-      const compilerOptions = { verbatimModuleSyntax: true };
-      return (await transform(text, { ...options, tsconfigRaw: { compilerOptions } })).code;
+    load(id) {
+      // Once for all bundles that a file goes into.
+      if (!compiled.has(id)) compiled.set(id, compile(id));
+      return compiled.get(id);
     },
   };
 }

@@ -10,6 +10,7 @@ export const roomOrder = {
   "@lotse/client": ["meta", "config", "transport", "kinds", "streams", "pods", "objects", "builtin", "client", "."],
   // A request walks down: transport → access → api → admission → registry → store.
   "@lotse/cluster": [
+    "compiled",
     "bytes",
     "store",
     "registry",

@@ -1,6 +1,5 @@
 /** Where the data is: known to the stand-in for etcd, asked for by the API server. */
 import { connect } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import { EnvtestError } from "./errors.ts";
 import { listOf } from "./flags.ts";
 
@@ -38,7 +37,7 @@ export async function findData(servers: string | undefined): Promise<DataPlace> 
     if (Date.now() > giveUp) {
       throw new EnvtestError(`nobody answers at ${url}`, "start the etcd of the same folder first");
     }
-    await wait(RETRY_MS);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 

@@ -6,4 +6,11 @@ export {
   shellWord,
   startLocalCluster,
 } from "./local-cluster.ts";
-export { type ConsoleServer, type EmbeddedCluster, importCluster, importConsole } from "./optional-packages.ts";
+export {
+  type ConsoleServer,
+  type EmbeddedCluster,
+  type ImportAlone,
+  importAlone,
+  importCluster,
+  importConsole,
+} from "./optional-packages.ts";

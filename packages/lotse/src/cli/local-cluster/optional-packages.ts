@@ -20,7 +20,15 @@ export interface ClusterPackage {
     }): Promise<EmbeddedCluster>;
   };
   /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
-  installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
+  installEnvtest(folder: string): Promise<InstalledEnvtest>;
+}
+
+/** What was put there. */
+export interface InstalledEnvtest {
+  readonly folder: string;
+  readonly programs: readonly string[];
+  /** Whether compiled code is kept for them. */
+  readonly compiled: boolean;
 }
 
 /** A cluster at work. */
@@ -74,6 +82,31 @@ export async function importCluster(load: ImportPackage = importPackage): Promis
     why: "it is a package of its own, because it does not belong into production",
     todo: "npm install --save-dev @lotse/cluster",
   });
+}
+
+/** A way to import the cluster for a process that is nothing else: with the code that was compiled for it before. */
+export interface ImportAlone {
+  readonly load: ImportPackage;
+  /** Keeps compiled code for the next process; to be called when this one has nothing better to do. */
+  keep(): void;
+}
+
+/** Makes an {@link ImportAlone}. */
+export function importAlone(load: ImportPackage = importPackage): ImportAlone {
+  let keep = (): unknown => undefined;
+  return {
+    load: async (name) => {
+      const { loadPacked } = (await load(`${name}/packed`)) as PackedEntry;
+      const found = await loadPacked();
+      keep = found.keep;
+      return found;
+    },
+    keep: () => void keep(),
+  };
+}
+
+interface PackedEntry {
+  loadPacked(): Promise<Pick<ClusterPackage, "Cluster"> & { keep(): unknown }>;
 }
 
 /** The console, if it is installed. */
