@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { BuildOptions } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "../test-port.ts";
 import { CertificateAuthority, type KeyAndCertificate } from "../transport/index.ts";
@@ -41,7 +42,7 @@ beforeAll(async () => {
     conditions: ["@lotse/source"],
     legalComments: "none",
     logLevel: "silent",
-  } as const;
+  } satisfies BuildOptions;
   const source = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   await build({ ...common, entryPoints: [source("program.ts")], outfile: bundle });
   await build({
