@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Cluster } from "../cluster.ts";
 import { openPortEarly } from "../transport/index.ts";
+import { findData } from "./data-place.ts";
 import { startEtcd } from "./etcd.ts";
 import { type FlagTable, type FlagValues, readFlags } from "./flags.ts";
 import { API_SERVER_ENTRY, type ApiServerModule, packBeside } from "./packed.ts";
@@ -22,7 +23,6 @@ export async function prepareStart(env: Readonly<Record<string, string | undefin
     );
     const { port } = etcd.address() as { port: number };
     const flags = [
-      `--etcd-servers=http://${HOST}:${port}`,
       `--cert-dir=${join(folder, "certs")}`,
       "--authorization-mode=RBAC",
       "--disable-admission-plugins=ServiceAccount",
@@ -31,6 +31,7 @@ export async function prepareStart(env: Readonly<Record<string, string | undefin
     const cluster = await startApiServer(read(flags, API_SERVER_FLAGS), {
       address: { host: HOST, port: 0 },
       openPort: await openPortEarly(HOST, 0),
+      place: findData(`http://${HOST}:${port}`),
       warn: () => {},
     });
     await askFirst(cluster);

@@ -1,6 +1,7 @@
 import type { OpenPort } from "../transport/index.ts";
 import { addressOf, cannotListen } from "./address.ts";
 import type * as apiServer from "./apiserver.ts";
+import { findData } from "./data-place.ts";
 import { startEtcd } from "./etcd.ts";
 import { type FlagValues, helpText, readFlags, wantsHelp } from "./flags.ts";
 import { liveUntilTold } from "./life.ts";
@@ -61,11 +62,15 @@ async function runApiServer(flags: FlagValues, parts: ApiServerParts, tellIgnore
   const openPort = await parts.openPort(host, port).catch((error: NodeJS.ErrnoException) => {
     throw cannotListen(error, `${host}:${port}`);
   });
+  // Asked before the rest is read, answered meanwhile.
+  const place = findData(flags.last("etcd-servers"));
+  place.catch(() => {}); // told by whoever waits for it
   const { startApiServer, started } = await parts.load();
   tellIgnored();
   const cluster = await startApiServer(flags, {
     address,
     openPort,
+    place,
     warn: (text) => warn("kube-apiserver", text),
     env: process.env,
   });
