@@ -84,6 +84,13 @@ async function programsOf(pkg, plugin) {
   return rolled(pkg, entries, plugin, { format: "cjs", names: ["[name].cjs", "part-[hash].cjs"] });
 }
 
+/** What a pack imports from other packages it asks its loader for. */
+const importsOfOthers = {
+  name: "imports-of-others",
+  renderDynamicImport: ({ targetModuleId }) =>
+    path.isAbsolute(targetModuleId ?? "") ? null : { left: "__import(", right: ")" },
+};
+
 /** Files for `openPack` of packages/cluster/src/compiled: CommonJS, each in its function, ASCII. */
 async function packOf(pkg, plugin) {
   if (!pkg.pack) return [];
@@ -97,8 +104,9 @@ async function packOf(pkg, plugin) {
   const chunks = await rolled(pkg, [...own, ...copies], plugin, {
     format: "cjs",
     names: ["pack/[name].cjs", "pack/shared-[hash].cjs"],
-    banner: "(function (exports, require, module, __filename, __dirname) {",
+    banner: "(function (exports, require, module, __filename, __dirname, __import) {",
     footer: "})",
+    plugins: [importsOfOthers],
   });
   return chunks.map(({ fileName, code, imports, dynamicImports }) => {
     const ascii = code.replace(/^.*[^\n\t -~].*$/gm, (line) => {

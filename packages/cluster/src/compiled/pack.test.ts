@@ -15,7 +15,7 @@ interface Entry {
 let root: string;
 let folder: string;
 
-const wrap = (code: string) => `(function (exports, require, module, __filename, __dirname) {\n${code}\n})`;
+const wrap = (code: string) => `(function (exports, require, module, __filename, __dirname, __import) {\n${code}\n})`;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "lotse-pack-"));
@@ -25,7 +25,7 @@ beforeEach(() => {
     entry: `exports.place = require("node:path").basename(__dirname);
       exports.other = require("./other.cjs").name;
       exports.copy = require("@lotse/client/meta").name;
-      exports.later = () => import("node:os");`,
+      exports.later = () => __import("node:os");`,
     other: `exports.name = "other"; exports.again = require("./entry.cjs");`,
     "client-meta": `exports.name = "its own copy";`,
   };
@@ -44,7 +44,14 @@ describe("a pack", () => {
   it("loads files that need each other, Node.js and other packages", async () => {
     const { place, other, copy, later } = openPack(folder).load<Entry>("entry");
     expect([place, other, copy]).toEqual(["pack", "other", "its own copy"]);
+    const warnings: Error[] = [];
+    const hear = (warning: Error) => warnings.push(warning);
+    process.on("warning", hear);
     expect(await later()).toHaveProperty("EOL");
+    // Warnings are told in a later turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", hear);
+    expect(warnings).toEqual([]);
   });
 
   it("uses what others have loaded already", () => {

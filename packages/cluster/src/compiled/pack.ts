@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { join } from "node:path";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 import type { CodeCache } from "./cache.ts";
 
 /** Files of a package that are loaded with the code that V8 made of them in an earlier run. */
@@ -32,7 +32,17 @@ interface Unit {
   kept: boolean;
 }
 
-type Wrapper = (exports: object, require: (id: string) => unknown, module: object, file: string, place: string) => void;
+type Wrapper = (
+  exports: object,
+  require: (id: string) => unknown,
+  module: object,
+  file: string,
+  place: string,
+  load: (id: string) => Promise<unknown>,
+) => void;
+
+/** Found from here, beside the pack: scripts cannot import by themselves without a warning of Node.js. */
+const importFromHere = (id: string): Promise<unknown> => import(id);
 
 /**
  * Opens a folder of files that the build has made: CommonJS, each wrapped in its function, ASCII. Node.js 20 can keep
@@ -49,7 +59,6 @@ export function openPack(folder: string, { cache, provided = {}, now = Date.now 
     const script = new Script(source.toString("latin1"), {
       filename: file,
       ...(cachedData && { cachedData }),
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     });
     const unit = {
       exports: {},
@@ -64,7 +73,7 @@ export function openPack(folder: string, { cache, provided = {}, now = Date.now 
       if (isBuiltin(id)) return process.getBuiltinModule(id);
       return id.startsWith("@lotse/") ? load(copyName(id)) : createRequire(file)(id);
     };
-    (script.runInThisContext() as Wrapper)(unit.exports, require, unit, file, folder);
+    (script.runInThisContext() as Wrapper)(unit.exports, require, unit, file, folder, importFromHere);
     return unit.exports;
   };
   return {

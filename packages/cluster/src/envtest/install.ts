@@ -11,7 +11,7 @@ export interface InstalledEnvtest {
   readonly folder: string;
   /** The paths of the programs. */
   readonly programs: readonly string[];
-  /** Whether compiled code is kept for them; without it they start as well, and take half as long again. */
+  /** Whether compiled code is kept for them; without it they start as well, but more slowly. */
   readonly compiled: boolean;
 }
 
