@@ -6,7 +6,7 @@ import { type Client, CustomResourceDefinition, defineKind, type KubeBody, Names
 import { Cluster } from "@lotse/cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { main } from "../main.ts";
-import { bundledLoader, testIo } from "../terminal/test-io.ts";
+import { rememberedCode, testIo } from "../terminal/test-io.ts";
 import { TestProject } from "../terminal/test-project.ts";
 import type { Definition } from "./against.ts";
 
@@ -15,7 +15,7 @@ const PATIENT = { timeout: 300_000 };
 
 let project: TestProject;
 let cwd: string;
-const code = { loader: bundledLoader() };
+const code = rememberedCode();
 
 beforeEach(() => {
   project = new TestProject();
