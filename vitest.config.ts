@@ -19,6 +19,7 @@ export default defineConfig({
     // Patience only: no test is decided by how fast the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 170_000 } },
     // Files of one worker share the product's modules, which are to keep no state: loading them anew for each of some
     // hundred files was a good part of the whole.
     isolate: false,

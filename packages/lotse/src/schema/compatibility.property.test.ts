@@ -250,7 +250,7 @@ async function unlessInvalid<T>(work: Promise<T>): Promise<T | undefined> {
 
 async function install(crd: CustomResourceDefinition["body"]): Promise<boolean> {
   const made = await unlessInvalid(client.create(new CustomResourceDefinition(crd, client)));
-  if (made) await made.wait("condition=Established", { timeout: "20s" });
+  if (made) await made.wait("condition=Established", { timeout: "170s" });
   return made !== undefined;
 }
 

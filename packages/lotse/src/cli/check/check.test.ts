@@ -246,7 +246,7 @@ describe("with a cluster", PATIENT, () => {
     const { loadAll } = await import("js-yaml");
     const [crd] = loadAll(yaml) as Definition[];
     const made = await admin.create(new CustomResourceDefinition(crd as Definition, admin));
-    await made.wait("condition=Established", { timeout: "20s" });
+    await made.wait("condition=Established", { timeout: "170s" });
     for (const [name, currency] of [
       ["eur", "EUR"],
       ["long", "EURO"],
