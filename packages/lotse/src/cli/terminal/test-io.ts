@@ -114,7 +114,7 @@ export function rememberedCode(): CodeAccess {
 }
 
 /**
- * Loads a user's file anew each time, with the packages bundled as they are published. The tests' own Node.js would find
+ * Loads a user's file anew each time, with the packages from bundles. The tests' own Node.js would find
  * their sources, and evaluate every file of the framework again for each load: two seconds each.
  */
 export function bundledLoader(): Pick<ModuleLoader, "load"> {
