@@ -48,7 +48,7 @@ export class TypedCodec implements Codec {
 
   get schema(): SchemaView {
     const { schemas } = this.#tables();
-    return { schema: schemas.get(this.#kind.ref), resolve: (ref) => schemas.get(ref) };
+    return { schema: schemas.get(this.#kind.ref), resolve: schemas.get };
   }
 
   get tracked(): SchemaView {

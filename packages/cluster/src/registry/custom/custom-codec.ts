@@ -80,7 +80,7 @@ export class CustomCodec implements Codec {
         metadata: { $ref: OBJECT_META },
       },
     };
-    return { schema: this.#tracked, resolve: (ref) => schemas.get(ref) };
+    return { schema: this.#tracked, resolve: schemas.get };
   }
 
   decode(body: Record<string, unknown>): Decoded {
@@ -88,7 +88,7 @@ export class CustomCodec implements Codec {
     // Metadata is typed even where nothing else is; its own fields are named without their parent in errors.
     const typed = shape.read(body.metadata ?? {}, OBJECT_META, "metadata");
     const { schemas } = this.#tables();
-    const { value, unknown } = prune({ ...body, metadata: typed }, this.#kind.schema, (ref) => schemas.get(ref), {
+    const { value, unknown } = prune({ ...body, metadata: typed }, this.#kind.schema, schemas.get, {
       resourceRoot: true,
       objectMeta: schemas.get(OBJECT_META),
     });
