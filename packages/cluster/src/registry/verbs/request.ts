@@ -72,13 +72,18 @@ export interface ParsedBody {
   readonly text: string;
 }
 
-export function strategyContext(backend: Backend, { user, warn }: Pick<Scope, "user" | "warn">): StrategyContext {
+export function strategyContext(
+  backend: Backend,
+  { user, warn }: Pick<Scope, "user" | "warn">,
+  dryRun: boolean,
+): StrategyContext {
   const { store } = backend;
   return {
     now: backend.clock.now(),
     random: backend.random,
     user,
     warn,
+    dryRun,
     allocateClusterIp: backend.allocateClusterIp,
     serviceRanges: () => serviceRanges(store),
     usesNodePort: (port) => store.list("services").some(({ object }) => hasNodePort(objectAt(object, "spec"), port)),
