@@ -34,15 +34,6 @@ const accepted: readonly { readonly reason: string; readonly places: Places }[] 
     },
   },
   {
-    reason: "The compiler of expressions stops at the first mistake, and words some of them in its own way.",
-    places: {
-      expressions: { "defines two errors": ["body.details", "body.message"] },
-      CustomResourceDefinitions: {
-        "creates a schema with a rule that does not parse": ["body.details", "body.message"],
-      },
-    },
-  },
-  {
     reason: "The real server loses its record of who owns what when a version has fields that the stored one lacks.",
     places: { forms: { "changes in the other version": ["body.metadata"] } },
   },
