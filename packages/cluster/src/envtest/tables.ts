@@ -116,5 +116,5 @@ export const OTHER_PLUGINS: ReadonlySet<string> = new Set([
   ...["LimitPodHardAntiAffinityTopology", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator"],
   ...["NodeRestriction", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize"],
   ...["PodNodeSelector", "PodTolerationRestriction", "PodTopologyLabels"],
-  ...["StorageObjectInUseProtection", "TaintNodesByCondition"],
+  "StorageObjectInUseProtection",
 ]);
