@@ -170,9 +170,9 @@ export class Webhooks {
     }
   }
 
-  /** All watches have ended: nothing has to be answered any more. */
-  async close(): Promise<void> {
-    await this.#server?.drain(DRAIN_MS);
+  /** All watches have ended: nothing has to be answered any more. What is being answered may take `graceMs`. */
+  async close(graceMs = DRAIN_MS): Promise<void> {
+    await this.#server?.drain(Math.min(graceMs, DRAIN_MS));
     await this.#access?.certificates.stop();
     await Promise.all([this.#registration?.end(), this.#conversion?.end(), this.#judged.end()]);
   }
