@@ -2,17 +2,25 @@
  * Requests that are wrong in every way that came to mind, over both protocols and below them. `npm test` sends two
  * thousand, `npm run test:real` a hundred thousand (LOTSE_FUZZ). The seed is fixed.
  */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { Agent } from "node:https";
 import { connect as connectTcp } from "node:net";
-import { describe, expect, it } from "vitest";
-import { ask, askHttp2, type Call, openHttp2, sendRaw, startServer, type TestServer } from "./test-server.ts";
+import os from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { WebhookServerHealth } from "./server.ts";
+import { ask, askHttp2, type Call, type Known, openHttp2, sendRaw } from "./test-server.ts";
 
 const COUNT = Number(process.env.LOTSE_FUZZ ?? 2_000);
 /** What the server says to wrong requests; 200 where chance has made a right one. */
 const EXPECTED = new Set([200, 400, 404, 405, 408, 413, 415, 417, 429, 431]);
 /** Requests under way at the same time. */
 const WORKERS = 16;
-const MOST_GROWTH = 96 * 1_024 * 1_024;
+/** After garbage collection. */
+const MOST_GROWTH = 16 * 1_024 * 1_024;
 
 const REVIEW = {
   apiVersion: "admission.k8s.io/v1",
@@ -111,7 +119,7 @@ function wrongBytes(dice: Dice): string {
 }
 
 /** No TLS at all, or the half of it; gone before the server has an answer. */
-function knock({ port }: TestServer, dice: Dice): Promise<void> {
+function knock({ port }: Known, dice: Dice): Promise<void> {
   const bytes = dice.of(["", "GET / HTTP/1.1\r\n\r\n", "\u0016\u0003\u0001\u0002\u0000\u0001", "\u0000".repeat(300)]);
   return new Promise((resolve) => {
     const socket = connectTcp({ host: "127.0.0.1", port }, () => {
@@ -124,7 +132,7 @@ function knock({ port }: TestServer, dice: Dice): Promise<void> {
 }
 
 /** A review whose client goes in the middle of it. */
-async function leave(at: TestServer, dice: Dice): Promise<void> {
+async function leave(at: Known, dice: Dice): Promise<void> {
   const session = openHttp2(at);
   const stream = session.request({ ":method": "POST", ":path": "/validate/a", "content-type": "application/json" });
   stream.on("error", () => undefined);
@@ -136,11 +144,11 @@ async function leave(at: TestServer, dice: Dice): Promise<void> {
 class Flood {
   readonly statuses = new Map<number, number>();
   lost = 0;
-  readonly #at: TestServer;
+  readonly #at: Known;
   readonly #dice = new Dice(20_261_117);
   #left = COUNT;
 
-  constructor(at: TestServer) {
+  constructor(at: Known) {
     this.#at = at;
   }
 
@@ -190,28 +198,84 @@ class Flood {
   }
 }
 
+interface Told {
+  readonly port?: number;
+  readonly ca?: string;
+  readonly health?: WebhookServerHealth;
+  readonly problems?: readonly unknown[];
+  readonly bytes?: number;
+  readonly unhandled?: string;
+}
+
+let folder: string;
+let child: ChildProcess | undefined;
+
+/** What the server's process says next; rejects when it has ended. */
+async function told(): Promise<Told> {
+  if (!child?.stdout) throw new Error("there is no server");
+  const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`the server ended with ${code}`)));
+  const [line] = (await Promise.race([once(child.stdout, "data"), ended])) as [string];
+  return JSON.parse(line) as Told;
+}
+
+function asked(): Promise<Told> {
+  const answer = told();
+  child?.stdin?.write("how are you\n");
+  return answer;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "lotse-flood-"));
+  const program = path.join(folder, "server.mjs");
+  const { build } = await import("esbuild");
+  await build({
+    entryPoints: [fileURLToPath(new URL("test-flooded-server.ts", import.meta.url))],
+    outfile: program,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    conditions: ["@lotse/source"],
+    logLevel: "silent",
+  });
+  child = spawn(process.execPath, ["--expose-gc", program], { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdout?.setEncoding("utf8");
+});
+
+afterAll(async () => {
+  child?.kill("SIGKILL");
+  await rm(folder, { recursive: true, force: true });
+});
+
 describe("malformed requests", () => {
-  it(`do no harm, ${COUNT} of them`, async () => {
-    await using at = await startServer({
-      handle: async () => ({ status: 200, body: {} }),
-      route: (path) => (path.startsWith("/z") ? undefined : {}),
-      limits: { headersMs: 1_000, bodyMs: 1_000 },
-    });
-    const before = process.memoryUsage();
+  it(`do no harm to the server's process, ${COUNT} of them`, async () => {
+    const { port = 0, ca = "" } = await told();
+    const at = { port, authority: { certPem: ca } };
+    expect((await ask(at)).status).toBe(200);
+    const before = await asked();
     const flood = new Flood(at);
     await flood.run();
     const answers = [...flood.statuses.values()].reduce((sum, count) => sum + count, 0);
     const unexpected = [...flood.statuses.keys()].filter((status) => !EXPECTED.has(status));
     expect(unexpected).toEqual([]);
-    // Connections that are cut in the middle of a request, by design of the request, are the exception.
+    // A few connections are cut while their client still sends.
     expect(flood.lost).toBeLessThan(COUNT * 0.01);
     expect(answers).toBeGreaterThan(COUNT * 0.9);
     expect((await ask(at)).status).toBe(200);
-    while (at.server.health().connections > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(at.server.health()).toMatchObject({ serving: true, inFlight: 0, heldBytes: 0 });
-    expect(at.problems.map(({ message }) => message)).toEqual([]);
-    const { heapUsed, external } = process.memoryUsage();
-    expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(MOST_GROWTH);
-    if (process.env.LOTSE_FUZZ !== undefined) console.log({ lost: flood.lost, ...Object.fromEntries(flood.statuses) });
+    let after = await asked();
+    while ((after.health?.connections ?? 0) > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      after = await asked();
+    }
+    expect(after.health).toMatchObject({ serving: true, inFlight: 0, heldBytes: 0 });
+    expect([after.problems, after.unhandled]).toEqual([[], undefined]);
+    expect((after.bytes ?? 0) - (before.bytes ?? 0)).toBeLessThan(MOST_GROWTH);
+    if (process.env.LOTSE_FUZZ !== undefined) {
+      console.log({
+        lost: flood.lost,
+        ...Object.fromEntries(flood.statuses),
+        grownBy: (after.bytes ?? 0) - (before.bytes ?? 0),
+      });
+    }
   });
 });

@@ -17,6 +17,12 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
 }
 
+/** What a client knows of a server. */
+export interface Known {
+  readonly port: number;
+  readonly authority: Pick<CertificateAuthority, "certPem">;
+}
+
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -57,7 +63,7 @@ export interface Call {
 const JSON_TYPE: Readonly<Record<string, string>> = { "content-type": "application/json" };
 
 /** One request over HTTP/1.1. */
-export function ask({ port, authority }: TestServer, call: Call = {}): Promise<Answered> {
+export function ask({ port, authority }: Known, call: Call = {}): Promise<Answered> {
   const { method = "POST", path = "/", headers = JSON_TYPE, body = "{}", agent, client } = call;
   return new Promise((resolve, reject) => {
     const hasBody = method !== "GET" && method !== "HEAD";
@@ -80,7 +86,7 @@ export function ask({ port, authority }: TestServer, call: Call = {}): Promise<A
 }
 
 /** A connection of HTTP/2. */
-export function openHttp2({ port, authority }: TestServer) {
+export function openHttp2({ port, authority }: Known) {
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.certPem });
   session.on("error", () => undefined);
   return session;
@@ -111,7 +117,7 @@ export function askHttp2(session: ReturnType<typeof openHttp2>, call: Call = {})
 export const REFUSED_STREAM = constants.NGHTTP2_REFUSED_STREAM;
 
 /** Bytes on a connection of TLS, and all that comes back until it ends. */
-export function sendRaw({ port, authority }: TestServer, bytes: string | Buffer): Promise<string> {
+export function sendRaw({ port, authority }: Known, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket: TLSSocket = connectTls({ host: "127.0.0.1", port, ca: authority.certPem }, () => socket.write(bytes));
     const chunks: Buffer[] = [];
