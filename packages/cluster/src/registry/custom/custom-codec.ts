@@ -20,6 +20,7 @@ import {
   type Schema,
   validateValue,
 } from "../schema/index.ts";
+import { type ScalePaths, scaleErrors } from "./scale-values.ts";
 
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
@@ -33,6 +34,8 @@ export interface CustomKind {
   readonly schemas: ReadonlyMap<string, Schema>;
   /** Undefined when versions only differ in their name. */
   readonly converter?: Converter | undefined;
+  /** There when it can be scaled. */
+  readonly scale?: ScalePaths | undefined;
 }
 
 /** A custom resource: a document under the schema of its definition. */
@@ -111,6 +114,8 @@ export class CustomCodec implements Codec {
   ): FieldError[] {
     const errors = subresource === "status" ? this.#checkStatus(object, old) : this.#checkAll(object, old);
     errors.sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
+    const { scale } = this.#kind;
+    if (scale !== undefined) errors.push(...(scaleErrors(object, scale, subresource === "status") as FieldError[]));
     const before = earlier.filter((error): error is FieldError => error.type !== "NotFound");
     if (this.#hasRules) errors.push(...this.#checkRules(object, old, [...before, ...errors], warn));
     return errors;
