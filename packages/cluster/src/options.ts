@@ -164,6 +164,7 @@ const NO_CONTROLLERS: ControllerOptions = {
   policies: false,
   disruptionBudgets: false,
   podCollection: false,
+  nodeTaints: false,
   certificates: false,
 };
 

@@ -2,6 +2,7 @@ import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/
 import { type AdmissionPlugin, lazily } from "./chain.ts";
 import type { AdmissionPluginName } from "./plugin-names.ts";
 import { concernsPodSecurity } from "./pod-levels.ts";
+import { nodeTaints } from "./node-taints.ts";
 import { podPriority } from "./pod-priority.ts";
 import { podResize } from "./pod-resize.ts";
 import type { AdmissionWorld } from "./request.ts";
@@ -54,6 +55,7 @@ export function admissionPlugins({
     ["Priority", podPriority(world)],
     ["DefaultStorageClass", defaultStorageClass(world)],
     ["RuntimeClass", runtimeClass(world)],
+    ["TaintNodesByCondition", nodeTaints()],
     ["PodResizeValidator", podResize(world)],
     [
       "MutatingAdmissionPolicy",

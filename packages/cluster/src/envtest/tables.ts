@@ -113,5 +113,5 @@ export const OTHER_PLUGINS: ReadonlySet<string> = new Set([
   ...["LimitPodHardAntiAffinityTopology", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator"],
   ...["NodeRestriction", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize"],
   ...["PodNodeSelector", "PodTolerationRestriction", "PodTopologyLabels"],
-  ...["StorageObjectInUseProtection", "TaintNodesByCondition"],
+  "StorageObjectInUseProtection",
 ]);

@@ -217,8 +217,6 @@ const others: readonly StatusSpecimen[] = [
     ...everywhere("v1", "nodes", "Node"),
     good: {},
     metadata: { labels: { "kubernetes.io/hostname": "x" } },
-    // A real server taints new nodes, which has a place of its own.
-    chosen: ["taints"],
     status: {
       capacity: { cpu: "2" },
       allocatable: { cpu: "1" },
