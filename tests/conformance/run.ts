@@ -47,7 +47,7 @@ async function main(): Promise<number> {
     options: {
       all: { type: "boolean", default: false },
       runners: { type: "string", default: "4" },
-      limit: { type: "string", default: "600" },
+      limit: { type: "string", default: "900" },
       report: { type: "string" },
       without: { type: "string", multiple: true, default: [] },
       "without-kubelet": { type: "boolean", default: false },

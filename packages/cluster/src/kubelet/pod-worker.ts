@@ -120,7 +120,14 @@ export class PodWorker {
   update(pod: ApiObject): void {
     this.#pod = pod;
     this.#records.push(...addedRecords(pod, this.#records));
+    this.#obey(objectAt(pod, "status"));
     this.wake();
+  }
+
+  /** Whoever writes that a pod has failed decides it: no phase follows that one, so its containers end. */
+  #obey({ phase, reason, message }: Readonly<Record<string, unknown>>): void {
+    if (phase !== "Failed" || this.#failure || stageOf(this.#records, this.#policy).at === "done") return;
+    this.#failure = { reason: String(reason ?? ""), message: String(message ?? "") };
   }
 
   wake(): void {
