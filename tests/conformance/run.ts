@@ -34,7 +34,7 @@ const MUST_PASS = listIn(
 const CONTAINER_FREE = listIn(
   "./container-free.txt",
   `The conformance specs of Kubernetes ${version} that must pass on a control plane without any node.`,
-  "Made by: npm run test:conformance -- --without-kubelet --all --limit 40 --runners 8 --write",
+  "Made by: npm run test:conformance -- --without-kubelet --all --runners 8 --write",
 );
 
 const read = ({ file }: List): string[] => parseList(readFileSync(file, "utf8"));

@@ -4,7 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import golden from "../../packages/cluster/src/transport/certificate-limits.golden.json" with { type: "json" };
+// Made with openssl: `short` may sign no authorities, `one` some; `namedDns` is a stranger's.
+import golden from "./client-certificates.golden.json" with { type: "json" };
 import { RealCluster } from "./cluster.ts";
 
 // Who shows which certificate, to servers that believe the authorities `short` and `one`.

@@ -1,8 +1,8 @@
 import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/index.ts";
 import { type AdmissionPlugin, lazily } from "./chain.ts";
+import { nodeTaints } from "./node-taints.ts";
 import type { AdmissionPluginName } from "./plugin-names.ts";
 import { concernsPodSecurity } from "./pod-levels.ts";
-import { nodeTaints } from "./node-taints.ts";
 import { podPriority } from "./pod-priority.ts";
 import { podResize } from "./pod-resize.ts";
 import type { AdmissionWorld } from "./request.ts";

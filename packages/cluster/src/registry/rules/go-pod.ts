@@ -1,6 +1,6 @@
 /** Pods as the server prints its own structs in sentences. */
 import { isRecord } from "../object.ts";
-import { podStructs } from "../tables/pod-structs.ts";
+import { podStructs } from "../tables/index.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
