@@ -183,6 +183,36 @@ export default operator;
     expect(told.every((line) => /^error operator\.js:\d+ Rate v1/.test(line))).toBe(true);
   });
 
+  it("judged by policies that no server would take are told with the server's words and the line of the policy", async () => {
+    write(
+      "operator.js",
+      `import { Operator, resource } from "lotse";
+import * as z from "zod";
+
+const Rate = resource({ group: "rates.example.com", version: "v1", kind: "Rate", spec: z.object({ size: z.int() }) });
+const operator = new Operator({ name: "rates" });
+operator.policy(Rate, { id: "small", rules: [{ expression: "object.spec.size <= 100" }] });
+operator.policy(Rate, { id: "typo", rules: [{ expression: "object.spec.sise <= 100" }] });
+operator.policy(Rate, { id: "broken", rules: [{ expression: "object.spec.size <=" }] });
+export default operator;
+`,
+    );
+    const { code, out } = await check("operator.js", "--no-cluster", "-o", "json");
+    expect(code).toBe(1);
+    const { findings, checked } = JSON.parse(out) as {
+      findings: { check: string; place: string; message: string }[];
+      checked: string[];
+    };
+    expect(checked).toContain("policies (small, typo, broken)");
+    const told = findings.filter(({ check: name }) => name === "policies");
+    expect(told.map(({ place }) => place.replace(/^lotse-project-\w+\//, ""))).toEqual([
+      'operator.js:7 policy "typo" spec.validations[0].expression',
+      'operator.js:8 policy "broken" spec.validations[0].expression',
+    ]);
+    expect(told[0]?.message).toContain("undefined field 'sise'");
+    expect(told[1]?.message).toContain("Syntax error");
+  });
+
   it("are tried out on a server", async () => {
     write(
       "operator.js",

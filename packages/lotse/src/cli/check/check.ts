@@ -16,6 +16,7 @@ import { type Baseline, type Definition, definitionsOf, fromCluster, readBaselin
 import { asConverted, checkConversionsOf, storedFindings } from "./conversions.ts";
 import { judgeDefinitions, ownKinds, schemaFindings } from "./definitions.ts";
 import { type CheckReport, type Finding, type FindingLevel, hasErrors, writeReport } from "./findings.ts";
+import { judgePolicies } from "./policies.ts";
 import { judgeObjects, serveDefinition, withScratchCluster } from "./scratch.ts";
 import { checkTypes } from "./types.ts";
 
@@ -110,6 +111,9 @@ async function checkOperators(
     const judged = await judgeDefinitions(kinds);
     if (judged === undefined) await judgeElsewhere(definitions, connection, options.objects === true, report);
     else report.add([...judged.values()].flat(), kinds.size > 0 ? `definitions (${names.join(", ")})` : undefined);
+    const sound = [...kinds].filter(([name]) => judged?.get(name)?.length === 0).map(([, kind]) => kind);
+    const policies = await judgePolicies(operators, sound);
+    report.add(policies.findings, policies.checked);
     const conversions = await checkConversionsOf(operators, (name) => (judged?.get(name) ?? []).length === 0);
     report.add(conversions.findings, conversions.checked);
     const taken = new Map([...definitions].filter(([name]) => judged?.get(name)?.length === 0));

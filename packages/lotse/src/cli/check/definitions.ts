@@ -1,6 +1,6 @@
 /** What a server would say of the definitions of an operator's kinds, and which line of the source it is about. */
 import { isResourceClass, type ResourceClass } from "../../declare/index.ts";
-import { type FieldProblem, importCluster } from "../local-cluster/index.ts";
+import { type ClusterPackage, type FieldProblem, importCluster } from "../local-cluster/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
 import { Problem } from "../terminal/index.ts";
 import type { Finding } from "./findings.ts";
@@ -11,7 +11,8 @@ export type OwnKind = ResourceClass<unknown, unknown>;
 /** The kinds of operators that are made by `resource()`, each once, whichever of its versions is handled. */
 export function ownKinds(operators: readonly LoadedOperator[]): ReadonlyMap<string, OwnKind> {
   const all = operators.flatMap(({ operator }) =>
-    operator.resources.flatMap(({ resource }) => (isResourceClass(resource) ? [resource] : [])),
+    // An operator of another copy of the package may know less.
+    (operator.kinds ?? operator.resources.map(({ resource }) => resource)).filter(isResourceClass),
   );
   return new Map(all.map((kind) => [`${kind.description.plural}.${kind.description.group}`, kind]));
 }
@@ -32,10 +33,7 @@ export function schemaFindings(kinds: Iterable<OwnKind>): Finding[] {
 export async function judgeDefinitions(
   kinds: ReadonlyMap<string, OwnKind>,
 ): Promise<ReadonlyMap<string, readonly Finding[]> | undefined> {
-  const found = await importCluster().catch((error: unknown) => {
-    if (error instanceof Problem) return undefined;
-    throw error;
-  });
+  const found = await optionalCluster();
   if (!found) return undefined;
   const judged = new Map<string, readonly Finding[]>();
   for (const [name, kind] of kinds) {
@@ -46,6 +44,14 @@ export async function judgeDefinitions(
     );
   }
   return judged;
+}
+
+/** The embedded cluster, which knows what a server takes; undefined when it is not installed. */
+export function optionalCluster(): Promise<ClusterPackage | undefined> {
+  return importCluster().catch((error: unknown) => {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  });
 }
 
 /** The server's words, with the line of the rule or else of the kind. */

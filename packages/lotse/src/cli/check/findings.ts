@@ -12,6 +12,7 @@ export type CheckName =
   | "requests"
   | "definitions"
   | "conversions"
+  | "policies"
   | "compatibility"
   | "objects"
   | "permissions";

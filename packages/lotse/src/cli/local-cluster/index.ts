@@ -7,6 +7,7 @@ export {
   startLocalCluster,
 } from "./local-cluster.ts";
 export {
+  type ClusterPackage,
   type ConsoleServer,
   type EmbeddedCluster,
   type FieldProblem,
