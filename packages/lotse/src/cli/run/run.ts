@@ -34,9 +34,10 @@ import {
 } from "../terminal/index.ts";
 import { serveExplain, serveLiveness } from "./liveness.ts";
 import { stopOnUncaught } from "./stop-on-uncaught.ts";
+import { type WebhookFlags, webhooksOf } from "./webhook-flags.ts";
 
 /** The flags of `lotse run`. */
-export interface RunOptions extends ConnectOptions, LogOptions {
+export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags {
   readonly namespace?: readonly string[] | undefined;
   readonly allNamespaces?: boolean | undefined;
   readonly installCrds?: boolean | undefined;
@@ -54,6 +55,7 @@ export interface RunOptions extends ConnectOptions, LogOptions {
 /** Runs the operators of `files` until a signal asks them to stop. */
 export async function run(files: readonly string[], options: RunOptions, io: Io): Promise<number> {
   namespacesOf(options);
+  webhooksOf(options, io);
   const modules = await resolveModules(options.module ?? [], io.cwd);
   const named = files.length === 0 && modules.length > 0 ? [] : resolveFiles(files, io.cwd, "run");
   return runOperators(await loadOperators([...named, ...modules], io.cwd), options, io);
@@ -171,6 +173,7 @@ function begin(
   io: Io,
 ): RunningOperator[] {
   const record = recordTo(io);
+  const webhooks = webhooksOf(options, io);
   return operators.map(({ operator }) =>
     operator.start({
       // Login handlers are asked by an operator that connects by itself.
@@ -183,6 +186,7 @@ function begin(
         crds: options.installCrds ? ("install" as const) : ("wait" as const),
       }),
       ...(record && { record }),
+      webhooks,
     }),
   );
 }
