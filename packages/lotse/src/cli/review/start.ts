@@ -1,7 +1,7 @@
 /** Before an operator waits for permissions that it will never get, it says which, and how to give them. */
 import type { Client } from "@lotse/client";
 import { needsDiscovery } from "../../declare/index.ts";
-import { type Need, permissionsOf } from "../../generate/index.ts";
+import { type Need, permissionsOf, type WebhookRoles } from "../../generate/index.ts";
 import type { Logger } from "../../report/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
 import type { Io } from "../terminal/index.ts";
@@ -15,6 +15,8 @@ export interface PermissionQuestion {
   readonly namespaces: readonly string[] | undefined;
   /** Who brings the definitions; undefined: as each operator says. */
   readonly crds: "install" | "wait" | undefined;
+  /** Who registers webhooks and makes certificates; default: the operator, with one that it keeps to itself. */
+  readonly webhooks?: WebhookRoles | undefined;
   /** What the handlers need besides. */
   readonly asked?: readonly Need[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -32,9 +34,12 @@ export interface StartQuestion extends PermissionQuestion {
 /** What the operators need, compared with what the server allows. */
 export async function reviewOperators(question: PermissionQuestion): Promise<PermissionReview> {
   const { operators, client, namespaces, crds, asked = [], signal } = question;
+  const { webhooks = { registers: "operator", keepsSecret: false } } = question;
   const discovering = operators.some(({ operator }) => needsDiscovery(operator.resources));
   const discovered = discovering ? (await client.discover({ signal })).kinds : [];
-  const framework = operators.flatMap(({ operator }) => permissionsOf(operator, { namespaces, discovered, crds }));
+  const framework = operators.flatMap(({ operator }) =>
+    permissionsOf(operator, { namespaces, discovered, crds, webhooks }),
+  );
   return reviewPermissions(client, [...framework, ...asked], namespaces, signal);
 }
 

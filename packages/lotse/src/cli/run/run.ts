@@ -124,8 +124,19 @@ async function tellPermissions(
   const ours = operators.filter(({ operator }) => !bringsLogin(operator));
   const crds = options.installCrds === undefined ? undefined : options.installCrds ? "install" : "wait";
   const required = options.requirePermissions;
-  const question = { operators: ours, client, user, namespaces, crds, logger, required, signal: stop.signal } as const;
+  const webhooks = rolesIn(client, options, io);
+  const { signal } = stop;
+  const question = { operators: ours, client, user, namespaces, crds, webhooks, logger, required, signal } as const;
   await tellMissingPermissions(question, options, io);
+}
+
+/** Replicas behind a Service share their certificate in a Secret; a process at a URL keeps its own to itself. */
+function rolesIn(client: Client, options: RunOptions, io: Io) {
+  const { register = true, certificates = "own", service } = webhooksOf(options, io);
+  const registers = register ? ("operator" as const) : ("nobody" as const);
+  const behindService =
+    service !== undefined || (client.config.source === "in-cluster" && options.webhookUrl === undefined);
+  return { registers, keepsSecret: certificates === "own" && behindService };
 }
 
 /** Undefined: all namespaces. */
