@@ -1,8 +1,9 @@
 /** What `lotse generate` makes for an operator that judges, rules and converts. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { loadAll } from "js-yaml";
+import { load, loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { validateBundle } from "../../generate/test-olm-rules.ts";
 import { main } from "../main.ts";
 import { rememberedCode, testIo } from "../terminal/test-io.ts";
 
@@ -44,6 +45,21 @@ export default operator;
 import { Operator } from "lotse";
 const operator = new Operator({ name: "open" });
 operator.on.validate("things", function check() {});
+export default operator;
+`,
+  "judges.ts": `
+import { Operator } from "lotse";
+import { Shop } from "./shops.ts";
+const operator = new Operator({ name: "judges" });
+operator.on.validate(Shop, function checkSize() {});
+operator.on.mutate(Shop, { labels: { tier: "gold" }, ignoreFailures: true }, function fillIn() {});
+export default operator;
+`,
+  "picky.ts": `
+import { Operator } from "lotse";
+import { ConfigMap } from "lotse/client";
+const operator = new Operator({ name: "picky" });
+operator.on.validate(ConfigMap, { matchConditions: ["size(object.data) > 1"] }, function check() {});
 export default operator;
 `,
   "rules.ts": `
@@ -89,7 +105,9 @@ async function call(...argv: string[]) {
     code: exitCode,
     err: io.err(),
     out: io.out(),
-    manifests: exitCode === 0 ? (loadAll(io.out()) as Manifest[]) : [],
+    get manifests(): Manifest[] {
+      return exitCode === 0 ? (loadAll(io.out()) as Manifest[]) : [];
+    },
   };
 }
 
@@ -300,5 +318,99 @@ describe("lotse generate deploy", { timeout: 300_000 }, () => {
       .filter((line) => !/^(Warning|Do: {6}|Note):/.test(line));
     expect(lines.slice(-3).map((line) => line.slice(0, 7))).toEqual(["Error: ", "Why:   ", "Do:    "]);
     expect(err).toContain(`Error: ${what}\n`);
+  });
+});
+
+describe("lotse generate helm", { timeout: 300_000 }, () => {
+  const files = async (...argv: string[]) => {
+    const { out, err, code: exitCode } = await call("helm", "shops.ts", ...argv);
+    const parts = out.split(/^# Source: (.*)$/m).slice(1);
+    const texts = new Map<string, string>();
+    for (let at = 0; at < parts.length; at += 2) texts.set(parts[at] ?? "", parts[at + 1] ?? "");
+    return { err, exitCode, file: (name: string) => texts.get(name) ?? "", names: [...texts.keys()] };
+  };
+
+  it("has a Service, certificates by choice, and rights on the Secret for those who make their own", async () => {
+    const { file, names } = await files();
+    expect(names).toContain("templates/service.yaml");
+    expect(names).toContain("templates/certificates.yaml");
+    expect(load(file("values.yaml").replace(/\n---\s*$/, ""))).toMatchObject({
+      webhooks: { port: 9443, certificates: { mode: "own", secretName: "" } },
+    });
+    expect(file("templates/service.yaml")).toContain("publishNotReadyAddresses: true");
+    expect(file("templates/deployment.yaml")).toContain("containerPort: {{ .Values.webhooks.port }}");
+    expect(file("templates/networkpolicy.yaml")).toContain("port: {{ .Values.webhooks.port }}");
+    const rbac = file("templates/rbac.yaml");
+    const [before = "", own = ""] = rbac.split('{{- if eq .Values.webhooks.certificates.mode "own" }}');
+    expect(before).not.toContain("secrets");
+    expect(before).toContain("validatingwebhookconfigurations");
+    expect(own).toContain("secrets");
+  });
+
+  it("asks the user of the chart who makes the certificate, and takes the answer of the flag as a default", async () => {
+    const { file } = await files("--certificates", "shops-tls");
+    expect(file("values.yaml")).toContain("mode: secret\n    secretName: shops-tls");
+    const { err, exitCode } = await files("--webhooks", "manifests");
+    expect(exitCode).toBe(2);
+    expect(err).toContain("Error: --webhooks manifests is not for helm\nWhy:   the namespace is known when a chart");
+  });
+
+  it("knows nothing of webhooks for an operator without any", async () => {
+    const { out } = await call("helm", "rules.ts");
+    expect(out).not.toMatch(/webhooks|certificates/);
+  });
+});
+
+describe("lotse generate olm", { timeout: 300_000 }, () => {
+  it("names webhooks and conversions, and leaves certificates and registration to the lifecycle manager", async () => {
+    const { out, err } = await call("olm", "judges.ts");
+    expect(err).toBe("");
+    const parts = out.split(/^# Source: (.*)$/m).slice(1);
+    const files = parts.flatMap((name, at) =>
+      at % 2 === 0 ? [{ name, text: (parts[at + 1] ?? "").replace(/\n---\s*$/, "\n") }] : [],
+    );
+    expect(validateBundle(files)).toEqual({ errors: [], warnings: ["there is no icon"] });
+    const csv = load(files.find(({ name }) => name.includes("clusterserviceversion"))?.text ?? "") as Manifest;
+    expect(csv.spec.webhookdefinitions).toMatchObject([
+      {
+        type: "ValidatingAdmissionWebhook",
+        generateName: "check-size.judges.lotse.dev",
+        webhookPath: "/validate/checkSize",
+        deploymentName: "judges",
+        containerPort: 443,
+        targetPort: 9443,
+        failurePolicy: "Fail",
+        sideEffects: "None",
+      },
+      {
+        type: "MutatingAdmissionWebhook",
+        webhookPath: "/mutate/fillIn",
+        failurePolicy: "Ignore",
+        objectSelector: { matchLabels: { tier: "gold" } },
+        reinvocationPolicy: "Never",
+      },
+      { type: "ConversionWebhook", webhookPath: "/convert/shops.example.com", conversionCRDs: ["shops.example.com"] },
+    ]);
+    expect(csv.spec.installModes.filter((one: { supported: boolean }) => one.supported)).toEqual([
+      { type: "AllNamespaces", supported: true },
+    ]);
+    expect(JSON.stringify(csv.spec.install)).not.toMatch(/webhookconfigurations|secrets|customresourcedefinitions"/);
+    expect(csv.spec.install.spec.deployments[0].spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: "LOTSE_RUN_CERTIFICATES", value: "/tmp/k8s-webhook-server/serving-certs" },
+        { name: "LOTSE_RUN_REGISTER", value: "false" },
+      ]),
+    );
+  });
+
+  it.each([
+    ["shops.ts", [], "a bundle cannot hold admission policies, and the operator has positive.shops.lotse.dev"],
+    ["picky.ts", [], "a bundle cannot hold the conditions of the webhook check.picky.lotse.dev"],
+    ["open.ts", [], 'a bundle cannot hold "check", whose kinds only a cluster can tell'],
+    ["judges.ts", ["--certificates", "own"], "--certificates is not for olm"],
+  ])("says what a bundle has no words for: %s", async (file, more, what) => {
+    const { code: exitCode, err } = await call("olm", file, ...more);
+    expect(exitCode).not.toBe(0);
+    expect(err).toContain(what);
   });
 });

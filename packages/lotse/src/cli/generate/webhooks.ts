@@ -1,5 +1,5 @@
 /** What the flags about webhooks mean for one operator, and which of them do not go together. */
-import type { KubeBody } from "@lotse/client";
+import type { CustomResourceDefinition, KubeBody } from "@lotse/client";
 import { isDns1123Label } from "@lotse/client/meta";
 import {
   type Certificates,
@@ -68,7 +68,8 @@ export function webhookChoices(operator: WebhookDeclarations, options: WebhookGe
  * without a converter would be one whose objects the API server relabels and never converts. Until the operator has said
  * whom to believe there, requests that need a conversion fail, and no object is harmed.
  */
-export function placedDefinitions({ operator, place, plan, certificates }: WebhookChoices) {
+export function placedDefinitions(choices: WebhookChoices): CustomResourceDefinition["body"][] {
+  const { operator, place, plan, certificates } = choices;
   return definitionsOf(operator).map((crd) => {
     const placed = definitionWithService(crd, place.name, place.namespace);
     const isConverted = plan.converted.includes(crd.metadata?.name ?? "");
