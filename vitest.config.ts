@@ -16,9 +16,12 @@ export default defineConfig({
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
     setupFiles: ["./tests/property-seed.ts"],
+    // The compilers that tests start end soon: a quarter of their work was to give memory back.
+    env: { GOGC: "400" },
     // Patience only: no test is decided by how fast the machine is.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 170_000 } },
     // Files of one worker share the product's modules, which are to keep no state: loading them anew for each of some
     // hundred files was a good part of the whole.
     isolate: false,

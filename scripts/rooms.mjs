@@ -22,6 +22,7 @@ export const roomOrder = {
   ],
   // A request walks down: transport → access → api → admission → registry → store.
   "@lotse/cluster": [
+    "compiled",
     "bytes",
     "store",
     "registry",
@@ -59,8 +60,8 @@ export const roomOrder = {
     "server",
     "reach",
     "conversion",
-    "policies",
     "configurations",
+    "policies",
     "review",
     "registration",
     ".",

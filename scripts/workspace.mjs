@@ -27,7 +27,9 @@ export function readJson(file) {
 /**
  * The workspace packages in their order, lowest first.
  * `entries` lists what is built: each `exports` key with a source, and the extra entries of the field `lotse.entries`
- * (`{ "cli": "./src/cli/main.ts" }`), which become `dist/<name>.js` without declarations.
+ * (`{ "cli": "./src/cli/main.ts" }`), which become `dist/<name>.js` without declarations. `lotse.programs` become
+ * `dist/<name>.cjs`, programs that Node.js starts fastest; `lotse.pack` becomes `dist/pack`, whose compiled code is kept
+ * (see packages/cluster/src/compiled), with copies of entries of other packages.
  */
 export function readPackages(base = root) {
   const folder = path.join(base, "packages");
@@ -36,7 +38,8 @@ export function readPackages(base = root) {
     .map((entry) => {
       const dir = path.join(folder, entry.name);
       const manifest = readJson(path.join(dir, "package.json"));
-      return { name: manifest.name, folder: entry.name, dir, manifest, entries: readEntries(manifest) };
+      const { programs = {}, pack } = manifest.lotse ?? {};
+      return { name: manifest.name, folder: entry.name, dir, manifest, entries: readEntries(manifest), programs, pack };
     });
   const rank = (p) => {
     const at = packageOrder.indexOf(p.name);

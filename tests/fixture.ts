@@ -159,6 +159,7 @@ const NONE_OF_THEIRS = {
   certificates: false,
   disruptionBudgets: false,
   podCollection: false,
+  nodeTaints: false,
 } as const;
 
 async function startEmbedded({ bare = false }: StartOptions): Promise<Backend> {

@@ -16,6 +16,7 @@ export function wholeProduct(include: string[], env: Record<string, string> = {}
       testTimeout: 120_000,
       hookTimeout: 180_000,
       teardownTimeout: 60_000,
+      expect: { poll: { timeout: 60_000 } },
     },
   });
 }

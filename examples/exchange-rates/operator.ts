@@ -4,7 +4,7 @@
  */
 import { type ChangeContext, Operator, PermanentError, resource, type TimerContext } from "lotse";
 import { ConfigMap } from "lotse/client";
-import { z } from "zod";
+import * as z from "zod";
 import { RateSource, UnknownCurrencyError } from "./rates.ts";
 
 export const ExchangeRate = resource({

@@ -9,6 +9,7 @@ export const KopfExample = resource({
   spec: z.object({
     duration: z.string().optional(),
     field: z.string().optional(),
+    injected: z.int().optional(),
     items: z.array(z.string()).optional(),
     lst: z.array(z.string()).optional(),
   }),

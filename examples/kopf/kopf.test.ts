@@ -294,7 +294,7 @@ describe("13", () => {
     await vi.waitFor(async () => {
       await clock.advance(1_000);
       expect(messages).toContain("the operator is ready");
-    });
+    }, 170_000);
     expect(messages.filter((message) => message === "started after all")).toHaveLength(1);
     expect(cluster.requests.filter({ resource: "pods" })[0]?.user).toBe("kubernetes-admin");
   });

@@ -99,6 +99,7 @@ describe("a load test whose pods really run", { timeout: 300_000 }, () => {
 
   it("ends its pods when it is deleted in the middle", async () => {
     await serveNginx();
+    opened = new Promise(() => {});
     const test = await createSample(client);
     await test.patch({ spec: { test: { repeat: 100_000 } } });
     await reaches(test, "executing", 2);

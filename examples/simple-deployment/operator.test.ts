@@ -14,9 +14,9 @@ describe("a simple deployment whose pod really runs", () => {
     await using running = operator.start({ client, log: () => {} });
     await running.ready;
     const deployment = await createSample(client);
-    await deployment.wait(({ status }) => status?.createPod !== undefined, { timeout: "45s" });
+    await deployment.wait(({ status }) => status?.createPod !== undefined, { timeout: "170s" });
     const pod = await client.get(Pod, "example-01");
-    await pod.waitReady({ timeout: "45s" });
+    await pod.waitReady({ timeout: "170s" });
     for await (const line of pod.logs({ follow: true })) {
       expect(line).toBe("I'm so very useful!");
       break;

@@ -36,7 +36,6 @@ export const FEATURES = Object.entries(AREAS).flatMap(([area, count]) =>
 
 /** The features that may be put off, and until when. */
 const LATER = {
-  admission: /^(AD\d\d|H27|H28|A06|M03)$/,
   peering: /^(PE\d\d|CL05)$/,
 };
 
@@ -117,7 +116,7 @@ export function settingProblems(text, settings, kopf = KOPF_SETTINGS) {
       continue;
     }
     const [, , lotse = ""] = found[0];
-    const put = /^(peering|admission)\./.exec(name)?.[1];
+    const put = /^(peering)\./.exec(name)?.[1];
     if (lotse.startsWith("later:") ? lotse !== `later: ${put}` : lotse === "")
       problems.push(`${name}: "${lotse}" is no answer → write its name in Lotse, or "no meaning, because …"`);
   }

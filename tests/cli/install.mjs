@@ -1,5 +1,6 @@
-// Puts the packages, bundled as they are published, into a folder of their own, and prints it: what a user would have
-// after `npm install`, without touching anybody's dist. The same sources are bundled once.
+// Puts the packages, in bundles and declarations, into a folder of their own, and prints it: what a user would have
+// after `npm install`, without touching anybody's dist. The same sources are bundled once. Published bundles take ten
+// times as long to make; the tests with kubectl and with a real server use those.
 import {
   cpSync,
   existsSync,
@@ -14,12 +15,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { bundleOf } from "../../scripts/build.mjs";
+import { build as bundle } from "esbuild";
+import { emitInto } from "../../scripts/declarations.mjs";
 import { digestFiles, readPackages, root, scratch, sourcesOf } from "../../scripts/workspace.mjs";
 
-const wanted = ["@lotse/client", "@lotse/cluster", "lotse"];
+const wanted = ["@lotse/client", "@lotse/cluster", "lotse", "@lotse/testing"];
 /** Packages of others that a user's project has. */
-const others = ["zod", "typescript", "@types"];
+const others = ["zod", "typescript", "@types", "vitest"];
 const oldMs = 60 * 60 * 1000;
 const patienceMs = 100_000;
 
@@ -60,29 +62,51 @@ async function build() {
   }
   const building = mkdtempSync(path.join(base, "building-"));
   const modules = path.join(building, "node_modules");
-  for (const pkg of packages) await install(pkg, path.join(modules, pkg.name));
+  const declarations = path.join(building, "declarations");
+  await Promise.all([
+    emitInto(declarations, packages, { check: false }),
+    ...packages.map((pkg) => install(pkg, path.join(modules, pkg.name))),
+  ]);
+  for (const { name, folder: from } of packages) {
+    renameSync(path.join(declarations, from, "src"), path.join(modules, name, "src"));
+  }
+  rmSync(declarations, { recursive: true });
   for (const name of others) symlinkSync(path.join(root, "node_modules", name), path.join(modules, name));
   renameSync(building, folder);
 }
 
 async function install(pkg, target) {
-  mkdirSync(path.join(target, "dist"), { recursive: true });
-  for (const { fileName, code } of await bundleOf(pkg)) writeFileSync(path.join(target, "dist", fileName), code);
+  mkdirSync(target, { recursive: true });
+  const entries = pkg.entries.map(({ source, output }) => [
+    path.relative("dist", output).replace(/\.js$/, ""),
+    path.join(pkg.dir, source),
+  ]);
+  await bundle({
+    entryPoints: Object.fromEntries(entries),
+    outdir: path.join(target, "dist"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    packages: "external",
+    loader: { ".html": "text", ".css": "text", ".svg": "text" },
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+    logLevel: "silent",
+  });
   for (const name of ["bin", "templates"]) {
     const from = path.join(pkg.dir, name);
     if (existsSync(from)) cpSync(from, path.join(target, name), { recursive: true });
   }
-  // For the compiler, which reads declarations: bundling those takes a while.
-  symlinkSync(path.join(pkg.dir, "src"), path.join(target, "src"));
   writeFileSync(path.join(target, "package.json"), JSON.stringify(asInstalled(pkg.dir)));
 }
 
-/** Code comes from the bundles, also where Node.js was told to take the sources, as it is in tests; types from the sources. */
+/** Without the sources, which Node.js and the compiler are told to take in tests. */
 function asInstalled(dir) {
   const manifest = JSON.parse(readFileSync(path.join(dir, "package.json"), "utf8"));
   const entries = Object.entries(manifest.exports).map(([name, entry]) => {
     const { "@lotse/source": source, ...others } = typeof entry === "string" ? {} : entry;
-    return [name, source === undefined ? entry : { ...others, types: source }];
+    return [name, source === undefined ? entry : { ...others, types: source.replace(/\.ts$/, ".d.ts") }];
   });
   return { ...manifest, exports: Object.fromEntries(entries) };
 }

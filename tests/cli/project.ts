@@ -1,9 +1,9 @@
 /** A user's project outside the repository, and the `lotse` command in it as a process of its own. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { installedModules } from "../../packages/lotse/src/cli/terminal/test-project.ts";
 
 /** How a process ended: its exit code, or the signal that it died of. */
 export type Ending = number | NodeJS.Signals;
@@ -30,14 +30,11 @@ const PATIENCE_MS = 170_000;
 /** See the module comment. */
 export class Project {
   readonly folder: string;
-  readonly #installed: string;
   readonly #running = new Set<ChildProcess>();
 
   constructor() {
-    const script = fileURLToPath(new URL("./install.mjs", import.meta.url));
-    this.#installed = execFileSync(process.execPath, [script], { encoding: "utf8" });
     this.folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), "lotse-cli-")));
-    symlinkSync(path.join(this.#installed, "node_modules"), path.join(this.folder, "node_modules"));
+    symlinkSync(installedModules(), path.join(this.folder, "node_modules"));
     this.write("package.json", '{ "type": "module" }');
   }
 
@@ -48,7 +45,7 @@ export class Project {
     return file;
   }
 
-  /** Settings of TypeScript by which the compiler finds the packages' types in their sources. */
+  /** Settings of TypeScript. */
   writeSettings(): void {
     const compilerOptions = {
       target: "es2023",
@@ -58,7 +55,6 @@ export class Project {
       skipLibCheck: true,
       allowImportingTsExtensions: true,
       noEmit: true,
-      customConditions: ["@lotse/source"],
     };
     this.write("tsconfig.json", JSON.stringify({ compilerOptions }));
   }

@@ -25,7 +25,7 @@ describe("a client in Go", () => {
     await cluster.writeKubeconfig(path.join(folder, "kubeconfig"));
     client = await cluster.connect();
     await client.create(definition);
-    await client.wait("crd", definition.metadata.name, "condition=Established", { timeout: "30s" });
+    await client.wait("crd", definition.metadata.name, "condition=Established", { timeout: "170s" });
   }, buildLimitMs);
 
   afterAll(async () => {

@@ -30,7 +30,7 @@ describe("a client in Python", () => {
     await cluster.writeKubeconfig(path.join(folder, "kubeconfig"));
     client = await cluster.connect();
     await client.create(definition);
-    await client.wait("crd", definition.metadata.name, "condition=Established", { timeout: "30s" });
+    await client.wait("crd", definition.metadata.name, "condition=Established", { timeout: "170s" });
   }, installLimitMs);
 
   afterAll(async () => {

@@ -4,6 +4,8 @@
 //   npm run test:conformance -- [--all] IPAddress those whose name contains a word; --without DNS: and not this one
 //   --runners 3   so many clusters at a time      --limit 90   seconds for each spec
 //   --report FILE every outcome, as JSON          --write      makes the list anew of what passed
+//   --without-kubelet   on a control plane without any node: the specs that need no container
+//                       (tests/conformance/container-free.txt), with --all those that must pass, to see which do
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,11 +16,28 @@ import { buildSuite, version } from "./build.ts";
 import { runSpecs } from "./runner.ts";
 import { bySig, deal, formatList, type Outcome, parseList, parseListing } from "./specs.ts";
 
-const LIST = fileURLToPath(new URL("./must-pass.txt", import.meta.url));
-const HEAD = [
+/** A list of specs: where it is, and what stands above it. */
+interface List {
+  readonly file: string;
+  readonly head: readonly string[];
+}
+
+const listIn = (name: string, ...head: string[]): List => ({
+  file: fileURLToPath(new URL(name, import.meta.url)),
+  head,
+});
+const MUST_PASS = listIn(
+  "./must-pass.txt",
   `The conformance specs of Kubernetes ${version} that must pass with simulated pods.`,
   "Made by: npm run test:conformance -- --all --write",
-];
+);
+const CONTAINER_FREE = listIn(
+  "./container-free.txt",
+  `The conformance specs of Kubernetes ${version} that must pass on a control plane without any node.`,
+  "Made by: npm run test:conformance -- --without-kubelet --all --runners 8 --write",
+);
+
+const read = ({ file }: List): string[] => parseList(readFileSync(file, "utf8"));
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -28,18 +47,22 @@ async function main(): Promise<number> {
     options: {
       all: { type: "boolean", default: false },
       runners: { type: "string", default: "4" },
-      limit: { type: "string", default: "600" },
+      limit: { type: "string", default: "900" },
       report: { type: "string" },
       without: { type: "string", multiple: true, default: [] },
+      "without-kubelet": { type: "boolean", default: false },
       write: { type: "boolean", default: false },
     },
   });
   const programs = await buildSuite(say);
   const existing = parseListing((await run(programs.suite, ["--list-tests"])).stdout);
-  const wanted = parseList(readFileSync(LIST, "utf8"));
+  const kubelet = !values["without-kubelet"];
+  const list = kubelet ? MUST_PASS : CONTAINER_FREE;
+  const wanted = read(list);
   const unknown = wanted.filter((spec) => !existing.includes(spec));
   if (unknown.length > 0) throw new Error(`Kubernetes ${version} has no such spec:\n${unknown.join("\n")}`);
-  const chosen = (values.all ? existing : wanted).filter(
+  const tried = kubelet ? existing : read(MUST_PASS);
+  const chosen = (values.all ? tried : wanted).filter(
     (spec) =>
       (positionals.length === 0 || positionals.some((word) => spec.includes(word))) &&
       !values.without.some((word) => spec.includes(word)),
@@ -55,11 +78,14 @@ async function main(): Promise<number> {
     if (values.report) writeFileSync(values.report, JSON.stringify(outcomes, null, 1));
   };
   const hands = deal(chosen, Number(values.runners));
-  await Promise.all(hands.map((specs) => runSpecs(specs, { programs, limitSeconds: Number(values.limit), onOutcome })));
+  const options = { programs, limitSeconds: Number(values.limit), kubelet, onOutcome };
+  await Promise.all(hands.map((specs) => runSpecs(specs, options)));
   tell(outcomes);
   say(`${Math.round((performance.now() - since) / 1_000)} s`);
-  if (values.write)
-    writeFileSync(LIST, formatList([...passed(outcomes), ...wanted.filter((spec) => !chosen.includes(spec))], HEAD));
+  if (values.write) {
+    const kept = wanted.filter((spec) => !chosen.includes(spec));
+    writeFileSync(list.file, formatList([...passed(outcomes), ...kept], list.head));
+  }
   const broken = outcomes.filter(({ spec, state }) => state !== "passed" && wanted.includes(spec));
   if (broken.length > 0) say(`\nThese must pass, and did not:\n${broken.map(({ spec }) => `  ${spec}`).join("\n")}`);
   leaveResults(passed(outcomes).length, broken.length);

@@ -73,7 +73,7 @@ async function main(): Promise<number> {
   );
   const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-envtest-"));
   try {
-    const launch = [path.resolve("packages/cluster/dist/envtest.js")];
+    const launch = [path.resolve("packages/cluster/dist/envtest.cjs")];
     const assets = (await installEnvtest(folder, { launch })).folder;
     await tellStarts(assets);
     say(`\ncontroller-runtime ${version}`);

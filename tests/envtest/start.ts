@@ -1,11 +1,13 @@
 // How long envtest waits for a control plane: the same steps in the same order, without a test.
 import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import os from "node:os";
 import path from "node:path";
+import { Cluster } from "@lotse/cluster";
 import { freePort } from "../../packages/cluster/src/test-port.ts";
 import { execute } from "./suites.ts";
 
@@ -24,7 +26,7 @@ export async function startCost(assets: string): Promise<StartCost> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-envtest-start-"));
   const children: ChildProcess[] = [];
   try {
-    const { signing } = await keys(folder);
+    const { signing, certs } = await keys(folder);
     const [etcdPort, port, peerPort] = [await freePort(), await freePort(), await freePort()];
     const since = performance.now();
     const run = async (name: string, url: string, ...argv: string[]) => {
@@ -52,7 +54,7 @@ export async function startCost(assets: string): Promise<StartCost> {
       `--etcd-servers=${etcd}`,
       `--secure-port=${port}`,
       "--bind-address=127.0.0.1",
-      `--cert-dir=${path.join(folder, "certs")}`,
+      `--cert-dir=${certs}`,
       "--authorization-mode=RBAC",
       "--disable-admission-plugins=ServiceAccount",
       "--service-cluster-ip-range=10.0.0.0/24",
@@ -72,13 +74,20 @@ export async function startCost(assets: string): Promise<StartCost> {
   }
 }
 
-async function keys(folder: string): Promise<{ signing: string }> {
-  const { generateKeyPairSync } = await import("node:crypto");
-  const { writeFileSync } = await import("node:fs");
+/** What envtest makes before it starts anything: a key for tokens, and the certificate that the API server shows. */
+async function keys(folder: string): Promise<{ readonly signing: string; readonly certs: string }> {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const signing = path.join(folder, "sa.key");
   writeFileSync(signing, privateKey.export({ type: "pkcs1", format: "pem" }));
-  return { signing };
+  // Whose certificate it is does not matter here: nobody looks.
+  await using cluster = await Cluster.start();
+  const { user = {} } = cluster.kubeconfigFor({ user: "kube-apiserver" }).users?.[0] ?? {};
+  const certs = path.join(folder, "certs");
+  mkdirSync(certs);
+  const pem = (base64 = "") => Buffer.from(base64, "base64");
+  writeFileSync(path.join(certs, "apiserver.crt"), pem(user["client-certificate-data"]));
+  writeFileSync(path.join(certs, "apiserver.key"), pem(user["client-key-data"]));
+  return { signing, certs };
 }
 
 function answers(url: string): Promise<boolean> {

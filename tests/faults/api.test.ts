@@ -109,7 +109,7 @@ describe("an API that fails", () => {
     (["wait", "install"] as const).map((crds) => ({ title: `${title} when it starts (crds: ${crds})`, fault, crds })),
   );
 
-  it.for(starts)("and $title is waited for", CONCURRENT, async ({ fault, crds }, test) => {
+  it.for(sampled(starts))("and $title is waited for", CONCURRENT, async ({ fault, crds }, test) => {
     const trial = await site.trial(test);
     const { proxy } = trial;
     proxy.rule = () => (proxy.injected < 12 ? fault : undefined);

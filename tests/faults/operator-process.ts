@@ -73,8 +73,8 @@ export async function runOperator(operator: Operator): Promise<void> {
     process.stdout.write(
       `${JSON.stringify(line, (_, value) => (typeof value === "bigint" ? `${value}n` : (value as unknown)))}\n`,
     );
-  // Ten minutes of the fast clock: a busy machine must not look like a server that does not answer.
-  const client = await Client.connect({ clock, timeout: "10m" });
+  // Some minutes for people: a busy machine must not look like a server that does not answer.
+  const client = await Client.connect({ clock, timeout: "5h" });
   const running = operator.start({
     client,
     clock,

@@ -1,7 +1,7 @@
 /** An operator in a process of its own, its proxy, and its corner of a cluster. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,7 @@ import { Cluster } from "@lotse/cluster";
 import { build } from "esbuild";
 import type { LogRecord } from "lotse";
 import { type TestContext, vi } from "vitest";
+import { installedModules } from "../../packages/lotse/src/cli/terminal/test-project.ts";
 import { fastClock } from "./clock.ts";
 import { type Note, readNotes } from "./journal.ts";
 import { Thing, Trouble } from "./kinds.ts";
@@ -52,6 +53,7 @@ export class Site implements AsyncDisposable {
   static async open({ crds = true }: { crds?: boolean } = {}): Promise<Site> {
     const epoch = Date.now();
     const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-faults-"));
+    symlinkSync(installedModules(), path.join(folder, "node_modules"));
     const [cluster] = await Promise.all([
       Cluster.start({ tls: false, clock: fastClock(epoch, SPEED) }),
       build({
@@ -59,14 +61,11 @@ export class Site implements AsyncDisposable {
         outdir: folder,
         outExtension: { ".js": ".mjs" },
         bundle: true,
+        packages: "external",
         platform: "node",
         format: "esm",
         target: "node20",
-        minifySyntax: true,
-        minifyWhitespace: true,
         sourcemap: "linked",
-        conditions: ["@lotse/source"],
-        banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
         logLevel: "silent",
       }),
     ]).catch((error: unknown) => {

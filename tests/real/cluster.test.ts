@@ -37,12 +37,12 @@ describe("the real cluster", () => {
     expect(created).toHaveLength(1);
     expect(created[0]).toMatchObject({
       stage: "ResponseComplete",
-      user: { username: "admin" },
+      user: { username: "kubernetes-admin" },
       requestObject: { metadata: { name: "audited" } },
       responseStatus: { code: 201 },
     });
     expect(writesOf(await cluster.auditLog())).toContainEqual(
-      expect.objectContaining({ verb: "create", resource: "namespaces", name: "audited", user: "admin" }),
+      expect.objectContaining({ verb: "create", resource: "namespaces", name: "audited", user: "kubernetes-admin" }),
     );
   });
 

@@ -186,9 +186,10 @@ function writeCredentials(folder: string): { admin: string; manager: string } {
   write("sa.key", privateKey);
   write("sa.pub", publicKey);
   // token, user, uid, groups
+  // The administrator is called as that of the embedded cluster is, so that answers which name him can be compared.
   write(
     "tokens.csv",
-    `${tokens.admin},admin,admin,"system:masters"\n${tokens.manager},system:kube-controller-manager,manager,"system:masters"\n`,
+    `${tokens.admin},kubernetes-admin,,"system:masters"\n${tokens.manager},system:kube-controller-manager,manager,"system:masters"\n`,
   );
   write("audit-policy.json", JSON.stringify(auditPolicy));
   write("audit.log", "");

@@ -74,6 +74,7 @@ class RealBench implements Bench {
     const operator = this.#operator.start({
       client: client.inNamespace(this.#namespace),
       crds: "install",
+      webhooks: { port: 0 },
       namespaces: [...this.#serves],
       log: this.logs.sink,
       ...(this.#clock && { clock: this.#clock }),

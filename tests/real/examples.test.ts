@@ -7,6 +7,8 @@
 import type { Operator } from "lotse";
 import { afterAll, describe } from "vitest";
 import type { StartBench } from "../../examples/bench.ts";
+import berths from "../../examples/berths/operator.ts";
+import { scenario as berthsScenario } from "../../examples/berths/scenario.ts";
 import dns from "../../examples/dns/operator.ts";
 import { scenario as dnsScenario } from "../../examples/dns/scenario.ts";
 import exchangeRates from "../../examples/exchange-rates/operator.ts";
@@ -30,6 +32,7 @@ import { removeDefinitions, startRealBench } from "./examples-bench.ts";
 
 /** An example, its scenario, and the namespaces that it serves beside the one of its test. */
 const EXAMPLES: readonly (readonly [Operator, (start: StartBench) => void, (readonly string[])?])[] = [
+  [berths, berthsScenario],
   [dns, dnsScenario],
   [exchangeRates, exchangeRatesScenario],
   [loadTest, loadTestScenario],

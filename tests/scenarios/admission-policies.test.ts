@@ -153,6 +153,16 @@ describeOn(clustersUnderTest(), "admission policies", (cluster) => {
     await uninstall();
   });
 
+  it("go with the operator's last one, when only handlers are left", async () => {
+    operator.policy(Machine, { id: "gone", rules: [{ expression: "true" }] });
+    await (await start(operator)).stop();
+    const next = new Operator({ name: operator.name, settings: { posting: { events: "none" } } });
+    next.on.validate(Machine, { id: "check" }, () => {});
+    await start(next, { webhooks: { port: 0 } });
+    await expect(client.get(ValidatingAdmissionPolicy, nameOf("gone"))).rejects.toThrow(NotFoundError);
+    await expect(client.get(ValidatingAdmissionPolicyBinding, nameOf("gone"))).rejects.toThrow(NotFoundError);
+  });
+
   it("whose expression does not compile end the start with the words of the API server", async () => {
     operator.policy(Machine, { id: "broken", rules: [{ expression: "object.spec.size <" }] });
     await expect(start(operator)).rejects.toMatchObject({

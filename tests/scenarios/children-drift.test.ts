@@ -116,7 +116,7 @@ describeOn(clustersUnderTest(), "children", (cluster) => {
     await stage.client.create(site("a", "x"));
     await shows("a-x", "hi");
     await stage.client.delete(Site, "a");
-    await stage.client.wait(Site, "a", "delete", { timeout: "15s" });
+    await stage.client.wait(Site, "a", "delete", { timeout: "170s" });
     expect(told().at(-1)).toBe("deleted | ConfigMap a-x | its parent goes");
   });
 
@@ -224,7 +224,7 @@ describeOn(clustersUnderTest(), "children", (cluster) => {
     await client.patch(Site, "a", { spec: { text: "ho" } });
     await stage.eventually(() => expect(records.get("a")).toBe("ho"));
     await client.delete(Site, "a");
-    await client.wait(Site, "a", "delete", { timeout: "15s" });
+    await client.wait(Site, "a", "delete", { timeout: "170s" });
     expect(told()).toEqual(["created | dns", "changed | dns", "deleted | dns | its parent goes"]);
   });
 

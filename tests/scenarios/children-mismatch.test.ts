@@ -131,7 +131,7 @@ describeOn(clustersUnderTest(), "children of a parent that no longer matches", (
     await there();
     await stage.eventually(async () => expect((await parent()).metadata?.finalizers ?? []).toEqual([]));
     await stage.client.delete(Site, "a");
-    await stage.client.wait(Site, "a", "delete", { timeout: "15s" });
+    await stage.client.wait(Site, "a", "delete", { timeout: "170s" });
   });
 
   it("that are kept are deleted in reverse when their parent goes all the same", async () => {
@@ -142,7 +142,7 @@ describeOn(clustersUnderTest(), "children of a parent that no longer matches", (
     await stage.quiet();
     expect((await parent()).metadata?.finalizers).toHaveLength(1);
     await stage.client.delete(Site, "a");
-    await stage.client.wait(Site, "a", "delete", { timeout: "15s" });
+    await stage.client.wait(Site, "a", "delete", { timeout: "170s" });
     await there();
     expect(deleted().map(({ child, why }) => `${child}: ${why}`)).toEqual([
       "ConfigMap a-last: its parent goes",
@@ -192,7 +192,7 @@ describeOn(clustersUnderTest(), "children of a parent that no longer matches", (
     await stage.quiet();
     expect((await parent()).metadata?.finalizers).toHaveLength(1);
     state.broken = false;
-    await stage.client.wait(Site, "a", "delete", { timeout: "15s" });
+    await stage.client.wait(Site, "a", "delete", { timeout: "170s" });
     expect(records.size).toBe(0);
   });
 

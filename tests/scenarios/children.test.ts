@@ -204,7 +204,7 @@ describeOn(clustersUnderTest(), "children", (cluster) => {
     await client.patch(ConfigMap, "a-second", { metadata: { labels: { ready: "yes" } } });
     await settled("a-first", "a-second", "a-third");
     await client.delete(Site, "a");
-    await client.wait(Site, "a", "delete", { timeout: "15s" });
+    await client.wait(Site, "a", "delete", { timeout: "170s" });
     await stage.eventually(() =>
       expect(written.filter(({ verb }) => verb === "DELETED").map(({ name }) => name)).toEqual([
         "a-third",
@@ -270,7 +270,7 @@ describeOn(clustersUnderTest(), "children", (cluster) => {
     await client.patch(Site, "a", { spec: { pages: [] } });
     await stage.eventually(() => expect(records.size).toBe(1));
     await client.delete(Site, "a");
-    await client.wait(Site, "a", "delete", { timeout: "10s" });
+    await client.wait(Site, "a", "delete", { timeout: "170s" });
     expect(records.size).toBe(0);
     expect(calls).toEqual(["create", "update", "delete", "create", "delete"]);
   });

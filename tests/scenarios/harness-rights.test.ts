@@ -34,8 +34,11 @@ function honest() {
   return operator;
 }
 
+/** Its code is read once for both tests. */
+const HONEST = honest();
+
 test("an operator whose needs are in its code is refused nothing, and has no right besides", async () => {
-  await using harness = await startHarness(honest(), { rbac: true });
+  await using harness = await startHarness(HONEST, { rbac: true });
   const one = await harness.client.create(thing());
   await harness.settle();
   expect((await harness.client.get(Thing, "one")).status?.seen).toBe(1);
@@ -50,7 +53,7 @@ test("an operator whose needs are in its code is refused nothing, and has no rig
 });
 
 test("an operator that serves one namespace may do nothing in another one", async () => {
-  await using harness = await startHarness(honest(), { rbac: true, namespaces: ["team-a"] });
+  await using harness = await startHarness(HONEST, { rbac: true, namespaces: ["team-a"] });
   await harness.client.create([thing("mine", "team-a"), thing("foreign")]);
   await harness.settle();
   expect(harness.refusals()).toEqual([]);

@@ -386,7 +386,7 @@ describeOn(clustersUnderTest(), "a reconciler", (cluster) => {
     await stage.eventually(() => expect(looks).toEqual([1]));
     await client.delete(Member, "x");
     await stage.eventually(() => expect(looks).toEqual([1, 0]));
-    await client.wait(Team, "a", "delete", { timeout: "10s" });
+    await client.wait(Team, "a", "delete", { timeout: "170s" });
   });
 
   it("keeps conditions and observedGeneration where it is told to", async () => {

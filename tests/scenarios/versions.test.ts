@@ -195,7 +195,11 @@ describeOn(clustersUnderTest(), "what resource() says", (cluster) => {
       },
       /spec\.ports\[1\]: Duplicate value/,
     ],
-    ["a branch without its field", { drive: { by: "wind", of: 1 } }, /"spec\.drive" must validate at least one schema \(anyOf\)/],
+    [
+      "a branch without its field",
+      { drive: { by: "wind", of: 1 } },
+      /"spec\.drive" must validate at least one schema \(anyOf\)/,
+    ],
     ["a branch with a field of another", { drive: { by: "coal", of: "ab", blades: 3 } }, /spec\.drive/],
     [
       "a branch with a text for a number",
@@ -210,7 +214,11 @@ describeOn(clustersUnderTest(), "what resource() says", (cluster) => {
       /spec\.drive\.of: Too long/,
     ],
     ["no branch", { drive: { by: "sun", of: 1 } }, /spec\.drive\.by: Unsupported value: "sun"/],
-    ["two of which one may be", { one: { a: "x", b: "y" } }, /"spec\.one" must validate one and only one schema \(oneOf\)/],
+    [
+      "two of which one may be",
+      { one: { a: "x", b: "y" } },
+      /"spec\.one" must validate one and only one schema \(oneOf\)/,
+    ],
     ["a key that may not be", { keys: { A: "b" } }, /spec\.keys: Invalid value: .*a key that is not allowed/],
     ["a tuple in the wrong order", { pair: [1, "a"] }, /may not stand at its place/],
     ["a tuple that is too short", { pair: ["a"] }, /spec\.pair: Invalid value/],

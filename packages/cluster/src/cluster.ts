@@ -102,6 +102,7 @@ export class Cluster implements AsyncDisposable {
     const listener = await Listener.open({
       host,
       port,
+      openPort: options.openPort,
       tls:
         authority &&
         (options.certificate

@@ -47,3 +47,4 @@ export type {
 } from "./options.ts";
 export { ClusterSnapshot } from "./snapshot.ts";
 export type { CutTail, DataReport } from "./store/index.ts";
+export { type OpenPort, openPortEarly } from "./transport/index.ts";

@@ -56,6 +56,8 @@ export async function checkDefinition(crd: object): Promise<readonly FieldProble
  *
  * @example
  * ```ts
+ * const apiVersion = "admissionregistration.k8s.io/v1";
+ * const policy = { apiVersion, kind: "ValidatingAdmissionPolicy", metadata: { name: "small" }, spec: { validations: [] } };
  * const problems = await checkPolicy(policy, [Shop.crd()]);
  * ```
  */

@@ -2,6 +2,7 @@ import type { Clock } from "@lotse/client/meta";
 import type { AccessControllers } from "./access/index.ts";
 import type { AdmissionPluginName } from "./admission/index.ts";
 import type { KubeletMode, KubeletSettings, PodKeeperOptions } from "./kubelet/index.ts";
+import type { OpenPort } from "./transport/index.ts";
 
 /** Which controllers run. All do unless told otherwise. */
 export interface ControllerOptions extends AccessControllers, PodKeeperOptions {
@@ -76,6 +77,8 @@ export interface ClusterOptions {
   readonly port?: number;
   /** The address to listen on; `127.0.0.1` unless told. */
   readonly host?: string;
+  /** A port that is open already, from before the cluster was loaded, instead of the two above: see `openPortEarly`. */
+  readonly openPort?: OpenPort;
   /** HTTPS with a certificate authority of its own, or plain HTTP; HTTPS unless told. */
   readonly tls?: boolean;
   /**
@@ -164,6 +167,7 @@ const NO_CONTROLLERS: ControllerOptions = {
   policies: false,
   disruptionBudgets: false,
   podCollection: false,
+  nodeTaints: false,
   certificates: false,
 };
 

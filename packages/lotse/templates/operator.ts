@@ -1,6 +1,6 @@
 import { Operator, resource } from "lotse";
 import { ConfigMap } from "lotse/client";
-import { z } from "zod";
+import * as z from "zod";
 
 /** A greeting that somebody wants in the cluster: from these lines come its CRD, its validation and its types. */
 export const Greeting = resource({

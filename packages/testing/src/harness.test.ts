@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { ConfigMap, Namespace } from "@lotse/client";
-import { Operator, parseRecording, resource, TemporaryError } from "lotse";
+import { Operator, parseRecording, resource, rule, TemporaryError } from "lotse";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { startHarness, VirtualClock } from "./index.ts";
@@ -40,6 +40,16 @@ test("a created object is handled with one write", async () => {
     { verb: "patch", resource: "things.example.com", subresource: "status", namespace: "default", name: "one" },
   ]);
   expect(harness.writes()[0]?.body).toMatchObject({ status: { size: 7 } });
+});
+
+test("a kind whose rules no server would take is refused with the server's words", async () => {
+  const spec = rule(z.object({ min: z.int(), max: z.int() }), "self.min <= self.maxx");
+  const Range = resource({ group: "example.com", version: "v1", kind: "Range", spec });
+  const operator = new Operator({ name: "ranges" });
+  operator.on.create(Range, function look() {});
+  await expect(startHarness(operator)).rejects.toThrow(
+    /x-kubernetes-validations\[0\]\.rule: .*undefined field 'maxx'/s,
+  );
 });
 
 test("settling waits for handlers that take their time", async () => {

@@ -255,6 +255,8 @@ class Bench implements Harness {
     const running = this.#operator.start({
       // The harness has installed the CRDs: an operator that does nothing then writes nothing.
       crds: "wait",
+      // Many tests run side by side, and each of their operators listens.
+      webhooks: { port: 0, host: "127.0.0.1" },
       ...start,
       client: refusals ? client.with({ onRequest: refusals.listener }) : client,
       log: (record) => this.#log(record),

@@ -7,6 +7,18 @@ export function requestCount(): number {
   return scripts.flatMap(({ steps }) => flatten(steps)).filter(({ compact }) => !compact).length;
 }
 
+/** What these requests cannot show, because whoever compares reads JSON as JavaScript does. */
+const UNSEEN: readonly string[] = [
+  "## Whole numbers beyond 2^53 lose their last digits",
+  "",
+  "A real server keeps `9007199254740993` in a body, this one `9007199254740992`. In built-in kinds no field holds such a",
+  "number in practice (versions, which do grow that large, are texts and exact); in custom resources one may. To keep them, a",
+  "second sort of number would have to be known to all that reads, merges, applies, checks, converts, stores and writes",
+  "objects, and to every client library in JavaScript, this one's included, which would lose the digits all the same. Where",
+  "one place forgot it, the server would answer 500 where it is a few units off today. So it stays.",
+  "",
+];
+
 /** The page for people: every known difference with its reason. */
 export function renderDifferences(): string {
   const byReason = new Map<string, Deviation[]>();
@@ -33,6 +45,7 @@ export function renderDifferences(): string {
     "This page is made from `tests/real/differential/deviations.ts` by the suite itself: `npm run test:real -- differential -u`.",
     "",
     ...sections.flat(),
+    ...UNSEEN,
   ].join("\n");
 }
 

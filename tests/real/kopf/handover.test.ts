@@ -15,7 +15,7 @@ describeOn(["real"], "Kopf and Lotse", (cluster) => {
     const client = await cluster().connect();
     for (const crd of crds) {
       await client.create(crd);
-      await client.wait("crd", crd.metadata?.name ?? "", "condition=Established", { timeout: "30s" });
+      await client.wait("crd", crd.metadata?.name ?? "", "condition=Established", { timeout: "170s" });
     }
   }, installLimitMs);
 

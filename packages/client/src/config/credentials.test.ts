@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { VirtualClock } from "../meta/index.ts";
 import { PartsCredentials } from "./credentials.ts";
 import { ExecPlugin } from "./exec-plugin.ts";
+import type { RenewedFile } from "./files.ts";
 
 /** Credentials of a plugin that gives token 1, 2, 3, … */
 function counting() {
@@ -33,4 +34,19 @@ it("a refusal of the renewed identity causes another renewal", async () => {
   await credentials.renew(await credentials.current());
   await credentials.renew(await credentials.current());
   expect(runs()).toBe(3);
+});
+
+it("of several files that cannot be read the certificate is told, also when the key fails earlier", async () => {
+  const failing = (what: string, turns: number) => ({
+    read: async () => {
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      throw new Error(`no ${what}`);
+    },
+  });
+  const credentials = new PartsCredentials({
+    cert: failing("certificate", 20) as unknown as RenewedFile,
+    key: failing("key", 1) as unknown as RenewedFile,
+    rejectUnauthorized: true,
+  });
+  await expect(credentials.current()).rejects.toThrow("no certificate");
 });

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Credentials, CredentialWait, Identity, TlsMaterial } from "./contract.ts";
 import { AuthError } from "./errors.ts";
 import type { RenewedFile } from "./files.ts";
+import { allOrFirstFailure } from "./first-failure.ts";
 import { SharedWork } from "./shared-work.ts";
 
 export type { CredentialWait };
@@ -66,7 +67,7 @@ export class PartsCredentials implements Credentials {
     const { issuer, servername, rejectUnauthorized } = this.#parts;
     const given = issuer ? await (o.now && !o.keepIssued ? issuer.renew(o) : issuer.get(o)) : undefined;
     const read = (part: Material) => (typeof part === "object" && "read" in part ? part.read(o) : part);
-    const [ca, cert, key, token] = await Promise.all(
+    const [ca, cert, key, token] = await allOrFirstFailure(
       [
         this.#parts.ca,
         given?.cert ?? this.#parts.cert,

@@ -4,6 +4,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../meta/index.ts";
 import type { AccessOptions, KubeconfigSource } from "./contract.ts";
+import { allOrFirstFailure } from "./first-failure.ts";
 import { checkKubeconfig, type KubeconfigPart, type MergedKubeconfig, mergeKubeconfigs } from "./kubeconfig-parse.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -71,7 +72,7 @@ function pathOfUrl(url: URL): string {
 
 async function readPaths(paths: readonly string[]): Promise<Located> {
   const absolute = paths.filter((path) => path !== "").map((path) => resolve(path));
-  const parts = await Promise.all(absolute.map(readPart));
+  const parts = await allOrFirstFailure(absolute.map(readPart));
   return { parts: parts.filter((part) => part !== undefined), paths: absolute };
 }
 

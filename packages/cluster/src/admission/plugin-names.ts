@@ -7,6 +7,7 @@ export const ADMISSION_PLUGINS = [
   "Priority",
   "DefaultStorageClass",
   "RuntimeClass",
+  "TaintNodesByCondition",
   "PodResizeValidator",
   "MutatingAdmissionPolicy",
   "MutatingAdmissionWebhook",

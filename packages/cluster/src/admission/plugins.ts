@@ -1,5 +1,6 @@
 import type { AccessCheck, CelSlot, Expressions, HookClient } from "../registry/index.ts";
 import { type AdmissionPlugin, lazily } from "./chain.ts";
+import { nodeTaints } from "./node-taints.ts";
 import type { AdmissionPluginName } from "./plugin-names.ts";
 import { concernsPodSecurity } from "./pod-levels.ts";
 import { podPriority } from "./pod-priority.ts";
@@ -55,6 +56,7 @@ export function admissionPlugins({
     ["Priority", podPriority(backend)],
     ["DefaultStorageClass", defaultStorageClass(backend)],
     ["RuntimeClass", runtimeClass(backend)],
+    ["TaintNodesByCondition", nodeTaints()],
     ["PodResizeValidator", podResize(backend)],
     [
       "MutatingAdmissionPolicy",

@@ -7,6 +7,10 @@ Puts programs called etcd and kube-apiserver into DIR. With KUBEBUILDER_ASSETS=D
 envtest starts them, and with them an embedded cluster.
 `;
 
+/** What a user should know, and need not mend. */
+export const NOT_COMPILED =
+  "Note: compiled code cannot be kept (LOTSE_CACHE names a folder): the programs start more slowly\n";
+
 /** Runs a command line; resolves with the exit code: 0 done, 1 failed, 2 wrong usage. */
 export async function runCommand(
   argv: readonly string[],
@@ -23,7 +27,9 @@ export async function runCommand(
     return 2;
   }
   try {
-    out(toldOf((await installEnvtest(folder)).folder));
+    const made = await installEnvtest(folder);
+    out(toldOf(made.folder));
+    if (!made.compiled) err(NOT_COMPILED);
     return 0;
   } catch (error) {
     err(

@@ -4,21 +4,11 @@
  */
 import { mkdir } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { cannotListen } from "./address.ts";
+import { DATA_PATH, type DataPlace } from "./data-place.ts";
 import { EnvtestError } from "./errors.ts";
 import type { FlagValues } from "./flags.ts";
-
-/** Where the API server asks for {@link DataPlace}. Not a path of etcd's. */
-export const DATA_PATH = "/lotse/data";
-
-/** What the API server needs to know. */
-export interface DataPlace {
-  /** Absolute path. */
-  readonly folder: string;
-  /** Whether a write has to wait for the disk. */
-  readonly sync: boolean;
-}
 
 const CLIENT_URL = "http://127.0.0.1:2379";
 
@@ -53,17 +43,3 @@ export async function startEtcd(flags: FlagValues): Promise<Server> {
   });
   return server;
 }
-
-/** Why a program cannot listen, in words. */
-export function cannotListen(error: NodeJS.ErrnoException, place: string): Error {
-  if (error.code === "EADDRINUSE") {
-    return new EnvtestError(
-      `listen tcp ${place}: bind: address already in use`,
-      "choose another port, or end the process that has it",
-    );
-  }
-  return new EnvtestError(`listen tcp ${place}: ${error.message}`, "choose another address");
-}
-
-/** The port of a server that listens. */
-export const portOf = (server: Server): number => (server.address() as AddressInfo).port;

@@ -1,18 +1,19 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { CertificateAuthority, type KeyAndCertificate } from "@lotse/client/certificates";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { BuildOptions } from "esbuild";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { freePort } from "../test-port.ts";
-import { runCommand } from "./command.ts";
+import { NOT_COMPILED, runCommand } from "./command.ts";
 import { installEnvtest } from "./install.ts";
 
 let root: string;
@@ -29,24 +30,38 @@ interface Program {
 
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), "lotse-envtest-"));
-  const bundle = join(root, "envtest.mjs");
+  vi.stubEnv("LOTSE_CACHE", join(root, "cache"));
+  const bundle = join(root, "envtest.cjs");
   const { build } = await import("esbuild");
-  await build({
-    entryPoints: [fileURLToPath(new URL("program.ts", import.meta.url))],
-    outfile: bundle,
+  const common = {
     bundle: true,
     platform: "node",
-    format: "esm",
+    format: "cjs",
     target: "node20",
+    charset: "ascii",
     conditions: ["@lotse/source"],
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    legalComments: "none",
     logLevel: "silent",
+  } satisfies BuildOptions;
+  const source = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+  await build({ ...common, entryPoints: [source("program.ts")], outfile: bundle });
+  await build({
+    ...common,
+    entryPoints: [source("apiserver.ts")],
+    outfile: join(root, "pack", "apiserver.cjs"),
+    banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
+    footer: { js: "})" },
   });
   // A place with a blank in its name, as some home folders have.
-  assets = (await installEnvtest(join(root, "k8s bin"), { launch: [bundle] })).folder;
-});
+  const made = await installEnvtest(join(root, "k8s bin"), { launch: [bundle] });
+  expect(made.compiled).toBe(true);
+  assets = made.folder;
+}, 60_000);
 
-afterAll(() => rm(root, { recursive: true, force: true }));
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await rm(root, { recursive: true, force: true });
+});
 
 beforeEach(async () => {
   place = await mkdtemp(join(root, "test-"));
@@ -253,7 +268,65 @@ describe("the programs in the folder", () => {
   });
 });
 
+describe("compiled code for the programs", () => {
+  it("is made with them, and used: nothing is compiled anew when they start", async () => {
+    const folder = join(root, "cache", "code");
+    const before = await readdir(folder);
+    expect(before).toEqual([expect.stringMatching(/\.code$/)]);
+    const { mtimeMs } = await stat(join(folder, before[0] as string));
+    const plane = await prepare();
+    await startEtcd(plane.etcdPort);
+    await plane.ready(start("kube-apiserver", ...plane.argv));
+    // What it had to compile it would keep a second later.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await readdir(folder)).toEqual(before);
+    expect((await stat(join(folder, before[0] as string))).mtimeMs).toBe(mtimeMs);
+  });
+
+  it("may be damaged: they start as well, and mend it", async () => {
+    const folder = join(root, "cache", "code");
+    const [name = ""] = await readdir(folder);
+    const whole = await readFile(join(folder, name));
+    await writeFile(join(folder, name), whole.subarray(0, whole.length / 2));
+    const plane = await prepare();
+    await startEtcd(plane.etcdPort);
+    const server = start("kube-apiserver", ...plane.argv);
+    await plane.ready(server);
+    await until(async () => ((await stat(join(folder, name))).size > whole.length / 2 + 1 ? true : undefined), server);
+    expect(server.output()).toBe("kube-apiserver: without effect here: --allow-privileged\n");
+  });
+
+  it("may be impossible to keep: whoever makes the programs is told, and they start as well", async () => {
+    await writeFile(join(place, "file"), "");
+    vi.stubEnv("LOTSE_CACHE", join(place, "file"));
+    try {
+      const made = await installEnvtest(join(place, "bin"), { launch: [join(root, "envtest.cjs")] });
+      expect(made.compiled).toBe(false);
+      const plane = await prepare();
+      await startEtcd(plane.etcdPort);
+      await plane.ready(start("kube-apiserver", ...plane.argv));
+    } finally {
+      vi.stubEnv("LOTSE_CACHE", join(root, "cache"));
+    }
+  });
+});
+
 describe("a control plane of the programs", () => {
+  it("answers who asked before it was there, as soon as it is", async () => {
+    const plane = await prepare();
+    // Nobody but the port: its etcd comes later.
+    const server = start("kube-apiserver", ...plane.argv);
+    const connected = () =>
+      new Promise<true | undefined>((resolve) => {
+        const socket = connect(Number(new URL(plane.url).port), "127.0.0.1", () => resolve(true));
+        socket.on("error", () => resolve(undefined)).on("connect", () => socket.destroy());
+      });
+    await until(connected, server);
+    const early = ask(`${plane.url}/healthz`);
+    await startEtcd(plane.etcdPort);
+    expect((await early)?.status).toBe(200);
+  });
+
   it("believes whom envtest certifies, and has what a bare kube-apiserver writes", async () => {
     const plane = await prepare();
     await startEtcd(plane.etcdPort);
@@ -334,7 +407,8 @@ describe("npx @lotse/cluster", () => {
         (text) => told.push(text),
       );
     expect(await run("envtest", join(place, "bin"))).toBe(0);
-    expect(told.splice(0)).toEqual([`export KUBEBUILDER_ASSETS=${join(place, "bin")}\n`]);
+    // Among the sources there is no program that could be started for nobody.
+    expect(told.splice(0)).toEqual([`export KUBEBUILDER_ASSETS=${join(place, "bin")}\n`, NOT_COMPILED]);
     expect([await run(), await run("envtest"), await run("--help")]).toEqual([2, 2, 0]);
     await writeFile(join(place, "file"), "");
     told.splice(0);

@@ -102,6 +102,9 @@ export const PROGRAMS = {
 /** A program of the folder. */
 export type ProgramName = keyof typeof PROGRAMS;
 
+/** What a program is told in place of its name when it shall only make ready for fast starts. */
+export const PREPARE = "prepare";
+
 /** The variable that has for the programs what NODE_EXTRA_CA_CERTS has for others: a file of authorities to be trusted. */
 export const EXTRA_ROOTS = "LOTSE_EXTRA_CA_CERTS";
 
@@ -113,5 +116,5 @@ export const OTHER_PLUGINS: ReadonlySet<string> = new Set([
   ...["LimitPodHardAntiAffinityTopology", "NamespaceAutoProvision", "NamespaceExists", "NodeDeclaredFeatureValidator"],
   ...["NodeRestriction", "OwnerReferencesPermissionEnforcement", "PersistentVolumeClaimResize"],
   ...["PodNodeSelector", "PodTolerationRestriction", "PodTopologyLabels"],
-  ...["StorageObjectInUseProtection", "TaintNodesByCondition"],
+  "StorageObjectInUseProtection",
 ]);

@@ -110,6 +110,7 @@ export interface ContainerBehaviour {
   readonly stopDelay?: Duration;
   /** Its exit code when it is asked to end; 0 unless told. */
   readonly stopCode?: number;
+  /** Answers commands, those of its hooks included; a hook of which it does not know goes well. */
   readonly exec?: ExecProgram;
   /** Answers who attaches; without it, they see its logs from then on. */
   readonly attach?: ExecProgram;

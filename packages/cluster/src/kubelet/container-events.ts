@@ -2,6 +2,7 @@
 import type { EventNote } from "../controllers/index.ts";
 import type { ApiObject } from "../registry/index.ts";
 import type { ContainerRecord } from "./containers.ts";
+import type { Hook } from "./runtime.ts";
 
 /** The probes, as they are called in sentences. */
 export type ProbeKind = "Startup" | "Liveness" | "Readiness";
@@ -83,4 +84,14 @@ export function killingNote(record: ContainerRecord, because?: ProbeKind): Event
     ? `Container ${record.name} failed ${because.toLowerCase()} probe, will be restarted`
     : `Stopping container ${record.name}`;
   return about(record, "Normal", "Killing", message);
+}
+
+/** A hook has failed. What it said stays on the node: it may have been a secret. */
+export function hookFailedNote(record: ContainerRecord, hook: Hook): EventNote {
+  return about(record, "Warning", `Failed${hook}Hook`, `${hook}Hook failed`);
+}
+
+/** A container is ended because its hook for the start has failed. */
+export function killedByHookNote(record: ContainerRecord): EventNote {
+  return about(record, "Normal", "Killing", "FailedPostStartHook");
 }

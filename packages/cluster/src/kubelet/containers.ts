@@ -14,7 +14,8 @@ export type Role = "init" | "sidecar" | "main" | "ephemeral";
 /** Where a container is in its life; `due` is when it may be started. */
 export type ContainerState =
   | { readonly at: "waiting"; readonly reason: string; readonly message?: string | undefined; readonly due: number }
-  | { readonly at: "starting"; readonly reason: string }
+  /** Has a container and its time while its hook for the start is under way. */
+  | { readonly at: "starting"; readonly reason: string; readonly container?: RunningContainer; readonly since?: number }
   | { readonly at: "running"; readonly container: RunningContainer; readonly since: number }
   | (Ended & { readonly at: "ended" });
 
@@ -46,6 +47,11 @@ export interface ContainerRecord {
   crashes: number;
   log: ContainerLog | undefined;
   previousLog: ContainerLog | undefined;
+}
+
+/** What there is to stop of a container: also one that has not finished its hook for the start. */
+export function livingContainer({ state }: ContainerRecord): RunningContainer | undefined {
+  return state.at === "running" || state.at === "starting" ? state.container : undefined;
 }
 
 /** A record for each container of a new pod, in the order in which they are started. */

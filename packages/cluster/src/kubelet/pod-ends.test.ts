@@ -1,7 +1,7 @@
 import { VirtualClock } from "@lotse/client/meta";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Cluster } from "../cluster.ts";
-import { call } from "../test-requests.ts";
+import { call, MERGE } from "../test-requests.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
@@ -56,6 +56,16 @@ describe("the end of a simulated pod", () => {
         };
       });
   }
+
+  it("is decided by whoever writes that it has failed: nothing brings it back", async () => {
+    await create("failed");
+    await pass(1_000);
+    await call(cluster, "PATCH", `${PODS}/failed/status`, { type: MERGE, body: { status: { phase: "Failed" } } });
+    await pass(40_000);
+    const { status } = (await call(cluster, "GET", `${PODS}/failed`)).body;
+    expect(status).toMatchObject({ phase: "Failed", containerStatuses: [{ ready: false }] });
+    expect(status.containerStatuses[0].state).toHaveProperty("terminated");
+  });
 
   it("is told before it is gone: marked, then no more ready and its containers over, then without time, then gone", async () => {
     await create("web");

@@ -6,6 +6,8 @@ export interface PodKeeperOptions {
   readonly disruptionBudgets?: boolean;
   /** Deletes pods whose node is gone, and others that no other controller deletes. */
   readonly podCollection?: boolean;
+  /** Taints nodes that are not ready, and frees those that are. */
+  readonly nodeTaints?: boolean;
 }
 
 /** Makes the controller that looks after the objects of a table. */
@@ -14,6 +16,7 @@ type Maker = (context: ControllerContext) => Promise<Controller>;
 const MAKERS: Readonly<Record<string, Maker>> = {
   "poddisruptionbudgets.policy": async (context) => new (await import("./disruption.ts")).DisruptionController(context),
   pods: async (context) => new (await import("./pod-collector.ts")).PodCollector(context),
+  nodes: async (context) => new (await import("./node-taints.ts")).NodeTaints(context),
 };
 
 /**
@@ -34,12 +37,16 @@ export class PodKeepers implements Controller {
   /** `makers` say how each of them is made, by the table that it is for. */
   constructor(
     context: ControllerContext,
-    { disruptionBudgets = true, podCollection = true }: PodKeeperOptions,
+    { disruptionBudgets = true, podCollection = true, nodeTaints = true }: PodKeeperOptions,
     makers: Readonly<Record<string, Maker>> = MAKERS,
   ) {
     this.#context = context;
     this.#makers = makers;
-    this.#tables = [...(disruptionBudgets ? ["poddisruptionbudgets.policy"] : []), ...(podCollection ? ["pods"] : [])];
+    this.#tables = [
+      ...(disruptionBudgets ? ["poddisruptionbudgets.policy"] : []),
+      ...(podCollection ? ["pods"] : []),
+      ...(nodeTaints ? ["nodes"] : []),
+    ];
   }
 
   get idle(): boolean {

@@ -4,6 +4,8 @@ import { type ApiObject, objectAt } from "../registry/index.ts";
 import {
   backOffNote,
   describePod,
+  hookFailedNote,
+  killedByHookNote,
   killingNote,
   notStartedNotes,
   probeFailedNote,
@@ -16,6 +18,7 @@ import {
   crashesAfter,
   type Ended,
   giveUp,
+  livingContainer,
   type RestartPolicy,
   recordsOf,
   restartDelay,
@@ -26,7 +29,13 @@ import type { NodeImages } from "./images.ts";
 import { ContainerLog } from "./log.ts";
 import { watchHealth } from "./prober.ts";
 import { needsRestart, PodSize, type Shortage } from "./resize.ts";
-import { type ContainerExit, type ContainerRuntime, type Sandbox, StartError } from "./runtime.ts";
+import {
+  type ContainerExit,
+  type ContainerRuntime,
+  type RunningContainer,
+  type Sandbox,
+  StartError,
+} from "./runtime.ts";
 import { type PodObservation, podStatus } from "./status.ts";
 
 /** How a pod's keeper reaches the API. Both resolve when the object is gone, too. */
@@ -112,7 +121,14 @@ export class PodWorker {
   update(pod: ApiObject): void {
     this.#pod = pod;
     this.#records.push(...addedRecords(pod, this.#records));
+    this.#obey(objectAt(pod, "status"));
     this.wake();
+  }
+
+  /** Whoever writes that a pod has failed decides it: no phase follows that one, so its containers end. */
+  #obey({ phase, reason, message }: Readonly<Record<string, unknown>>): void {
+    if (phase !== "Failed" || this.#failure || stageOf(this.#records, this.#policy).at === "done") return;
+    this.#failure = { reason: String(reason ?? ""), message: String(message ?? "") };
   }
 
   wake(): void {
@@ -129,10 +145,10 @@ export class PodWorker {
     this.#closed.abort();
     for (const cancel of this.#timers.values()) cancel();
     for (const stop of this.#health.values()) stop();
-    const ends = this.#records.map(({ state }) => {
-      if (state.at !== "running") return undefined;
-      state.container.stop(0);
-      return state.container.exited;
+    const ends = this.#records.map((record) => {
+      const container = livingContainer(record);
+      container?.stop(0);
+      return container?.exited;
     });
     await Promise.all(ends);
     for (const record of this.#records) record.log?.end();
@@ -261,15 +277,15 @@ export class PodWorker {
     if (pulls) writer.event(pullingNote(record));
     record.previousLog = record.log ?? record.previousLog;
     const log = new ContainerLog(() => this.#options.clock.now());
-    const run = { pod: this.#pod, container: record.spec, attempt: record.restarts + (again ? 1 : 0), log };
-    sandbox.start(run).then(
+    const attempt = record.restarts + (again ? 1 : 0);
+    const preStopFailed = () => writer.event(hookFailedNote(record, "PreStop"));
+    sandbox.start({ pod: this.#pod, container: record.spec, attempt, log, preStopFailed }).then(
       (container) => {
         record.log = log;
         if (again) record.restarts++;
-        record.state = { at: "running", container, since: this.#options.clock.now() };
         images.add(record.spec);
         for (const note of startedNotes(record, pulls)) writer.event(note);
-        this.#watchHealth(record);
+        this.#began(record, container);
         void container.exited.then((exit) => this.#ended(record, container.id, exit));
         // When the pod went meanwhile, nothing else would end what just began.
         if (this.#closed.signal.aborted) container.stop(0);
@@ -277,6 +293,37 @@ export class PodWorker {
       },
       (error: unknown) => this.#notStarted(record, error),
     );
+  }
+
+  /** A container lives. It counts as running when its hook for the start is done, and is ended when that has failed. */
+  #began(record: ContainerRecord, container: RunningContainer): void {
+    const since = this.#options.clock.now();
+    const runs = () => {
+      record.state = { at: "running", container, since };
+      this.#watchHealth(record);
+    };
+    if (container.postStart === undefined) {
+      runs();
+      return;
+    }
+    const reason = record.state.at === "starting" ? record.state.reason : "ContainerCreating";
+    record.state = { at: "starting", reason, container, since };
+    void container.postStart.then((well) => {
+      const present = livingContainer(record) === container;
+      if (!well) this.#hookFailed(record, container, since);
+      else if (present && !record.stopping) runs();
+      this.wake();
+    });
+  }
+
+  #hookFailed(record: ContainerRecord, container: RunningContainer, since: number): void {
+    if (this.#closed.signal.aborted) return;
+    this.#options.writer.event(hookFailedNote(record, "PostStart"));
+    if (livingContainer(record) !== container) return;
+    record.state = { at: "starting", reason: "PostStartHookError", container, since };
+    if (!record.stopping) this.#options.writer.event(killedByHookNote(record));
+    record.stopping = true;
+    container.stop(this.#grace());
   }
 
   #notStarted(record: ContainerRecord, error: unknown): void {
@@ -325,7 +372,8 @@ export class PodWorker {
     record.ready = false;
     record.started = false;
     const { clock, writer } = this.#options;
-    const since = record.state.at === "running" ? record.state.since : clock.now();
+    const { state } = record;
+    const since = (state.at === "running" || state.at === "starting" ? state.since : undefined) ?? clock.now();
     const ended: Ended = { id, since, until: clock.now(), exit };
     const goesOn = this.#pod.metadata.deletionTimestamp === undefined && !this.#failure && !this.#isOver(record);
     const resized = record.resizing;
@@ -357,10 +405,11 @@ export class PodWorker {
 
   #kill(graceMs = this.#grace()): void {
     for (const record of this.#records) {
-      if (record.state.at !== "running") continue;
+      const container = livingContainer(record);
+      if (container === undefined) continue;
       if (!record.stopping) this.#options.writer.event(killingNote(record));
       record.stopping = true;
-      record.state.container.stop(graceMs);
+      container.stop(graceMs);
     }
   }
 

@@ -48,12 +48,17 @@ export type Readiness =
   | { readonly by: "probes"; readonly probe: Probe }
   | { readonly by: "itself"; readonly onChange: (listener: (ready: boolean) => void) => void };
 
+/** What a container is told to do when it has begun, and before it is ended. */
+export type Hook = "PostStart" | "PreStop";
+
 /** One run of one container. */
 export interface RunningContainer {
   /** `lotse://…` */
   readonly id: string;
   readonly exited: Promise<ContainerExit>;
   readonly readiness: Readiness;
+  /** How its hook for the start went, where it has one: until then it does not count as running, without it it is ended. */
+  readonly postStart?: Promise<boolean> | undefined;
   /** Asks the container to end, and ends it after `graceMs`. Called again with less time, it has only that. */
   stop(graceMs: number): void;
   /** Runs a command inside; resolves to its exit code. */
@@ -70,6 +75,8 @@ export interface ContainerRun {
   /** 0 for the first run. */
   readonly attempt: number;
   readonly log: ContainerLog;
+  /** Its hook for the end has failed; it is ended all the same. */
+  readonly preStopFailed: () => void;
 }
 
 /** What the containers of one pod share: an address, a directory. */

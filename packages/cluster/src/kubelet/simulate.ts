@@ -1,6 +1,6 @@
 import { type Clock, type Duration, durationMs, sleep } from "@lotse/client/meta";
 import { connectionPair, type PodConnection, readText } from "../bytes/index.ts";
-import { type ApiObject, isRecord } from "../registry/index.ts";
+import { type ApiObject, isRecord, objectAt } from "../registry/index.ts";
 import type {
   ContainerBehaviour,
   ExecAnswer,
@@ -97,17 +97,33 @@ export class SimulatedRuntime implements ContainerRuntime {
     const container = new SimulatedContainer(this.#options.clock, behaviour);
     writeLines(run.log, behaviour.logs);
     container.play(pod, run, defaultExit(run), () => containerView(run.pod, run.container, ip, this.#options));
+    const { postStart, preStop } = objectAt(run.container, "lifecycle");
+    const hook = (action: unknown) => this.#hook(action, pod, name);
     return {
       id,
       exited: container.exited,
       readiness: container.readiness,
-      stop: (graceMs) => container.stop(graceMs),
+      postStart: hook(postStart),
+      stop: (graceMs) => container.stop(graceMs, () => hook(preStop), run.preStopFailed),
       exec: (command, streams) => answer(this.#behaviour(pod, name).exec, pod, name, command, streams),
       attach: (streams) => {
         const program = this.#behaviour(pod, name).attach;
         return program === undefined ? container.watch(run.log, streams) : answer(program, pod, name, [], streams);
       },
     };
+  }
+
+  /** Whether the command of a hook ends well; undefined where no program says how it ends, which counts as well. */
+  #hook(action: unknown, pod: SimulatedPod, container: string): Promise<boolean> | undefined {
+    const { command } = isRecord(action) ? objectAt(action, "exec") : {};
+    const { exec } = this.#behaviour(pod, container);
+    if (!Array.isArray(command) || !isProgrammed(exec, command)) return undefined;
+    const streams = { stdin: undefined, stdout: undefined, stderr: undefined, tty: false, onResize: () => {} };
+    const { signal } = new AbortController();
+    return answer(exec, pod, container, command.map(String), { ...streams, signal }).then(
+      (code) => code === 0,
+      () => false,
+    );
   }
 
   async #connect(pod: SimulatedPod, port: number): Promise<PodConnection> {
@@ -164,6 +180,9 @@ class SimulatedContainer {
   readonly #timers = new Set<() => void>();
   #exit: (exit: ContainerExit) => void = () => {};
   #over = false;
+  /** Whether it was asked to end, and what it does before it does so. */
+  #asked = false;
+  #leaving: Promise<boolean> | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #ready = false;
   #onReady: (ready: boolean) => void = () => {};
@@ -245,14 +264,27 @@ class SimulatedContainer {
       );
   }
 
-  stop(graceMs: number): void {
+  /** `preStop` is what it does first where there is time for it, if anything. */
+  stop(graceMs: number, preStop: () => Promise<boolean> | undefined, preStopFailed: () => void): void {
     if (this.#over) return;
     const { stopDelay = 0, stopCode = 0 } = this.#behaviour;
     const delay = durationMs(stopDelay);
-    const first = !this.#stopping.signal.aborted;
-    this.#stopping.abort();
-    if (first) this.#after(delay, () => this.#exit({ exitCode: stopCode }));
-    if (graceMs >= delay) return;
+    const end = () => {
+      if (this.#over) return;
+      this.#stopping.abort();
+      this.#after(delay, () => this.#exit({ exitCode: stopCode }));
+    };
+    if (!this.#asked) {
+      this.#asked = true;
+      this.#leaving = graceMs > 0 ? preStop() : undefined;
+      if (this.#leaving === undefined) end();
+      void this.#leaving?.then((well) => {
+        this.#leaving = undefined;
+        if (!well) preStopFailed();
+        end();
+      });
+    }
+    if (graceMs >= delay && this.#leaving === undefined) return;
     const deadline = this.#clock.monotonic() + graceMs;
     if (deadline >= this.#deadline) return;
     this.#deadline = deadline;
@@ -346,6 +378,14 @@ function choose(program: ExecProgram, call: ExecCall): ExecAnswer | Promise<Exec
     return notProgrammed(call);
   }
   return program === undefined ? notProgrammed(call) : program;
+}
+
+/** Whether a program says how this command ends. */
+function isProgrammed(program: ExecProgram, command: readonly unknown[]): boolean {
+  if (program === undefined) return false;
+  if (typeof program !== "object") return true;
+  const keys = Object.keys(program);
+  return keys.every((key) => ANSWER_KEYS.has(key)) || Object.hasOwn(program, command.join(" "));
 }
 
 function notProgrammed({ command, pod }: ExecCall): ExecAnswer {

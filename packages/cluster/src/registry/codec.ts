@@ -22,7 +22,15 @@ export interface Converter {
 }
 
 /** The text that was wrong about a body: the words after `cannot be handled as a Kind: `. */
-export class DecodeError extends Error {}
+export class DecodeError extends Error {
+  /** What is said instead where the value was no body but made by a strategic merge. */
+  readonly ofMerge: string;
+
+  constructor(message: string, ofMerge = message) {
+    super(message);
+    this.ofMerge = ofMerge;
+  }
+}
 
 /**
  * How one version of a kind is read, completed and checked. Built-in kinds behave like the typed structs of a real
@@ -31,6 +39,8 @@ export class DecodeError extends Error {}
 export interface Codec {
   /** Turns parsed JSON into an object of this kind, dropping what the kind does not have. Throws DecodeError. */
   decode(body: Record<string, unknown>): Decoded;
+  /** What is wrong with a body that says it is of another kind, when it is read as that. */
+  misread?(body: Record<string, unknown>): string | undefined;
   /** Fills in defaults; changes `object`. */
   applyDefaults(object: ApiObject): void;
   /**

@@ -4,6 +4,7 @@ import { fieldErrorBody, goJson, type FieldError as SchemaError, causeReason as 
 export {
   duplicate as duplicateValue,
   forbidden as forbiddenField,
+  internal as internalTrouble,
   invalid as invalidValue,
   notSupported,
   required,

@@ -17,6 +17,8 @@ export interface StrategyContext {
   readonly allocateClusterIp: (wanted: string | undefined) => string | undefined;
   /** The ranges that Services get their addresses from, where the cluster tells them. */
   readonly serviceRanges: () => readonly string[];
+  /** Nothing of it will be kept. */
+  readonly dryRun: boolean;
   /** Whether a Service has this port on every node already. */
   readonly usesNodePort: (port: number) => boolean;
 }
@@ -43,8 +45,8 @@ export interface Strategy {
   readonly fixedFields?: readonly string[];
   /** A write to the status leaves all metadata alone. */
   readonly statusKeepsMeta?: boolean;
-  /** A write to the status leaves the labels alone. */
-  readonly statusKeepsLabels?: boolean;
+  /** Parts of the metadata that a write to the status leaves alone. */
+  readonly statusKeeps?: readonly ("labels" | "ownerReferences")[];
   /** DELETE answers with the object and not with a Status. */
   readonly deleteReturnsObject: boolean;
   /** Fields that `fieldSelector` knows besides metadata.name and metadata.namespace. */
@@ -58,6 +60,10 @@ export interface Strategy {
   /** Sets what the server owns; changes `object`. */
   readonly prepareForCreate?: (object: ApiObject, context: StrategyContext) => void;
   readonly prepareForUpdate?: (object: ApiObject, old: ApiObject, context: StrategyContext) => void;
+  /** As `prepareForUpdate`, which comes first, for writes to the status alone. */
+  readonly prepareStatus?: (object: ApiObject, old: ApiObject) => void;
+  /** The same for the approval of a request. */
+  readonly prepareApproval?: (object: ApiObject, old: ApiObject) => void;
   /** Gets ready to validate an object, where that takes something that is loaded on first use. */
   readonly prepareValidation?: (object: ApiObject) => Promise<void>;
   readonly validate?: (object: ApiObject, subresource?: string) => FieldError[];

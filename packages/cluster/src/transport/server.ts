@@ -16,12 +16,15 @@ import {
   wireHeaders,
 } from "./answers.ts";
 import { ClientCertificates, clientCertificateOptions } from "./client-certificates.ts";
+import { type OpenPort, takeOver } from "./open-port.ts";
 
 /** Where a server listens, with which certificate, and who answers. */
 export interface ListenerOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
+  /** Open already: taken over instead of opening another. */
+  readonly openPort?: OpenPort | undefined;
   /** Absent: plain HTTP. */
   readonly tls: KeyAndCertificate | undefined;
   /** Whose certificates clients may use to say who they are. */
@@ -115,10 +118,12 @@ export class Listener {
     const listener = new Listener(options, server);
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen(options.port, options.host, () => {
+      server.once("listening", () => {
         server.off("error", reject);
         resolve();
       });
+      if (options.openPort) takeOver(options.openPort, server);
+      else server.listen(options.port, options.host);
     });
     return listener;
   }

@@ -2,6 +2,7 @@
 import path from "node:path";
 import {
   type EmbeddedCluster,
+  importAlone,
   importCluster,
   type LocalClusterOptions,
   shellWord,
@@ -16,6 +17,8 @@ export interface ClusterOptions extends LocalClusterOptions {
   /** The folder to put the programs of envtest into, instead of starting a cluster. */
   readonly envtest?: string | undefined;
 }
+
+const CALM_MS = 1_000;
 
 function endOf({ data }: EmbeddedCluster): string {
   return data ? `Ctrl-C; its data stays in ${data.folder}` : "Ctrl-C; its data is kept in memory and goes with it";
@@ -43,6 +46,11 @@ async function envtest(folder: string, { output }: ClusterOptions, io: Io): Prom
       wantsColours(io.stdout, io.env),
     );
   }
+  if (!made.compiled) {
+    io.stderr.write(
+      "Note: compiled code cannot be kept (LOTSE_CACHE names a folder): the programs start more slowly\n",
+    );
+  }
   return 0;
 }
 
@@ -51,7 +59,8 @@ export async function cluster(options: ClusterOptions, io: Io): Promise<number> 
   if (options.envtest !== undefined) return envtest(options.envtest, options, io);
   const stop = stopOnSignal(io);
   try {
-    const { cluster, kubeconfig } = await startLocalCluster(options, io);
+    const alone = importAlone();
+    const { cluster, kubeconfig } = await startLocalCluster(options, io, alone.load);
     try {
       const milliseconds = Math.round(io.uptime());
       if (options.output === "json") {
@@ -72,6 +81,8 @@ export async function cluster(options: ClusterOptions, io: Io): Promise<number> 
           wantsColours(io.stdout, io.env),
         );
       }
+      // By then the first requests are answered, too; a cluster that is stopped sooner leaves it to the next one.
+      setTimeout(() => alone.keep(), CALM_MS).unref();
       await stop.requested;
     } finally {
       await cluster.stop();

@@ -196,6 +196,58 @@ describe("an AdmissionError", () => {
   });
 });
 
+describe("a conversion beside the handlers", () => {
+  const Gizmo = resource({
+    group: "machines.example.com",
+    kind: "Gizmo",
+    versions: {
+      v1beta1: { spec: z.object({ small: z.number() }) },
+      v1: { spec: z.object({ size: z.number() }), storage: true },
+    },
+    convert: "on.convert",
+  });
+  const there = { to: () => ({ spec: { size: 1 } }), from: () => ({ spec: { small: 1 } }) };
+
+  it("is kept by kind and version, with the types of both", () => {
+    const operator = new Declarations();
+    operator.on.convert(Gizmo, "v1beta1", {
+      to: ({ spec }) => {
+        expectTypeOf(spec.small).toEqualTypeOf<number>();
+        return { spec: { size: spec.small } };
+      },
+      from: ({ spec }) => {
+        expectTypeOf(spec.size).toEqualTypeOf<number>();
+        return { spec: { small: spec.size } };
+      },
+    });
+    expect([...(operator.conversions.get(Gizmo as never)?.keys() ?? [])]).toEqual(["v1beta1"]);
+    expect(operator.kinds).toEqual([Gizmo]);
+    // @ts-expect-error: what is kept has a size
+    const wrong = () => operator.on.convert(Gizmo, "v1beta1", { ...there, to: () => ({ spec: { small: 1 } }) });
+    expect(wrong).toThrow("the conversion of Gizmo v1beta1 is declared twice");
+  });
+
+  it.each<[string, (operator: Declarations) => void, string]>([
+    [
+      "a version that there is not",
+      (operator) => operator.on.convert(Gizmo, "v2" as "v1", there as never),
+      'Gizmo has no version "v2"',
+    ],
+    [
+      "the version that is kept",
+      (operator) => operator.on.convert(Gizmo, "v1", there as never),
+      "Gizmo is kept as v1, which needs no conversion",
+    ],
+    [
+      "half of it",
+      (operator) => operator.on.convert(Gizmo, "v1beta1", { to: there.to } as never),
+      "the conversion of Gizmo v1beta1 needs two functions",
+    ],
+  ])("is refused where it is declared: %s", (_, declare, message) => {
+    expect(() => declare(new Declarations())).toThrow(message);
+  });
+});
+
 describe("the types of a handler of requests", () => {
   it("follow from the class", () => {
     const operator = new Declarations();

@@ -116,6 +116,20 @@ describe("a resource", () => {
     expect(ExchangeRate.gaps()).toEqual([]);
   });
 
+  it("takes schemas that are functions, as those of some libraries are", () => {
+    const spec = Object.assign(() => true, {
+      "~standard": {
+        version: 1,
+        vendor: "callable",
+        types: undefined as { input: { size: number }; output: { size: number } } | undefined,
+        jsonSchema: { input: () => ({ type: "object", properties: { size: { type: "number" } }, required: ["size"] }) },
+      },
+    } as const);
+    const Sized = resource({ group: "a.b", version: "v1", kind: "Sized", spec });
+    expectTypeOf<typeof Sized.Spec>().toEqualTypeOf<{ size: number }>();
+    expect(Sized.versions[0]?.schema().properties).toMatchObject({ spec: { required: ["size"] } });
+  });
+
   it("refuses a schema that JSON has no form for", () => {
     expect(() => resource({ group: "a.b", version: "v1", kind: "Rate", spec: z.object({ at: z.date() }) })).toThrow(
       /no JSON form/,

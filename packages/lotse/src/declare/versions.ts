@@ -77,13 +77,15 @@ type OnlyOf<Versions, V = keyof Versions> = V extends keyof Versions
     : never
   : never;
 
-/** The same versions, with paths that there are and options that there are. */
+/** The same versions; where a path leads nowhere or an option is none, versions with those that there are. */
 export type CheckedVersions<Versions> = {
-  readonly [V in keyof Versions]: Versions[V] & {
-    readonly [K in keyof Versions[V]]: K extends keyof VersionDefinition
-      ? CheckedOption<BodyOfVersion<Versions[V]>, K, Versions[V][K]>
-      : never;
-  };
+  readonly [V in keyof Versions]: Versions[V] extends Corrected<Versions[V]> ? Versions[V] : Corrected<Versions[V]>;
+};
+
+type Corrected<Version> = {
+  readonly [K in keyof Version]: K extends keyof VersionDefinition
+    ? CheckedOption<BodyOfVersion<Version>, K, Version[K]>
+    : never;
 };
 
 type CheckedOption<B, K, Value> = K extends "columns"
@@ -96,7 +98,7 @@ type CheckedOption<B, K, Value> = K extends "columns"
       : Value
     : K extends "scale"
       ? ScaleIn<B, Value>
-      : unknown;
+      : Value;
 
 /**
  * What a conversion gives back: the spec is enough. `apiVersion` and `kind` are set by the framework; metadata and status

@@ -1,13 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { TestProject } from "../cli/terminal/test-project.ts";
 import { resource } from "../declare/index.ts";
 import { type TypesInput, typesModule } from "./types.ts";
-
-const ROOT = path.resolve(import.meta.dirname, "../../../..");
 
 const definition = (
   kind: string,
@@ -206,11 +203,15 @@ export class Ship extends defineKind<ShipBody>({
 });
 
 describe("the compiler", () => {
-  let folder: string;
+  let project: TestProject;
 
   beforeAll(() => {
-    folder = mkdtempSync(path.join(os.tmpdir(), "lotse-types-"));
-    symlinkSync(path.join(ROOT, "node_modules"), path.join(folder, "node_modules"), "dir");
+    project = new TestProject();
+  }, 300_000);
+
+  afterAll(() => project.remove());
+
+  it("accepts them, and knows in a handler what the definition says", { timeout: 300_000 }, () => {
     const compilerOptions = {
       strict: true,
       noUncheckedIndexedAccess: true,
@@ -224,19 +225,10 @@ describe("the compiler", () => {
       lib: ["es2023", "esnext.disposable", "dom"],
       module: "nodenext",
       types: ["node"],
-      customConditions: ["@lotse/source"],
     };
-    write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-    write("package.json", JSON.stringify({ type: "module" }));
-  });
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  const write = (name: string, code: string) => writeFileSync(path.join(folder, name), code);
-
-  it("accepts them, and knows in a handler what the definition says", { timeout: 300_000 }, () => {
-    write("types.ts", typesModule([SHIP, HARBOUR, SHIP_SPEC, OTHER_SHIP, OWN]));
-    write(
+    project.write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+    project.write("types.ts", typesModule([SHIP, HARBOUR, SHIP_SPEC, OTHER_SHIP, OWN]));
+    project.write(
       "operator.ts",
       `import { Operator } from "lotse";
 import { ExchangeRate, Harbour, Ship, type ShipBody } from "./types.ts";
@@ -276,8 +268,8 @@ operator.timer(ExchangeRate, { interval: "1h" }, ({ spec }) => spec.sources.map(
 export default operator;
 `,
     );
-    const tsc = path.join(ROOT, "node_modules/typescript/bin/tsc");
-    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+    const tsc = path.join(project.folder, "node_modules/typescript/bin/tsc");
+    const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", project.folder], { encoding: "utf8" });
     expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
   });
 });

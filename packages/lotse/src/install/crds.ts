@@ -13,7 +13,7 @@ export async function installCrd(
   resource: ResourceClass<unknown, unknown>,
   fieldManager: string,
   signal: AbortSignal,
-  definition: CustomResourceDefinition["body"] = resource.crd(),
+  definition: Definition = resource.crd(),
 ): Promise<boolean> {
   const crd = new CustomResourceDefinition(definition, client);
   const installed = await find(client, crd.name, signal);

@@ -1,7 +1,7 @@
 /** The kinds that handlers of requests and policies are for, as they come and go. */
-import { type KindDescription, mayBeHidden } from "@lotse/client";
+import { type KindDescription, MutatingAdmissionPolicy, mayBeHidden } from "@lotse/client";
 import { kindKey } from "@lotse/client/meta";
-import { type JudgedKind, judgedKinds } from "../admission/index.ts";
+import { type JudgedKind, judgedKinds, RegistrationError } from "../admission/index.ts";
 import {
   type Declarations,
   type KindPlan,
@@ -99,6 +99,24 @@ export class JudgedKinds {
         hint: 'install its CRD, or start the operator with crds: "install"',
       });
     }
+  }
+
+  /** The version in which the cluster serves policies that change objects; undefined where none is declared. */
+  async mutatingVersion(): Promise<string | undefined> {
+    const changing = this.#declarations.policies.find(({ mutate }) => mutate.length > 0);
+    if (!changing) return undefined;
+    const { client, clock, random, stopping: signal } = this.#runtime;
+    const retrying = { clock, random, logger: this.#reporting.logger, signal };
+    const discover = () => client.discover({ refresh: true });
+    const { kinds } = await retryForever("the kinds of the cluster could not be found out", discover, retrying);
+    const { group, plural } = MutatingAdmissionPolicy.description;
+    const served = kinds.find((kind) => kind.group === group && kind.plural === plural);
+    if (served) return served.version;
+    const where = changing.sourceLocation === undefined ? "" : ` (${changing.sourceLocation})`;
+    throw new RegistrationError(
+      `the policy "${changing.id}"${where} changes objects, and this cluster has no MutatingAdmissionPolicy`,
+      { hint: "Kubernetes has it from 1.36 on, and as beta from 1.34 on; use on.mutate instead" },
+    );
   }
 
   async end(): Promise<void> {

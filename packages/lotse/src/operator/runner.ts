@@ -45,6 +45,9 @@ import { stopLimitMs } from "./stop-time.ts";
 import type { Webhooks } from "./webhooks.ts";
 import { Working } from "./working.ts";
 
+/** What is left of the time to stop when the webhook server has to be gone. */
+const FAREWELL_MS = 300;
+
 /** See the module comment. */
 export class Runner implements RunningOperator {
   readonly ready: Promise<void>;
@@ -223,7 +226,8 @@ export class Runner implements RunningOperator {
       cut: (reason) => this.#lifetime.cut(reason),
     });
     // Only now: as long as a watch is open, the API server may ask for conversions.
-    await this.#webhooks?.close();
+    const spentMs = this.#clock.monotonic() - this.#lifetime.stoppingSince;
+    await this.#webhooks?.close(Math.max(0, this.#killAfterMs - spentMs - FAREWELL_MS));
     this.#logger.info("the operator has stopped", { operator: this.#operator.name });
   }
 

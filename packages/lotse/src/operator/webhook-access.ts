@@ -1,7 +1,18 @@
 /** How the API server reaches this process, and with which certificate. */
-import { CertificateAuthority } from "@lotse/client/certificates";
-import { KubeError } from "@lotse/client/meta";
-import type { CertificateSource, WebhookAddress } from "../admission/index.ts";
+import type { Client } from "@lotse/client";
+import {
+  type CertificateSource,
+  type ClientConfig,
+  certificatesFromFiles,
+  localCertificates,
+  namesOfReach,
+  ownCertificates,
+  planReach,
+  readLocalAddresses,
+  readNodeAddresses,
+  readServerNames,
+  type WebhookAddress,
+} from "../admission/index.ts";
 import type { WebhookOptions } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { Runtime } from "../runtime/index.ts";
@@ -10,54 +21,83 @@ import type { Runtime } from "../runtime/index.ts";
 export interface WebhookAccess {
   readonly address: WebhookAddress;
   readonly certificates: CertificateSource;
+  /** Where to listen; 0 is any free one. */
   readonly port: number;
+  /** The server listens there. */
   listens(port: number): void;
 }
 
-export async function openAccess(options: WebhookOptions, runtime: Runtime, _logger: Logger): Promise<WebhookAccess> {
-  const { port = 9443, url, service } = options;
-  const host = new URL(runtime.client.config.server).hostname;
-  let address: WebhookAddress;
-  if (url) address = { url };
-  else if (service) {
-    const {
-      namespace = runtime.client.config.namespace,
-      name,
-      port = 443,
-    } = typeof service === "string" ? { name: service } : service;
-    address = { service: { namespace, name, port } };
-  } else if (["127.0.0.1", "localhost", "[::1]"].includes(host)) address = { url: `https://127.0.0.1:${port}` };
-  else throw new KubeError("The API server cannot reach the webhooks of this operator.", { hint: "set webhooks.url" });
-  const authority = new CertificateAuthority("lotse", Date.now());
-  const { certPem, keyPem } = authority.issue({
-    commonName: "lotse",
-    hosts: ["127.0.0.1", "localhost"],
-    usage: "server",
-  });
-  const now = {
-    credentials: { key: keyPem, cert: certPem },
-    caBundle: authority.certPem,
-    notAfter: new Date(Date.now() + 1e9),
-  };
+const PORT = 9_443;
+/** Where the manifests of an operator mount the Secret that cert-manager fills. */
+const CERT_MANAGER_DIR = "/var/run/secrets/lotse/webhooks";
+
+/** See the module comment. Rejects when the API server could not reach this process. */
+export async function openAccess(options: WebhookOptions, runtime: Runtime, logger: Logger): Promise<WebhookAccess> {
+  const { port = PORT } = options;
+  let address: WebhookAddress = await reachOf(options, port, runtime);
+  const certificates = certificatesFor(options, address, runtime, logger);
   return {
     get address() {
       return address;
     },
+    certificates,
     port,
     listens: (actual) => {
-      if ("url" in address && !url) address = { url: `https://127.0.0.1:${actual}` };
-    },
-    certificates: {
-      ready: Promise.resolve(),
-      current: () => now,
-      onChange: () => () => {},
-      health: () => ({
-        notBefore: new Date(),
-        notAfter: now.notAfter,
-        authorityNotAfter: undefined,
-        problem: undefined,
-      }),
-      stop: async () => {},
+      if (options.url === undefined && "url" in address) address = { url: withPort(address.url, actual) };
     },
   };
+}
+
+function reachOf(
+  options: WebhookOptions,
+  port: number,
+  { operator, client, clock, stopping }: Runtime,
+): Promise<ClientConfig> {
+  const { namespace, server, source } = client.config;
+  return untilKnown(client, (serverVersion) =>
+    planReach({
+      webhooks: options,
+      inCluster: source === "in-cluster",
+      namespace,
+      defaultService: `${operator}-webhooks`,
+      port,
+      serverUrl: server,
+      serverVersion,
+      serverCertificateNames: () => readServerNames(server, clock),
+      nodeAddresses: () => readNodeAddresses(client, stopping),
+      localAddresses: readLocalAddresses(),
+    }),
+  );
+}
+
+/** The version helps to guess what sort of cluster it is; one that does not tell is judged by the rest. */
+async function untilKnown<T>(client: Client, plan: (version: string) => Promise<T>): Promise<T> {
+  const { gitVersion = "" } = await client.version().catch(() => ({ gitVersion: "" }));
+  return plan(gitVersion);
+}
+
+function certificatesFor(
+  { certificates = "own", secret }: WebhookOptions,
+  address: WebhookAddress,
+  { operator, client, clock, random, stopping: signal }: Runtime,
+  logger: Logger,
+): CertificateSource {
+  // An operator that stops goes on to answer until its last watch has ended: its certificates end with it, not before.
+  const common = { clock, logger, signal: new AbortController().signal };
+  if (typeof certificates === "object") return certificatesFromFiles({ ...common, dir: certificates.dir });
+  if (certificates === "cert-manager") {
+    return certificatesFromFiles({ ...common, dir: CERT_MANAGER_DIR, publishes: false });
+  }
+  const own = { ...common, random, names: namesOfReach(address) };
+  // One process at an address of its own shares its certificate with no other.
+  if ("url" in address && secret === undefined) return localCertificates(own);
+  const namespace = "service" in address ? address.service.namespace : client.config.namespace;
+  signal.throwIfAborted();
+  return ownCertificates({ ...own, client, namespace, secret: secret ?? `${operator}-webhooks`, operator });
+}
+
+function withPort(text: string, port: number): string {
+  const url = new URL(text);
+  url.port = String(port);
+  return url.origin;
 }

@@ -32,6 +32,8 @@ export interface RegistrationInput {
   /** Undefined where nothing is asked of the operator. */
   readonly address: WebhookAddress | undefined;
   readonly caBundle: string | undefined;
+  /** The version in which the cluster serves MutatingAdmissionPolicy; undefined where no policy changes anything. */
+  readonly mutatingVersion: string | undefined;
 }
 
 /** See the module comment. */
@@ -42,19 +44,31 @@ export function planRegistration(input: RegistrationInput): RegistrationPlan {
     policies: declarations.policies,
     discovered,
     served,
-    mutatingVersion: "v1",
+    mutatingVersion: input.mutatingVersion ?? MutatingAdmissionPolicy.description.version,
   });
   const labels = registeredLabels(operator);
   const wanted = [...configurations(input), ...policies.flatMap(registeredPolicy)];
   const kinds = new Map(wanted.map(({ kind }) => [kind.plural, kind]));
-  // What a former version of the operator may have registered is looked for where this one would register it.
+  // A handler less may be a configuration less, while the operator runs on.
   if (input.address) {
-    for (const { description } of [ValidatingWebhookConfiguration, MutatingWebhookConfiguration]) {
-      kinds.set(description.plural, description);
-    }
+    for (const { description } of CONFIGURATIONS) kinds.set(description.plural, description);
   }
-  return { wanted, queries: [...kinds.values()].map((kind) => ({ kind, labels })) };
+  const others = [...CONFIGURATIONS, ...POLICIES].filter(({ description }) => !kinds.has(description.plural));
+  return {
+    wanted,
+    queries: [...kinds.values()].map((kind) => ({ kind, labels })),
+    left: others.map(({ description: kind }) => ({ kind, labels })),
+  };
 }
+
+const CONFIGURATIONS = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration];
+/** Bindings go before their policies. */
+const POLICIES = [
+  ValidatingAdmissionPolicyBinding,
+  ValidatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingAdmissionPolicy,
+];
 
 function configurations({ operator, kinds, address, caBundle, served }: RegistrationInput): Registered[] {
   if (!address) return [];
@@ -82,12 +96,7 @@ function registeredPolicy({ declaration: { id, sourceLocation }, policy, binding
 
 function policyKind({ apiVersion = "", kind = "" }: KubeBody): KindDescription {
   const [group = "", version = ""] = apiVersion.split("/");
-  const known = [
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-  ].find(({ description }) => description.kind === kind);
+  const known = POLICIES.find(({ description }) => description.kind === kind);
   return { ...(known ?? ValidatingAdmissionPolicy).description, group, version };
 }
 

@@ -76,6 +76,7 @@ export class Webhooks {
   #access: WebhookAccess | undefined;
   #server: WebhookServer | undefined;
   #registration: Registration | undefined;
+  #mutatingVersion: string | undefined;
   #conversion: Registration | undefined;
 
   private constructor(parts: WebhooksParts) {
@@ -124,6 +125,7 @@ export class Webhooks {
     const { admission, policies } = this.#parts.declarations;
     if (admission.length + policies.length === 0) return;
     await this.#judged.tellMissing();
+    this.#mutatingVersion = await this.#judged.mutatingVersion();
     this.#registration = this.#makeRegistration(() => this.#plan(this.#judged.current));
     await this.#registration.begin();
   }
@@ -168,9 +170,9 @@ export class Webhooks {
     }
   }
 
-  /** All watches have ended: nothing has to be answered any more. */
-  async close(): Promise<void> {
-    await this.#server?.drain(DRAIN_MS);
+  /** All watches have ended: nothing has to be answered any more. What is being answered may take `graceMs`. */
+  async close(graceMs = DRAIN_MS): Promise<void> {
+    await this.#server?.drain(Math.min(graceMs, DRAIN_MS));
     await this.#access?.certificates.stop();
     await Promise.all([this.#registration?.end(), this.#conversion?.end(), this.#judged.end()]);
   }
@@ -297,6 +299,7 @@ export class Webhooks {
       served: this.#filter?.exact,
       address: access?.address,
       caBundle: access?.certificates.current().caBundle,
+      mutatingVersion: this.#mutatingVersion,
     });
   }
 

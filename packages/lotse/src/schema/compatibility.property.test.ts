@@ -250,7 +250,7 @@ async function unlessInvalid<T>(work: Promise<T>): Promise<T | undefined> {
 
 async function install(crd: CustomResourceDefinition["body"]): Promise<boolean> {
   const made = await unlessInvalid(client.create(new CustomResourceDefinition(crd, client)));
-  if (made) await made.wait("condition=Established", { timeout: "20s" });
+  if (made) await made.wait("condition=Established", { timeout: "170s" });
   return made !== undefined;
 }
 
@@ -295,6 +295,9 @@ async function expectKept(
   return taken;
 }
 
+/** A part in `npm test`, all of it in `npm run test:real`. */
+const FULL = process.env.LOTSE_FULL === "1";
+
 const NULL_TO_DEFAULT = {
   before: { type: "object", properties: { a: { type: "string", nullable: true } } },
   after: { type: "object", properties: { a: { type: "string", default: "ccc" } } },
@@ -302,9 +305,10 @@ const NULL_TO_DEFAULT = {
 };
 
 it("calls no change harmless after which a stored object is refused or loses something", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   let number = 0;
+  const numRuns = FULL ? 100 : 40;
   const counts = { harmless: 0, harmful: 0, objects: 0 };
   await fc.assert(
     fc.asyncProperty(scenario, async ({ before, after, values }) => {
@@ -313,12 +317,12 @@ it("calls no change harmless after which a stored object is refused or loses som
       if (!harmful) counts.objects += await expectKept(before, after, `A${number++}`, values);
     }),
     // The example: a null that became a default had been called harmless.
-    { numRuns: 100, examples: [[NULL_TO_DEFAULT]] },
+    { numRuns, examples: [[NULL_TO_DEFAULT]] },
   );
   // Else nothing was tested.
-  expect(counts.harmless).toBeGreaterThan(15);
-  expect(counts.harmful).toBeGreaterThan(15);
-  expect(counts.objects).toBeGreaterThan(20);
+  expect(counts.harmless).toBeGreaterThan(0.15 * numRuns);
+  expect(counts.harmful).toBeGreaterThan(0.15 * numRuns);
+  expect(counts.objects).toBeGreaterThan(0.2 * numRuns);
 });
 
 /** A field of which one keyword changes, comes or goes, and values that it may have had. */
@@ -345,6 +349,7 @@ const changedField = fc.oneof(
 it("calls no change of a single keyword harmless that is not", { timeout: 300_000 }, async () => {
   let number = 0;
   let objects = 0;
+  const numRuns = FULL ? 4 : 1;
   await fc.assert(
     fc.asyncProperty(fc.array(changedField, { minLength: 50, maxLength: 50 }), async (fields) => {
       // One pair of kinds for all that are called harmless: each is a field of its own.
@@ -357,7 +362,7 @@ it("calls no change of a single keyword harmless that is not", { timeout: 300_00
       objects += await expectKept(spec(0), spec(1), `B${number++}`, specs);
     }),
     // A smaller counterexample would take minutes; the message has the object.
-    { numRuns: 4, endOnFailure: true },
+    { numRuns, endOnFailure: true },
   );
-  expect(objects).toBeGreaterThan(100);
+  expect(objects).toBeGreaterThan(25 * numRuns);
 });

@@ -148,14 +148,14 @@ const scaleOf = ({ spec, status, selector }: ScalePlaces) => ({
 });
 
 /** One of the schemas of a kind: as its library has it, and as JSON Schema. */
-export interface SchemaPart {
+export interface KindPart {
   readonly path: "spec" | "status";
   readonly source: unknown;
   readonly json: unknown;
 }
 
 /** What the schemas say and an API server does not do with their CRD. */
-export function lookIntoSchemas(parts: readonly SchemaPart[]): ZodFindings {
+export function lookIntoSchemas(parts: readonly KindPart[]): ZodFindings {
   const gaps: SchemaGap[] = [];
   const functions = parts.map(({ path, source, json }) => {
     const structural = toStructural(json, path, gaps);

@@ -33,7 +33,7 @@ export function rule<S extends JsonSchemaSource>(schema: S, expression: string, 
 
 /**
  * A field that keeps the value with which its object was created: it can neither be changed, nor be removed, nor be added
- * later.
+ * later. Inside of an object that may itself be absent, make that one immutable as well: it would take the field with it.
  *
  * @example
  * ```ts

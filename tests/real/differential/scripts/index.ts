@@ -28,6 +28,7 @@ import { spoiltServer } from "./spoilt-server.ts";
 import { spoiltServices } from "./spoilt-services.ts";
 import { spoiltStorage } from "./spoilt-storage.ts";
 import { statuses } from "./statuses.ts";
+import { coreStatuses } from "./statuses-core.ts";
 import { subresources } from "./subresources.ts";
 import { updates } from "./updates.ts";
 import { versions } from "./versions.ts";
@@ -61,6 +62,7 @@ export const scripts: readonly Script[] = [
   spoiltFlow,
   spoiltServices,
   ...statuses,
+  ...coreStatuses,
   evictions,
   updates,
   subresources,

@@ -34,6 +34,10 @@ export interface StatusSpecimen extends Omit<Specimen, "also" | "changes" | "onl
   readonly status: Fields;
   /** Merge patches of the whole object, sent to its status, each by its words. */
   readonly changes?: Readonly<Record<string, Fields>>;
+  /** Which subresource takes it; `status` unless told. */
+  readonly subresource?: string;
+  /** The right one is not kept either: controllers would take it back in their own time. */
+  readonly unstored?: true;
 }
 
 type Place = readonly (string | number)[];
@@ -164,36 +168,40 @@ const BESIDE: Readonly<Record<string, Fields>> = {
 
 /** Each field of a kind's status wrong once, written to the status of one that is there; nothing of it is kept. */
 export function spoilStatus(specimen: StatusSpecimen): Step[] {
-  const { kind, path, good, metadata = {}, apiVersion, label = kind, status } = specimen;
+  const { kind, path, good, metadata = {}, apiVersion, label = kind, status, subresource = "status" } = specimen;
   const name = specimen.name ?? (path.includes("{{ns}}") ? "spoilt" : `diff-status-${kind.toLowerCase()}`);
   const one = `${path}/${name}`;
+  const below = `${one}/${subresource}`;
+  const what = subresource;
   const view = content(new Set(specimen.chosen));
   const rest = { query: { dryRun: "All" }, view };
   const written = mutationsOf(status, []).map((mutation) => {
     const op = mutation.value === undefined ? "remove" : "replace";
     const change = [
+      // What is not kept must be there before a part of it can be spoilt.
+      ...(specimen.unstored ? [{ op: "add", path: "/status", value: status }] : []),
       { op, path: pointer(["status", ...mutation.place]), ...(op === "replace" && { value: mutation.value as Json }) },
     ];
-    return patch("json", `status of ${label} changed to ${words(mutation)}`, `${one}/status`, change, rest);
+    return patch("json", `${what} of ${label} changed to ${words(mutation)}`, below, change, rest);
   });
-  const changes = Object.entries({ ...BESIDE, ...specimen.changes }).map(([what, change]) =>
-    patch("merge", `status of ${label} changed with ${what}`, `${one}/status`, change, {
+  const changes = Object.entries({ ...BESIDE, ...specimen.changes }).map(([mistake, change]) =>
+    patch("merge", `${what} of ${label} changed with ${mistake}`, below, change, {
       ...rest,
       view: (body) => withBeside(body, view),
     }),
   );
   return [
     post(
-      `${label} whose status is spoilt`,
+      `${label} whose ${what} is spoilt`,
       path,
       { apiVersion, kind, metadata: { name, ...metadata }, ...good },
       { view },
     ),
-    patch("merge", `status of ${label} that is right`, `${one}/status`, { status }, { view }),
+    patch("merge", `${what} of ${label} that is right`, below, { status }, specimen.unstored ? rest : { view }),
     ...written,
     ...changes,
-    patch("merge", `status of ${label} changed through the object`, one, { status: { ...status, bogus: 1 } }, rest),
-    remove(`${label} whose status was spoilt`, one, { propagationPolicy: "Background" }, { view: () => null }),
+    patch("merge", `${what} of ${label} changed through the object`, one, { status: { ...status, bogus: 1 } }, rest),
+    remove(`${label} whose ${what} was spoilt`, one, { propagationPolicy: "Background" }, { view: () => null }),
   ];
 }
 

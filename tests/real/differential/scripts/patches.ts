@@ -24,6 +24,7 @@ export const patches: Script = {
     patch("merge", "merges with another name", one, { metadata: { name: "two" } }),
     patch("merge", "merges with another namespace", one, { metadata: { namespace: "default" } }),
     patch("merge", "merges with another kind", one, { kind: "Secret" }),
+    patch("merge", "merges with another kind that it could be", one, { kind: "Secret", data: null }),
     patch("merge", "merges with another apiVersion", one, { apiVersion: "v2" }),
     patch("merge", "merges a wrong type", one, { data: { a: 5 } }),
     patch("merge", "merges a list", one, []),
@@ -119,6 +120,13 @@ export const patches: Script = {
       { query: { fieldValidation: "Strict" } },
     ),
     patch("strategic", "merges strategically a wrong type", one, { data: "x" }),
+    patch("strategic", "merges strategically a list where a map belongs", one, { data: ["x"] }),
+    patch("strategic", "merges strategically a number where a text belongs", one, { data: { a: 5 } }),
+    patch("strategic", "merges strategically a text where a flag belongs", one, { immutable: "x" }),
+    patch("strategic", "merges strategically a fraction where a number belongs", one, {
+      metadata: { deletionGracePeriodSeconds: 1.5 },
+    }),
+    patch("strategic", "merges strategically a text where a number belongs", one, { metadata: { generation: "x" } }),
     post(
       "creates an owned one",
       all,

@@ -127,6 +127,33 @@ const specimens: readonly Specimen[] = [
     },
   },
   {
+    ...everywhere("rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole"),
+    label: "ClusterRole that stays",
+    name: "diff-spoilt-kept",
+    good: {
+      rules: [
+        { nonResourceURLs: ["/x", "/y*"], verbs: ["get"] },
+        { apiGroups: [""], resources: ["pods"], resourceNames: ["a"], verbs: ["get", "*"] },
+      ],
+    },
+    changes: {
+      "an aggregation": { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] } },
+      "an aggregation by nothing": { aggregationRule: { clusterRoleSelectors: [] } },
+      "an aggregation by bad labels": { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b c" } }] } },
+      "no rules": { rules: null },
+    },
+  },
+  {
+    ...everywhere("rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole"),
+    label: "ClusterRole that gathers",
+    name: "diff-spoilt-gathers",
+    good: { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { "diff.io/gathered": "by-none" } }] } },
+    changes: {
+      "rules of its own": { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] },
+      "no aggregation": { aggregationRule: null },
+    },
+  },
+  {
     ...inNamespace("rbac.authorization.k8s.io/v1", "rolebindings", "RoleBinding"),
     good: {
       roleRef: role,

@@ -29,7 +29,7 @@ const address = (value: Json | undefined): Json =>
 
 /** Only ports that a step asks for are compared; a server chooses the others. */
 const range = (value: Json | undefined): Json =>
-  typeof value === "number" && (value < 30_070 || value > 30_076) ? "<port>" : (value ?? null);
+  typeof value === "number" && value >= 30_000 && (value < 30_070 || value > 30_076) ? "<port>" : (value ?? null);
 
 const service = (name: string, spec: Fields): Json => ({
   apiVersion: "v1",
@@ -64,6 +64,7 @@ const families: readonly (readonly [string, Fields])[] = [
     { type: "ExternalName", externalName: "a.example.com", clusterIP: "", clusterIPs: null },
   ],
   ["a port on the nodes", { type: "NodePort", ports: [{ name: "a", port: 80, nodePort: 30_070 }] }],
+  ["a port on the nodes that is out of range", { type: "NodePort", ports: [{ name: "a", port: 80, nodePort: 80 }] }],
   ["a port on the nodes that is taken", { type: "NodePort", ports: [{ name: "a", port: 80, nodePort: 30_071 }] }],
 ];
 
@@ -84,6 +85,30 @@ const serviceSteps: readonly Step[] = [
       services,
       service("tried", { type, ports: [{ port: 80, nodePort: 30_072 }] }),
       { ...dry, view: chosen },
+    ),
+    post(
+      `tries a ${type} with a port on the nodes that is out of range`,
+      services,
+      service("tried", { type, ports: [{ port: 80, nodePort: 80 }] }),
+      { ...dry, view: chosen },
+    ),
+    post(
+      `tries a ${type} with two ports on the nodes that are out of range`,
+      services,
+      service("tried", {
+        type,
+        ports: [
+          { name: "a", port: 80, nodePort: 80 },
+          { name: "b", port: 81, nodePort: 70_000 },
+        ],
+      }),
+      { ...dry, view: chosen },
+    ),
+    post(
+      `writes a ${type} with a port on the nodes that is out of range`,
+      services,
+      service("refused", { type, ports: [{ port: 80, nodePort: 80 }] }),
+      { view: chosen },
     ),
     post(
       `tries a ${type} with a port on the nodes that is taken`,

@@ -64,7 +64,7 @@ describe("the proxy of the API server", () => {
     await vi.waitFor(async () => {
       const { body } = await call(cluster, "GET", `${CORE}/pods/web`);
       expect(body.status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
-    });
+    }, 170_000);
   });
 
   afterAll(async () => {

@@ -81,11 +81,21 @@ export class TablePrinter {
           object: {
             kind: "PartialObjectMetadata",
             apiVersion: this.#version,
-            metadata: this.#codec.metaInOrder(object.metadata),
+            metadata: this.#codec.metaInOrder(
+              isDaemonSet(object) ? withoutGeneration(object.metadata) : object.metadata,
+            ),
           },
         };
     }
   }
+}
+
+const isDaemonSet = ({ kind, apiVersion }: ApiObject): boolean => kind === "DaemonSet" && apiVersion === "apps/v1";
+
+/** Tables are made before this annotation is added to DaemonSets. */
+function withoutGeneration({ annotations, ...metadata }: ApiObject["metadata"]): ApiObject["metadata"] {
+  const { "deprecated.daemonset.template.generation": _, ...others } = annotations ?? {};
+  return Object.keys(others).length === 0 ? metadata : { ...metadata, annotations: others };
 }
 
 function definition(column: Column): ColumnDefinition {

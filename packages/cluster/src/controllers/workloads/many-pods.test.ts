@@ -3,7 +3,7 @@ import { call } from "../../test-requests.ts";
 import { Stage, workload } from "./test-stage.ts";
 
 /** Enough to be looked at together instead of one by one; `bench/cluster` has thousands. */
-const REPLICAS = 200;
+const REPLICAS = 140;
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -4,7 +4,7 @@ import { isRecord, objectAt } from "../../registry/index.ts";
 import type { ContainerLog, LogStream } from "../log.ts";
 import type { CommandStreams, ContainerExit, Readiness, RunningContainer } from "../runtime.ts";
 import { type Child, drain } from "./process-child.ts";
-import { perform } from "./process-probe.ts";
+import { perform, performHook } from "./process-probe.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,11 +20,15 @@ export interface ProcessContainerOptions {
   readonly spawn: (command: readonly string[], tty: boolean, stdin: boolean) => Child;
   /** What the container has left as its last words. */
   readonly message: () => Promise<string>;
+  /** The hook for the end has failed. */
+  readonly preStopFailed: () => void;
 }
 
 const LONGEST_MESSAGE = 4_096;
 /** So much of what a probe wrote is told. */
 const LONGEST_OUTPUT = 10_240;
+/** What a container has to end by itself when its hook has used up all of its time. */
+const SHORTEST_GRACE = 2_000;
 const LAST_WORDS = { tailLines: 80, bytes: 2_048 };
 
 /** One run of a container as a process. */
@@ -32,11 +36,14 @@ export class ProcessContainer implements RunningContainer {
   readonly id: string;
   readonly exited: Promise<ContainerExit>;
   readonly readiness: Readiness;
+  readonly postStart: Promise<boolean> | undefined;
   readonly #options: ProcessContainerOptions;
   readonly #others = new Set<Child>();
   readonly #attached = new Set<CommandStreams>();
   #release: () => void = () => {};
   #stopping = false;
+  /** Its hook for the end is under way. */
+  #leaving = false;
   #deadline = Number.POSITIVE_INFINITY;
   #cancel: () => void = () => {};
   #over = false;
@@ -48,8 +55,8 @@ export class ProcessContainer implements RunningContainer {
     this.readiness = options.main
       ? { by: "probes", probe: (probe) => perform(probe, options.spec, (command) => this.#runQuietly(command)) }
       : { by: "itself", onChange: (listener) => listener(true) };
-    const postStart = objectAt(options.spec, "lifecycle").postStart;
-    if (isRecord(postStart)) void this.#hook(postStart);
+    const { postStart } = objectAt(options.spec, "lifecycle");
+    this.postStart = isRecord(postStart) ? this.#hook(postStart) : undefined;
   }
 
   stop(graceMs: number): void {
@@ -57,13 +64,24 @@ export class ProcessContainer implements RunningContainer {
     const { clock } = this.#options;
     if (!this.#stopping) {
       this.#stopping = true;
-      void this.#askToEnd();
+      void this.#askToEnd(graceMs > 0);
     }
     const deadline = clock.monotonic() + graceMs;
     if (deadline >= this.#deadline) return;
     this.#deadline = deadline;
     this.#cancel();
-    this.#cancel = clock.after(graceMs, () => this.#kill());
+    this.#cancel = clock.after(graceMs, () => this.#timeIsUp(graceMs > 0));
+  }
+
+  /** A container whose hook has taken all the time is asked to end, and gets a moment for it. */
+  #timeIsUp(gently: boolean): void {
+    if (!this.#leaving || !gently) {
+      this.#kill();
+      return;
+    }
+    this.#leaving = false;
+    this.#signal();
+    this.#cancel = this.#options.clock.after(SHORTEST_GRACE, () => this.#kill());
   }
 
   async exec(command: readonly string[], streams: CommandStreams): Promise<number> {
@@ -134,10 +152,22 @@ export class ProcessContainer implements RunningContainer {
     };
   }
 
-  async #askToEnd(): Promise<void> {
+  /** Hooks run where there is time for them. */
+  async #askToEnd(hasTime: boolean): Promise<void> {
+    const { preStop } = objectAt(this.#options.spec, "lifecycle");
+    if (isRecord(preStop) && hasTime) {
+      this.#leaving = true;
+      const well = await this.#hook(preStop);
+      if (!well) this.#options.preStopFailed();
+      if (!this.#leaving) return;
+      this.#leaving = false;
+    }
+    this.#signal();
+  }
+
+  #signal(): void {
     const { main, spec } = this.#options;
-    const { preStop, stopSignal = "SIGTERM" } = objectAt(spec, "lifecycle");
-    if (isRecord(preStop)) await this.#hook(preStop);
+    const { stopSignal = "SIGTERM" } = objectAt(spec, "lifecycle");
     if (main) main.signal(stopSignal as NodeJS.Signals);
     else this.#release();
   }
@@ -147,15 +177,14 @@ export class ProcessContainer implements RunningContainer {
     this.#release();
   }
 
-  /** What goes wrong in a hook must not keep the container. */
-  async #hook(action: Fields): Promise<void> {
-    const seconds = objectAt(action, "sleep").seconds;
-    if (typeof seconds === "number") {
-      const pause = new Promise<void>((resolve) => this.#options.clock.after(seconds * 1_000, resolve));
-      await Promise.race([pause, this.exited]);
-      return;
+  /** Whether all went well in a hook. Never rejects. */
+  async #hook(action: Fields): Promise<boolean> {
+    const { seconds } = objectAt(action, "sleep");
+    if (typeof seconds !== "number") {
+      return (await performHook(action, this.#options.spec, (command) => this.#runQuietly(command))) === undefined;
     }
-    await perform(action, this.#options.spec, (command) => this.#runQuietly(command)).catch(() => {});
+    const slept = new Promise<boolean>((resolve) => this.#options.clock.after(seconds * 1_000, () => resolve(true)));
+    return Promise.race([slept, this.exited.then(() => false)]);
   }
 
   async #runQuietly(command: readonly string[]): Promise<{ exitCode: number; output: string }> {

@@ -10,7 +10,7 @@ export type RunCommand = (
   command: readonly string[],
 ) => Promise<{ readonly exitCode: number; readonly output: string }>;
 
-/** Does what a probe or a hook of a container says; resolves to what went wrong, and to undefined when nothing did. */
+/** Does what a probe of a container says; resolves to what went wrong, and to undefined when nothing did. */
 export async function perform(action: Fields, container: Fields, run: RunCommand): Promise<string | undefined> {
   if (isRecord(action.exec)) {
     const { command } = action.exec;
@@ -22,6 +22,29 @@ export async function perform(action: Fields, container: Fields, run: RunCommand
   if (isRecord(action.grpc)) return connects(portOf(action.grpc.port, container));
   return undefined;
 }
+
+/**
+ * Does what a hook of a container says; resolves to what went wrong, and to undefined when nothing did. Unlike a probe's,
+ * the answer to its request may be any.
+ */
+export async function performHook(action: Fields, container: Fields, run: RunCommand): Promise<string | undefined> {
+  try {
+    if (isRecord(action.httpGet)) {
+      const problem = await httpGet(action.httpGet, portOf(action.httpGet.port, container));
+      return problem?.startsWith(BAD_STATUS) ? undefined : problem;
+    }
+    if (isRecord(action.exec)) {
+      const { command } = action.exec;
+      const { exitCode, output } = await run(Array.isArray(command) ? command.map(String) : []);
+      return exitCode === 0 ? undefined : `the command ended with ${exitCode}: ${output}`;
+    }
+    return "a hook can run a command, send a request or sleep";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+const BAD_STATUS = "HTTP probe failed with statuscode: ";
 
 /** A port by number, or by the name that the container gives it. */
 function portOf(port: unknown, container: Fields): number {
@@ -51,7 +74,7 @@ function httpGet(action: Fields, port: number): Promise<string | undefined> {
     const request = send(options, (response) => {
       response.resume();
       const code = response.statusCode ?? 0;
-      resolve(code >= 200 && code < 400 ? undefined : `HTTP probe failed with statuscode: ${code}`);
+      resolve(code >= 200 && code < 400 ? undefined : `${BAD_STATUS}${code}`);
     });
     request.on("error", (error: NodeJS.ErrnoException) => {
       const url = JSON.stringify(`${secure ? "https" : "http"}://${host}:${port}${path}`);

@@ -230,7 +230,7 @@ describe("pods that are processes", () => {
     await create(
       "hooks",
       {
-        command: sh("trap 'cat data/before; exit 0' TERM; while true; do sleep 0.05; done"),
+        command: sh("trap 'cat data/before; exit 0' TERM; echo up; while true; do sleep 0.05; done"),
         lifecycle: {
           postStart: { exec: { command: sh("echo begun > data/start") } },
           preStop: { exec: { command: sh("cat data/start > data/before; echo stopping >> data/before") } },
@@ -240,11 +240,13 @@ describe("pods that are processes", () => {
       { volumes: [{ name: "data", emptyDir: {} }] },
     );
     await phase("hooks", "Running");
+    await until(async () => expect(await log("hooks")).toBe("up\n"));
     // A client that follows sees the last words, which are gone with the pod.
-    const followed = call(cluster, "GET", `${CORE}/pods/hooks/log?follow=true`);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const followed = await fetch(`${cluster.url}${CORE}/pods/hooks/log?follow=true`, {
+      headers: { authorization: `Bearer ${cluster.token}` },
+    });
     await call(cluster, "DELETE", `${CORE}/pods/hooks`);
-    expect((await followed).text).toBe("begun\nstopping\n");
+    expect(await followed.text()).toBe("up\nbegun\nstopping\n");
   });
 
   it("end with the cluster", async () => {

@@ -157,6 +157,7 @@ export class ProcessRuntime implements ContainerRuntime {
         main: command && spawn(command, container.tty === true, container.stdin === true, () => void endStrays(mark)),
         spawn,
         message: () => readFile(messageFile, "utf8").catch(() => ""),
+        preStopFailed: run.preStopFailed,
       });
     } catch (error) {
       throw new StartError("RunContainerError", error instanceof Error ? error.message : String(error));

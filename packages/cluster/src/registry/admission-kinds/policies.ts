@@ -110,7 +110,9 @@ const LONGEST_ANNOTATION = 5 * 1_024;
 export function validateValidatingPolicy(object: ApiObject, expressions: Expressions | undefined): FieldError[] {
   const spec = objectAt(object, "spec");
   const errors = commonErrors(spec, expressions, false);
-  const declared = declareVariables(spec, expressions, errors);
+  const { variables, ...plain } = declareVariables(spec, expressions, errors);
+  // Where a policy has none there is nothing of that name either.
+  const declared = listAt(spec, "variables").length > 0 ? { ...plain, variables } : plain;
   const validations = listAt(spec, "validations");
   const annotations = listAt(spec, "auditAnnotations");
   if (validations.length === 0 && annotations.length === 0) {

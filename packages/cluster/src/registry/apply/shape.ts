@@ -128,19 +128,39 @@ function fillStructs(value: unknown, node: Node, resolve: Resolver, reference: b
     if (!items) return value;
     return value.map((item) => fillStructs(item, items, resolve, isReference(items)));
   }
+  const { properties } = schema;
   const result: Record<string, unknown> = { ...value };
-  const { properties = {}, required } = schema;
-  for (const name of Object.keys(properties)) {
-    const property = properties[name] as Schema;
-    if (!Object.hasOwn(result, name)) {
-      if (!reference) continue;
-      if (isReference(property) && isObject(property.default)) result[name] = {};
-      else if (required?.includes(name)) result[name] = null;
+  if (!properties) return result;
+  if (reference) {
+    for (const [name, empty] of impliedBy(properties, schema.required)) {
+      if (!Object.hasOwn(result, name)) result[name] = empty;
     }
+  }
+  for (const name of Object.keys(result)) {
     const member = result[name];
     // Most members are texts and numbers, and objects of thousands of members come here.
-    if (member === null || typeof member !== "object" || !Object.hasOwn(result, name)) continue;
+    if (member === null || typeof member !== "object" || !Object.hasOwn(properties, name)) continue;
+    const property = properties[name] as Schema;
     result[name] = fillStructs(member, property, resolve, isReference(property));
   }
   return result;
+}
+
+type Properties = Readonly<Record<string, Schema>>;
+type Implied = readonly (readonly [name: string, empty: object | null])[];
+
+/** What is known of structs: each is looked at once, for there are dozens of fields in it and thousands of objects. */
+const IMPLIED = new WeakMap<Properties, Implied>();
+
+/** The fields that a struct has when no client has set them. */
+function impliedBy(properties: Properties, required: readonly string[] = []): Implied {
+  let implied = IMPLIED.get(properties);
+  if (implied === undefined) {
+    implied = Object.entries(properties).flatMap(([name, property]): Implied => {
+      if (isReference(property) && isObject(property.default)) return [[name, {}]];
+      return required.includes(name) ? [[name, null]] : [];
+    });
+    IMPLIED.set(properties, implied);
+  }
+  return implied;
 }

@@ -1,4 +1,4 @@
-import { deepEqual, lookup } from "@lotse/client/meta";
+import { deepClone, deepEqual, lookup } from "@lotse/client/meta";
 import { admissionKind } from "../admission-kinds/index.ts";
 import type { CelSlot } from "../cel.ts";
 import {
@@ -8,6 +8,7 @@ import {
   prepareCrd,
   prepareCrdUpdate,
   validateCrd,
+  validateCrdStatus,
   validateCrdUpdate,
   validateNewCrd,
 } from "../custom/crd-validation.ts";
@@ -80,6 +81,29 @@ function preparePod(object: ApiObject, { warn }: StrategyContext): void {
   object.status = { phase: "Pending", qosClass: qosClass(object) };
 }
 
+/** What a writer of a pod's status may leave out stays: its quality, and which generations were seen. */
+function keepPodFacts(object: ApiObject, old: ApiObject): void {
+  const status = ensureObject(object, "status");
+  // What volumes that are images say of themselves is switched off.
+  for (const list of ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"]) {
+    for (const container of listAt(status, list)) {
+      for (const mount of listAt(container, "volumeMounts")) delete mount.volumeStatus;
+    }
+  }
+  const before = objectAt(old, "status");
+  if (!status.qosClass && before.qosClass !== undefined) status.qosClass = before.qosClass;
+  if (!status.observedGeneration && before.observedGeneration) status.observedGeneration = before.observedGeneration;
+  // There may be several conditions of one type: each takes after its own predecessor.
+  const left = [...listAt(before, "conditions")];
+  for (const condition of listAt(status, "conditions")) {
+    const at = left.findIndex(({ type }) => type === condition.type);
+    const [same] = at < 0 ? [] : left.splice(at, 1);
+    if (!condition.observedGeneration && same?.observedGeneration) {
+      condition.observedGeneration = same.observedGeneration;
+    }
+  }
+}
+
 /** Reads the job's own identity into the selector and labels by which its pods are found. */
 function prepareJob(object: ApiObject): void {
   const spec = object.spec as Record<string, unknown>;
@@ -137,6 +161,17 @@ function dateConditions(object: ApiObject, old: ApiObject, now: string): void {
   }
 }
 
+/** What was decided about a request stays as it is written, however somebody else writes it. */
+function keepVerdicts(object: ApiObject, old: ApiObject): void {
+  const now = listAt(object, "status", "conditions");
+  for (const verdict of ["Approved", "Denied"]) {
+    const before = listAt(old, "status", "conditions").filter(({ type }) => type === verdict);
+    const places = [...now.keys()].filter((i) => now[i]?.type === verdict);
+    if (before.length !== places.length) continue;
+    for (const [i, place] of places.entries()) now[place] = deepClone(before[i] as Record<string, unknown>);
+  }
+}
+
 const EVENT_LABELS = labels(
   ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
     (f) => `involvedObject.${f}`,
@@ -191,6 +226,9 @@ const ROWS: Record<string, Row> = {
     prepareForCreate: preparePod,
     prepareForUpdate: (object) => tolerateTrouble(ensureObject(object, "spec")),
     gracePeriodSeconds: podGracePeriod,
+    // Older kubelets wrote owners that were wrong.
+    statusKeeps: ["ownerReferences"],
+    prepareStatus: keepPodFacts,
   },
   "/services": {
     ...SHOWS_DELETED,
@@ -234,7 +272,13 @@ const ROWS: Record<string, Row> = {
     // A kubelet tells what its node is when it joins.
     createsWithStatus: true,
     // What configured kubelets once is not kept.
-    prepareForCreate: (object) => delete ensureObject(object, "spec").configSource,
+    prepareForCreate: (object) => {
+      delete ensureObject(object, "spec").configSource;
+      delete ensureObject(object, "status").config;
+    },
+    prepareStatus: (object, old) => {
+      if (objectAt(old, "status").config === undefined) delete ensureObject(object, "status").config;
+    },
     prepareForUpdate: (object, old) => {
       if (objectAt(old, "spec").configSource === undefined) delete ensureObject(object, "spec").configSource;
     },
@@ -257,7 +301,7 @@ const ROWS: Record<string, Row> = {
   },
   "apps/deployments": {
     ...GENERATION,
-    statusKeepsLabels: true,
+    statusKeeps: ["labels"],
   },
   "apps/replicasets": GENERATION,
   "apps/daemonsets": GENERATION,
@@ -319,6 +363,11 @@ const ROWS: Record<string, Row> = {
       object.spec = old.spec;
       dateConditions(object, old, timestamp(now));
     },
+    prepareStatus: keepVerdicts,
+    prepareApproval: (object, old) => {
+      const { conditions } = objectAt(object, "status");
+      object.status = { ...objectAt(old, "status"), conditions };
+    },
   },
   "rbac.authorization.k8s.io/roles": RBAC,
   "rbac.authorization.k8s.io/clusterroles": RBAC,
@@ -346,8 +395,8 @@ const definitions = (cel: CelSlot): Row => ({
   prepareValidation: async (object) => {
     if (crdHasRules(object)) await cel.load();
   },
-  // A write to the status is not to blame for the rest.
-  validate: (object, subresource) => (subresource === "status" ? [] : validateCrd(object, cel.engine)),
+  validate: (object, subresource) =>
+    subresource === "status" ? validateCrdStatus(object) : validateCrd(object, cel.engine),
   validateCreate: validateNewCrd,
   validateUpdate: validateCrdUpdate,
   warnings: crdWarnings,

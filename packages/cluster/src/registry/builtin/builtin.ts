@@ -92,6 +92,12 @@ function toVersion(kind: BuiltinKind, storageVersion: string, tables: () => Buil
         apiVersion,
         kind: kind.kind,
         ref: refOf(kind, tables()),
+        refOf: (apiVersion, name) => {
+          const other = builtinKinds.find(
+            (one) => one.kind === name && apiVersionOf(one.group, one.version) === apiVersion,
+          );
+          return other && refOf(other, tables());
+        },
         defaults: defaultsOf(kind.group, kind.kind),
         checksItself:
           kind.kind === "CustomResourceDefinition" ||

@@ -149,11 +149,12 @@ function service(object: ApiObject): void {
   if (balancer) preset(spec, "allocateLoadBalancerNodePorts", true);
   if (spec.type !== "ExternalName") fill(spec, "internalTrafficPolicy", "Cluster");
   if (!balancer) return;
-  for (const item of listAt(object, "status", "loadBalancer", "ingress")) if (item.ip) preset(item, "ipMode", "VIP");
+  for (const item of listAt(object, "status", "loadBalancer", "ingress")) if (item.ip) fill(item, "ipMode", "VIP");
 }
 
 function claim(object: ApiObject): void {
   fill(specOf(object), "volumeMode", "Filesystem");
+  preset(ensureObject(object, "status"), "phase", "Pending");
 }
 
 /** What sources of volumes fill in. */
@@ -168,6 +169,7 @@ function persistentVolume(object: ApiObject): void {
   const spec = specOf(object);
   preset(spec, "persistentVolumeReclaimPolicy", "Retain");
   fill(spec, "volumeMode", "Filesystem");
+  preset(ensureObject(object, "status"), "phase", "Pending");
   if (isRecord(spec.hostPath)) preset(spec.hostPath, "type", "");
   for (const [key, defaults] of Object.entries(VOLUME_DEFAULTS)) {
     const source = spec[key];
@@ -293,6 +295,10 @@ function crd(object: ApiObject): void {
   preset(conversion, "strategy", "None");
   const target = objectAt(conversion, "webhook", "clientConfig").service;
   if (isRecord(target)) preset(target, "port", 443);
+  const status = ensureObject(object, "status");
+  if (!listIsEmpty(status.storedVersions)) return;
+  const storage = listAt(spec, "versions").find((version) => version.storage === true);
+  if (storage) status.storedVersions = [storage.name];
 }
 
 function endpoints(object: ApiObject): void {
@@ -347,6 +353,20 @@ function flowSchema(object: ApiObject): void {
   if (!spec.matchingPrecedence) spec.matchingPrecedence = 1000;
 }
 
+/** The one address of a pod and the list of them say the same; the one is believed where there is one. */
+function podAddresses(status: Fields): void {
+  const [first] = listAt(status, "podIPs");
+  if (status.podIP && status.podIP !== first?.ip) status.podIPs = [{ ip: status.podIP }];
+  else if (first?.ip) status.podIP = first.ip;
+}
+
+/** What a node has is what it can give away, unless it says otherwise. */
+function nodeResources(object: ApiObject): void {
+  const { status } = object;
+  if (!isRecord(status) || !isRecord(status.capacity) || isRecord(status.allocatable)) return;
+  status.allocatable = { ...status.capacity };
+}
+
 /** The name as a label, so that selectors of policies and webhooks can speak of namespaces by name. */
 function namespaceLabel(object: ApiObject): void {
   const { name } = object.metadata;
@@ -358,8 +378,7 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
   "/Namespace": namespaceLabel,
   "/Pod": (object) => {
     defaultPod(specOf(object));
-    const { status } = object;
-    if (isRecord(status) && status.podIP && listIsEmpty(status.podIPs)) status.podIPs = [{ ip: status.podIP }];
+    if (isRecord(object.status)) podAddresses(object.status);
   },
   "/PodTemplate": (object) => defaultPodSpec(ensureObject(ensureObject(object, "template"), "spec")),
   "/ReplicationController": replicationController,
@@ -368,7 +387,10 @@ const DEFAULTS: Record<string, (object: ApiObject) => void> = {
     preset(object, "type", "Opaque");
   },
   "/LimitRange": limitRange,
-  "/Node": nodeRanges,
+  "/Node": (object) => {
+    nodeRanges(object);
+    nodeResources(object);
+  },
   "/Service": service,
   "/PersistentVolumeClaim": claim,
   "/PersistentVolume": persistentVolume,

@@ -196,7 +196,9 @@ function setNodePorts(spec: Fields, before: Fields | undefined, context: Strateg
     const out = port < FIRST_NODE_PORT || port > LAST_NODE_PORT;
     const range = `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
     const text = out ? range : "provided port is already allocated";
-    if ((out && !own.has(port)) || !free) refuse([invalidValue(`spec.ports[${i}].nodePort`, port, text)]);
+    // Who only tries is not told that a port is out of range: the server that would know is not asked.
+    if ((out && !own.has(port) && !context.dryRun) || !free)
+      refuse([invalidValue(`spec.ports[${i}].nodePort`, port, text)]);
     taken.add(port);
   };
   for (const [i, port] of ports.entries()) {

@@ -1,5 +1,5 @@
 import { deepClone, deepEqual, lookup } from "@lotse/client/meta";
-import type { Codec, Decoded, SchemaView } from "../codec.ts";
+import { type Codec, type Decoded, DecodeError, type SchemaView } from "../codec.ts";
 import { type FieldError, notSupported, required } from "../fields.ts";
 import { type ApiMeta, type ApiObject, isRecord } from "../object.ts";
 import type { Schema } from "../schema/index.ts";
@@ -17,6 +17,8 @@ export interface TypedKind {
   readonly kind: string;
   /** The component that describes it: `io.k8s.api.core.v1.ConfigMap`. */
   readonly ref: string;
+  /** The same for another built-in kind, if there is one. */
+  readonly refOf?: (apiVersion: unknown, kind: unknown) => string | undefined;
   readonly defaults?: ((object: ApiObject) => void) | undefined;
   readonly conversion?: Conversion | undefined;
   /** Its strategy finds missing fields, too, and words them differently. */
@@ -48,7 +50,7 @@ export class TypedCodec implements Codec {
 
   get schema(): SchemaView {
     const { schemas } = this.#tables();
-    return { schema: schemas.get(this.#kind.ref), resolve: (ref) => schemas.get(ref) };
+    return { schema: schemas.get(this.#kind.ref), resolve: schemas.get };
   }
 
   get tracked(): SchemaView {
@@ -61,6 +63,18 @@ export class TypedCodec implements Codec {
     const { apiVersion: _, kind: __, ...rest } = read;
     const object = { kind: this.#kind.kind, apiVersion: this.#kind.apiVersion, ...rest };
     return { object: object as unknown as ApiObject, unknownFields: shape.unknownFields };
+  }
+
+  misread(body: Record<string, unknown>): string | undefined {
+    const ref = this.#kind.refOf?.(body.apiVersion, body.kind);
+    if (ref === undefined) return undefined;
+    try {
+      new TypedShape(this.#tables()).read(body, ref);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DecodeError) return error.message;
+      throw error;
+    }
   }
 
   get zero(): ApiObject {

@@ -239,7 +239,23 @@ function wrongType(value: unknown, place: Place, type: string, shown?: string): 
   const fraction = typeof value === "number" && !Number.isInteger(value) ? `number ${value}` : undefined;
   const described = shown ?? fraction ?? jsonType(value);
   const where = place.names === "" ? "Go value" : `Go struct field ${place.struct}.${place.names}`;
-  return new DecodeError(`json: cannot unmarshal ${described} into ${where} of type ${type}`);
+  return new DecodeError(`json: cannot unmarshal ${described} into ${where} of type ${type}`, restored(value, type));
+}
+
+/** The same in the words of what makes structs of merged maps. */
+function restored(value: unknown, type: string): string {
+  const kind = Array.isArray(value) ? "slice" : isRecord(value) ? "map" : scalarKind(value);
+  if (type.startsWith("map[")) return `cannot restore map from ${kind}`;
+  if (type.startsWith("[]")) return `cannot restore slice from ${kind}`;
+  if (type.includes(".")) return `cannot restore struct from: ${kind}`;
+  // Go would make a letter of a number, and a whole number of a fraction.
+  const converts = (kind === "int64" && type === "string") || (kind === "float64" && type.startsWith("int"));
+  return converts ? `cannot convert ${kind} to ${type}` : `unrecognized type: ${type}`;
+}
+
+function scalarKind(value: unknown): string {
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : typeof value;
 }
 
 const LARGEST_INT32 = 2 ** 31;

@@ -176,26 +176,32 @@ function validateNames(names: CrdNames): FieldError[] {
   for (const key of ["plural", "singular", "kind", "listKind"] as const) {
     if (!names?.[key]) errors.push(required(`spec.names.${key}`));
   }
-  const label = (field: string, value: string | undefined) => {
-    for (const text of value ? dns1035LabelErrors(value) : []) {
-      errors.push(invalidValue(`spec.names.${field}`, value, text));
-    }
+  return [...errors, ...nameErrors(names, "spec.names")];
+}
+
+/** What is wrong with names that are there, wanted or accepted. */
+function nameErrors(names: CrdNames, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  const label = (field: string, value: string, text = value, before = "") => {
+    const complaints = dns1035LabelErrors(text).join(",");
+    if (complaints !== "") errors.push(invalidValue(`${path}.${field}`, value, `${before}${complaints}`));
   };
-  label("plural", names.plural);
-  label("singular", names.singular);
+  for (const field of ["plural", "singular"] as const) if (names[field]) label(field, names[field]);
   for (const field of ["kind", "listKind"] as const) {
-    for (const text of names[field] ? dns1035LabelErrors(names[field].toLowerCase()) : []) {
-      const detail = `may have mixed case, but should otherwise match: ${text}`;
-      errors.push(invalidValue(`spec.names.${field}`, names[field], detail));
-    }
+    const name = names[field];
+    if (name) label(field, name, name.toLowerCase(), "may have mixed case, but should otherwise match: ");
   }
   for (const [i, name] of (names.shortNames ?? []).entries()) label(`shortNames[${i}]`, name);
-  for (const [i, name] of (names.categories ?? []).entries()) label(`categories[${i}]`, name);
   if (names.kind && names.kind === names.listKind) {
-    errors.push(invalidValue("spec.names.listKind", names.listKind, "kind and listKind may not be the same"));
+    errors.push(invalidValue(`${path}.listKind`, names.listKind, "kind and listKind may not be the same"));
   }
+  for (const [i, name] of (names.categories ?? []).entries()) label(`categories[${i}]`, name);
   return errors;
 }
+
+/** What is wrong with the status: a write to it is not to blame for the rest. */
+export const validateCrdStatus = (object: ApiObject): FieldError[] =>
+  nameErrors(asCrd(object).status?.acceptedNames ?? { plural: "", kind: "" }, "status.acceptedNames");
 
 function validateConversion(crd: Crd): FieldError[] {
   const conversion = crd.spec.conversion;

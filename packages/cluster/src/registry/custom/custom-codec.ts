@@ -20,6 +20,7 @@ import {
   type Schema,
   validateValue,
 } from "../schema/index.ts";
+import { type ScalePaths, scaleErrors } from "./scale-values.ts";
 
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
@@ -34,6 +35,8 @@ export interface CustomKind {
   readonly schemas: ReadonlyMap<string, Schema>;
   /** Undefined when versions only differ in their name. */
   readonly converter?: Converter | undefined;
+  /** There when it can be scaled. */
+  readonly scale?: ScalePaths | undefined;
 }
 
 /** A custom resource: a document under the schema of its definition. */
@@ -80,7 +83,7 @@ export class CustomCodec implements Codec {
         metadata: { $ref: OBJECT_META },
       },
     };
-    return { schema: this.#tracked, resolve: (ref) => schemas.get(ref) };
+    return { schema: this.#tracked, resolve: schemas.get };
   }
 
   decode(body: Record<string, unknown>): Decoded {
@@ -88,7 +91,7 @@ export class CustomCodec implements Codec {
     // Metadata is typed even where nothing else is; its own fields are named without their parent in errors.
     const typed = shape.read(body.metadata ?? {}, OBJECT_META, "metadata");
     const { schemas } = this.#tables();
-    const { value, unknown } = prune({ ...body, metadata: typed }, this.#kind.schema, (ref) => schemas.get(ref), {
+    const { value, unknown } = prune({ ...body, metadata: typed }, this.#kind.schema, schemas.get, {
       resourceRoot: true,
       objectMeta: schemas.get(OBJECT_META),
     });
@@ -112,6 +115,8 @@ export class CustomCodec implements Codec {
   ): FieldError[] {
     const errors = subresource === "status" ? this.#checkStatus(object, old) : this.#checkAll(object, old);
     errors.sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
+    const { scale } = this.#kind;
+    if (scale !== undefined) errors.push(...(scaleErrors(object, scale, subresource === "status") as FieldError[]));
     const before = earlier.filter((error): error is FieldError => error.type !== "NotFound");
     if (this.#hasRules) errors.push(...this.#checkRules(object, old, [...before, ...errors], warn));
     return errors;

@@ -70,6 +70,11 @@ function toVersion(
 ): ResourceVersion {
   const { group, names } = crd.spec;
   const scale = version.subresources?.scale;
+  const paths = scale && {
+    spec: scale.specReplicasPath.replace(/^\./, ""),
+    status: scale.statusReplicasPath.replace(/^\./, ""),
+    selector: scale.labelSelectorPath?.replace(/^\./, ""),
+  };
   return {
     version: version.name,
     verbs: VERBS,
@@ -81,12 +86,9 @@ function toVersion(
       schema: schemaOf(version),
       schemas: new Map(crd.spec.versions.map((other) => [apiVersionOf(group, other.name), schemaOf(other)])),
       converter,
+      scale: paths,
     }),
-    scale: scale && {
-      spec: scale.specReplicasPath.replace(/^\./, ""),
-      status: scale.statusReplicasPath.replace(/^\./, ""),
-      selector: scale.labelSelectorPath?.replace(/^\./, ""),
-    },
+    scale: paths,
     deprecation: deprecationOf(crd, version, preferred),
     columns: version.additionalPrinterColumns,
     selectable: selectableOf(version),

@@ -188,8 +188,10 @@ export class Expressions {
       environment.registerVariable("variables", "kubernetes.variables");
     }
     if (declared.patches) addPatchTypes(environment);
-    const text = declared.patches ? rewriteLiterals(expression) : expression;
-    const compiled = this.#engine.compileIn(environment, text);
+    const rewritten = declared.patches ? rewriteLiterals(expression) : undefined;
+    const compiled = rewritten
+      ? this.#engine.compileIn(environment, rewritten.expression, { text: expression, at: rewritten.at })
+      : this.#engine.compileIn(environment, expression);
     if ("error" in compiled) return { error: `compilation failed: ${compiled.error}` };
     if (allowed.length > 0 && !allowed.includes(compiled.type)) return { error: wrongType(allowed, compiled.type) };
     return compiled;

@@ -15,8 +15,19 @@ describe("literals of object types", () => {
     ["Object{`a-b`: 1}", 'rootObject({"a-b": 1})'],
     ["object.spec == {'a': 1}", "object.spec == {'a': 1}"],
   ])("%s becomes %s", (expression, expected) => {
-    expect(rewriteLiterals(expression)).toBe(expected);
+    expect(rewriteLiterals(expression).expression).toBe(expected);
   });
+
+  it.each(["Object{a: x, b: Object.b{c: y}}", "[JSONPatch{op: x, path: 'p'}, JSONPatch{op: y}]"])(
+    "in %s leave every name where it was, for who looks for a mistake",
+    (expression) => {
+      const rewritten = rewriteLiterals(expression);
+      for (const name of ["x", "y"]) {
+        const found = rewritten.at(rewritten.expression.search(new RegExp(`\\b${name}\\b`)));
+        expect(found).toBe(expression.search(new RegExp(`\\b${name}\\b`)));
+      }
+    },
+  );
 
   it("belong where their name says", () => {
     const part = (type: string) => new ObjectValue("Object", new Map([["spec", [new ObjectValue(type, new Map())]]]));

@@ -53,25 +53,40 @@ export function addPatchTypes(environment: Environment): void {
 const TOKEN =
   /\/\/[^\n]*|[rRbB]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|`[^`]*`|[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z_][A-Za-z0-9_]*)*|\s+|[\s\S]/g;
 
+/** An expression for the engine, and where its places are in what was written. */
+export interface Rewritten {
+  readonly expression: string;
+  readonly at: (offset: number) => number;
+}
+
 /**
  * Writes literals of object types as calls, which is all that the engine understands: `Object{spec: x}` becomes
  * `rootObject({"spec": x})`. Everything else stays as it is.
  */
-export function rewriteLiterals(expression: string): string {
+export function rewriteLiterals(expression: string): Rewritten {
   const tokens = expression.match(TOKEN) ?? [];
   const open: ("literal" | "other")[] = [];
+  /** Where each token begins, there and here. */
+  const places: { readonly from: number; readonly to: number; readonly same: boolean }[] = [];
   let out = "";
+  let from = 0;
+  /** Notes what a token became; `length` is how much was read. */
+  const put = (text: string, length: number, same: boolean): void => {
+    places.push({ from, to: out.length, same });
+    out += text;
+    from += length;
+  };
   /** Inside a literal and before a field's name. */
   let naming = false;
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i] as string;
     if (/^(?:\s|\/\/)/.test(token)) {
-      out += token;
+      put(token, token.length, true);
       continue;
     }
     const next = nextToken(tokens, i);
     if (naming && /^[A-Za-z_`]/.test(token) && next.token === ":") {
-      out += JSON.stringify(token.replaceAll("`", ""));
+      put(JSON.stringify(token.replaceAll("`", "")), token.length, false);
       naming = false;
       continue;
     }
@@ -79,7 +94,7 @@ export function rewriteLiterals(expression: string): string {
     if (/^(?:Object(?:\.\w+)*|JSONPatch)$/.test(type) && next.token === "{") {
       const call =
         type === "JSONPatch" ? "patchOperation(" : type === "Object" ? "rootObject(" : `partObject("${type}", `;
-      out += `${call}{`;
+      put(`${call}{`, tokens.slice(i, next.index + 1).join("").length, false);
       open.push("literal");
       naming = true;
       i = next.index;
@@ -88,11 +103,18 @@ export function rewriteLiterals(expression: string): string {
     if (token === "{" || token === "(" || token === "[") open.push("other");
     const closes = token === "}" || token === ")" || token === "]";
     const closed = closes ? open.pop() : undefined;
-    out += closed === "literal" ? "})" : token;
+    put(closed === "literal" ? "})" : token, token.length, closed !== "literal");
     // A comma directly inside a literal is followed by the next field; a question mark makes that field optional.
     naming = open.at(-1) === "literal" && (token === "," || (naming && token === "?"));
   }
-  return out;
+  return {
+    expression: out,
+    at: (offset) => {
+      const place = places.findLast(({ to }) => to <= offset);
+      if (place === undefined) return offset;
+      return place.same ? place.from + (offset - place.to) : place.from;
+    },
+  };
 }
 
 function nextToken(tokens: readonly string[], from: number): { readonly token: string; readonly index: number } {

@@ -5,7 +5,7 @@ import { Verbatim } from "../schema/index.ts";
 import { recordOf, textOf, textsOf, unchanged } from "./common.ts";
 import { nodeSelectorErrors } from "./node-selector.ts";
 import { basicAmount, nanosOf, notNegativeAmount, positiveAmount } from "./resources.ts";
-import { complain, given, labelErrors, oneOf, selectorErrors, subdomainErrors } from "./values.ts";
+import { complain, given, labelErrors, oneOf, qualifiedErrors, selectorErrors, subdomainErrors } from "./values.ts";
 import { SOURCE_KEYS, sourceErrors } from "./volume-sources.ts";
 
 type Fields = Record<string, unknown>;
@@ -303,11 +303,31 @@ function shrinkErrors(now: Fields, before: Fields, old: ApiObject): FieldError[]
   return errors;
 }
 
+const RESIZE_STATUSES = [
+  ...["ControllerResizeInProgress", "ControllerResizeInfeasible"],
+  ...["NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"],
+];
+
+/** Of the resources without a domain of their own a claim has storage alone. */
+function claimResourceErrors(name: string, field: string): FieldError[] {
+  const errors = qualifiedErrors(name, field);
+  if (errors.length > 0) return errors;
+  const native = !name.includes("/") || name.includes("kubernetes.io/");
+  return native && name !== "storage" ? [notSupported(field, name, ["storage"])] : [];
+}
+
 function claimStatusErrors(object: ApiObject): FieldError[] {
-  const { capacity, allocatedResources } = objectAt(object, "status");
+  const { capacity, allocatedResources, allocatedResourceStatuses } = objectAt(object, "status");
   return [
     ...Object.entries(recordOf(capacity)).flatMap(([name, value]) => basicAmount(value, `status.capacity[${name}]`)),
+    ...Object.entries(recordOf(allocatedResourceStatuses)).flatMap(([name, value]) => {
+      const field = "status.allocatedResourceStatuses";
+      const known = RESIZE_STATUSES.includes(textOf(value));
+      return [...claimResourceErrors(name, field), ...(known ? [] : [notSupported(field, name, RESIZE_STATUSES)])];
+    }),
     ...Object.entries(recordOf(allocatedResources)).flatMap(([name, value]) => {
+      const unknown = claimResourceErrors(name, "status.allocatedResources");
+      if (unknown.length > 0) return unknown;
       const field = `status.allocatedResources[${name}]`;
       const wrong = basicAmount(value, field);
       return wrong.length > 0 ? wrong : notNegativeAmount(value, field);

@@ -1,8 +1,10 @@
-import { lookup } from "@lotse/client/meta";
-import type { TypeError as CheckError, Environment, EvaluationError, Optional, ParseError } from "@marcbachmann/cel-js";
+import type { TypeError as CheckError, Environment, Optional, ParseError } from "@marcbachmann/cel-js";
 import { estimateCost } from "./cel-cost.ts";
 import { addKubernetesLibrary } from "./cel-library.ts";
+import { boundVariables, type CelSource, plainSource, tellMistakes, translate } from "./cel-messages.ts";
 import { sizedType } from "./cel-sizes.ts";
+import { syntaxMistakes } from "./cel-syntax.ts";
+import type { CelMistake } from "./cel-tokens.ts";
 import { type CelType, celType, type TypeRegistry } from "./cel-types.ts";
 import type { Schema } from "./types.ts";
 
@@ -33,7 +35,8 @@ export interface CelEngine {
   optional(value: unknown): unknown;
   /** An environment for expressions about other things than one schema: the caller adds its types and variables. */
   environment(): Environment;
-  compileIn(environment: Environment, expression: string): CelCompilation;
+  /** `source` is what was written, where the expression was made of something else. */
+  compileIn(environment: Environment, expression: string, source?: CelSource): CelCompilation;
   /**
    * Declares the types of a schema in an environment; the name of the outermost, undefined when expressions cannot see
    * it.
@@ -105,32 +108,52 @@ function createScope(
   };
 }
 
-function compile(environment: Environment, expression: string): CelCompilation {
-  const bound = boundVariables(expression);
-  if (bound !== undefined) return { error: bound };
-  const checked = environment.check(expression);
-  if (!checked.valid) {
-    const declared = (name: string | undefined) =>
-      environment.getDefinitions().functions.some((known) => known.name === name);
-    return { error: describe(expression, checked.error as CheckError | ParseError, declared) };
-  }
-  const program = environment.parse(expression);
-  return { type: checked.type ?? "dyn", run: (variables) => program(variables) };
-}
+const LAST_COMMA = /,\s*\)/;
+/** So many mistakes of one expression are told. */
+const MOST_MISTAKES = 20;
 
-/** The engine knows `cel.bind`, which the server does not: there neither the name nor what it binds is declared. */
-function boundVariables(expression: string): string | undefined {
-  const match = /(?<![\w.])cel\.bind\(\s*([A-Za-z_]\w*)/.exec(expression);
-  if (!match) return undefined;
-  const [, name = ""] = match;
-  const undeclared = (what: string, offset: number) =>
-    complaint(expression, `undeclared reference to '${what}' (in container '')`, offset);
-  const uses = [...expression.matchAll(new RegExp(`(?<![\\w.'"])${name}(?![\\w'"(])`, "g"))];
-  return [
-    undeclared("cel", match.index),
-    undeclared("bind", match.index + "cel.bind".length),
-    ...uses.map((use) => undeclared(name, use.index)),
-  ].join("\n");
+function compile(environment: Environment, expression: string, source?: CelSource): CelCompilation {
+  const tell = (mistakes: readonly CelMistake[]) => ({
+    error: tellMistakes(source ?? plainSource(expression), mistakes),
+  });
+  const bound = boundVariables(expression);
+  if (bound !== undefined) return tell(bound);
+  const checked = environment.check(expression);
+  const written = source?.text ?? expression;
+  // The engine lets a comma stand after the last argument, the server's does not.
+  if (checked.valid && LAST_COMMA.test(written)) {
+    const mistakes = syntaxMistakes(written);
+    if (mistakes.length > 0) return { error: tellMistakes(plainSource(written), mistakes) };
+  }
+  if (checked.valid) {
+    const program = environment.parse(expression);
+    return { type: checked.type ?? "dyn", run: (variables) => program(variables) };
+  }
+  const first = checked.error as CheckError | ParseError;
+  const names = new Set(environment.getDefinitions().functions.map(({ name }) => name));
+  const declared = (name: string | undefined) => name !== undefined && names.has(name);
+  if (first.name === "ParseError") {
+    const mistakes = syntaxMistakes(written);
+    if (mistakes.length > 0) return { error: tellMistakes(plainSource(written), mistakes) };
+  }
+  const found = [translate(expression, first, declared)];
+  // The engine stops at the first mistake, the server's does not. What is wrong is replaced by something of the same length
+  // that may be anything, and the rest is looked at again.
+  let text = expression;
+  let last = first;
+  let world = environment;
+  for (let more = 1; more < MOST_MISTAKES; more++) {
+    const range = last.node?.range;
+    if (range === undefined || range.end <= range.start) break;
+    const name = "_".repeat(range.end - range.start);
+    text = text.slice(0, range.start) + name + text.slice(range.end);
+    if (!world.hasVariable(name)) world = world.clone().registerVariable(name, "dyn");
+    const next = world.check(text);
+    if (next.valid || next.error?.name === "ParseError") break;
+    last = next.error as CheckError;
+    found.push(translate(text, last, declared));
+  }
+  return tell(found.sort((a, b) => a.offset - b.offset));
 }
 
 /** Members of objects are compared deeply; numbers and times by what they say. */
@@ -149,64 +172,4 @@ function sameMembers(a: unknown, b: unknown): boolean {
     left.length === Object.keys(b).length &&
     left.every((key) => sameMembers((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
   );
-}
-
-/** Whether there is any function of this name. */
-type Declared = (name: string | undefined) => boolean;
-
-/** The compiler's message as the server prints it: place, problem, the line, and a mark under the place. */
-function describe(expression: string, error: CheckError | ParseError | EvaluationError, declared: Declared): string {
-  const { message, offset } = translate(expression, error, declared);
-  return complaint(expression, message, offset);
-}
-
-function complaint(expression: string, message: string, offset: number): string {
-  const before = expression.slice(0, offset);
-  const line = before.split("\n").length;
-  const column = offset - (before.lastIndexOf("\n") + 1);
-  const text = expression.split("\n")[line - 1] ?? "";
-  return `ERROR: <input>:${line}:${column + 1}: ${message}\n | ${text}\n | ${".".repeat(column)}^`;
-}
-
-function translate(
-  expression: string,
-  error: CheckError | ParseError | EvaluationError,
-  declared: Declared,
-): { readonly message: string; readonly offset: number } {
-  const start = error.node?.pos ?? error.range?.start ?? 0;
-  const call = (from: number) => Math.max(expression.indexOf("(", from), from);
-  switch (error.code) {
-    case "no_such_key":
-      return {
-        message: `undefined field '${error.summary.replace(/^No such key: /, "")}'`,
-        offset: Math.max(start - 1, 0),
-      };
-    case "unknown_variable": {
-      const name = error.summary.replace(/^Unknown variable: /, "");
-      return { message: `undeclared reference to '${name}' (in container '')`, offset: start };
-    }
-    case "no_such_overload": {
-      const match = /^no such overload: (.+) (\S+) (.+)$/.exec(error.summary);
-      if (!match) break;
-      const [, left, operator = "", right] = match;
-      const args = error.node?.args as { range?: { end: number } }[] | undefined;
-      const at = expression.indexOf(operator, args?.[0]?.range?.end ?? start);
-      const message = `found no matching overload for '_${operator}_' applied to '(${left}, ${right})'`;
-      return { message, offset: at < 0 ? start : at };
-    }
-    case "no_matching_overload": {
-      const match = /^found no matching overload for '(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(error.summary);
-      if (!match) break;
-      const [, receiver, name, args = ""] = match;
-      const applied = receiver === undefined ? `(${args})` : `${receiver}.(${args})`;
-      const from = expression.indexOf(`${name}(`, start);
-      const message = declared(name)
-        ? `found no matching overload for '${name}' applied to '${applied}'`
-        : `undeclared reference to '${name}' (in container '')`;
-      return { message, offset: call(from < 0 ? start : from) };
-    }
-  }
-  const missing = /^Expected (RPAREN|RBRACKET|RBRACE), got EOF$/.exec(error.summary)?.[1];
-  const closing = lookup({ RPAREN: ")", RBRACKET: "]", RBRACE: "}" }, missing ?? "");
-  return { message: `Syntax error: ${closing ? `missing '${closing}' at '<EOF>'` : error.summary}`, offset: start };
 }

@@ -7,7 +7,8 @@ export type FieldErrorType =
   | "Forbidden"
   | "TooLong"
   | "TooMany"
-  | "TypeInvalid";
+  | "TypeInvalid"
+  | "Internal";
 
 /** One mistake in an object, at one field. */
 export interface FieldError {
@@ -28,9 +29,10 @@ const TITLES: Record<FieldErrorType, string> = {
   TooLong: "Too long",
   TooMany: "Too many",
   TypeInvalid: "Invalid value",
+  Internal: "Internal error",
 };
 
-const WITHOUT_VALUE = new Set<FieldErrorType>(["Required", "Forbidden", "TooLong"]);
+const WITHOUT_VALUE = new Set<FieldErrorType>(["Required", "Forbidden", "TooLong", "Internal"]);
 
 /** The server's sentence without the field: `Invalid value: 0: must be positive`. */
 export function fieldErrorBody(error: FieldError): string {
@@ -59,7 +61,7 @@ export function formatFieldError(error: FieldError): string {
 
 /** The reason of the cause that reports this error: `FieldValueInvalid`, … */
 export function causeReason(error: FieldError): string {
-  return `FieldValue${error.type}`;
+  return error.type === "Internal" ? "InternalError" : `FieldValue${error.type}`;
 }
 
 /** A value that breaks a rule. */
@@ -75,6 +77,11 @@ export function required(field: string, detail = ""): FieldError {
 /** A field that must not be there. */
 export function forbidden(field: string, detail: string): FieldError {
   return { type: "Forbidden", field: field || "<nil>", detail };
+}
+
+/** The server's own trouble with a field. */
+export function internal(field: string, detail: string): FieldError {
+  return { type: "Internal", field: field || "<nil>", detail };
 }
 
 /** An item that occurs twice. */

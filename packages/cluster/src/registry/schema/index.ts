@@ -12,6 +12,7 @@ export {
   forbidden,
   formatFieldError,
   goJson,
+  internal,
   invalid,
   notSupported,
   required,

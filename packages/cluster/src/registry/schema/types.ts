@@ -91,18 +91,28 @@ export const noReferences: Resolver = (ref) => {
  * put a default or a description beside it), or beside other keywords, which then win over the target's.
  */
 export function resolveSchema(schema: Schema, resolve: Resolver): Schema {
+  if (!isReference(schema)) return schema;
+  const known = RESOLVED.get(schema);
+  if (known?.resolve === resolve) return known.target;
+  const target = followReference(schema, resolve);
+  RESOLVED.set(schema, { resolve, target });
+  return target;
+}
+
+/** What references lead to: every write of an object asks for those of its kind, and they never change. */
+const RESOLVED = new WeakMap<Schema, { readonly resolve: Resolver; readonly target: Schema }>();
+
+function followReference(schema: Schema, resolve: Resolver): Schema {
   if (schema.$ref !== undefined) {
     const { $ref, ...own } = schema;
     const target = resolveSchema(resolve($ref), resolve);
     for (const _ in own) return { ...target, ...own };
     return target;
   }
-  const only = schema.allOf?.length === 1 ? schema.allOf[0] : undefined;
-  if (only?.$ref !== undefined) {
-    const { allOf: _, ...own } = schema;
-    return { ...resolveSchema(resolve(only.$ref), resolve), ...own };
-  }
-  return schema;
+  const only = schema.allOf?.[0];
+  if (only?.$ref === undefined) return schema;
+  const { allOf: _, ...own } = schema;
+  return { ...resolveSchema(resolve(only.$ref), resolve), ...own };
 }
 
 /** Whether a node stands for another one by reference. */

@@ -5,4 +5,5 @@ export {
   type MessageTable,
   type ScalarType,
 } from "./message-table.ts";
+export { podStructs } from "./pod-structs.ts";
 export { createSchemaTable, type SchemaTable } from "./schema-table.ts";

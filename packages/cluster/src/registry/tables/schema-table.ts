@@ -7,9 +7,10 @@ import { schemaLines } from "./schemas.ts";
 export interface SchemaTable {
   /**
    * The schema of an OpenAPI component such as `io.k8s.api.core.v1.PodSpec`. A `$ref` in it is again the name of a
-   * component, and may have a `default` beside it. Throws on a name that is not in {@link refs}.
+   * component, and may have a `default` beside it. Throws on a name that is not in {@link refs}. Works without its
+   * table: it is a way to follow references, and the same one each time.
    */
-  get(ref: string): Schema;
+  readonly get: (ref: string) => Schema;
   /** The names of all components, sorted. */
   refs(): string[];
   /** The component of a kind, its list kind, or an options kind such as DeleteOptions; `""` is the core group. */

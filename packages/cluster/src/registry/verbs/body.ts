@@ -48,12 +48,13 @@ function decodeChecked(
   validation: FieldValidation,
   requester: Pick<Requester, "warn">,
   fail: (detail: string) => StatusError,
+  merged = false,
 ): ApiObject {
   let decoded: ReturnType<Endpoint["version"]["codec"]["decode"]>;
   try {
     decoded = endpoint.version.codec.decode(value);
   } catch (error) {
-    if (error instanceof DecodeError) throw fail(error.message);
+    if (error instanceof DecodeError) throw fail(merged ? error.ofMerge : error.message);
     throw error;
   }
   // Of custom resources the metadata is read first.
@@ -76,19 +77,25 @@ export function strictYaml(complaints: readonly string[]): string {
   return `yaml: unmarshal errors:\n${complaints.map((text) => `  ${text}`).join("\n")}`;
 }
 
-/** Reads what a patch made of an object; what is wrong with it is told as an invalid patch. */
+/**
+ * Reads what a patch made of an object; what is wrong with it is told as an invalid patch. A strategic `merge` is shown
+ * itself when its result is wrong, other patches by their result.
+ */
 export function decodePatched(
   endpoint: Endpoint,
   patched: Record<string, unknown>,
   duplicateFields: readonly string[],
   validation: FieldValidation,
   requester: Pick<Requester, "warn">,
-  shown: string = printed(patched),
+  merge?: unknown,
 ): ApiObject {
   const expected = gvkOf(endpoint);
+  const shown = merge === undefined ? printed(patched) : goMap(merge);
   const fail = (detail: string) => invalid({ group: "", kind: "" }, "", [invalidValue("patch", shown, detail)]);
   if (patched.kind !== expected.kind || patched.apiVersion !== expected.apiVersion) {
-    throw fail(unregistered(inWords(patched.kind), inWords(patched.apiVersion)));
+    const misread = endpoint.version.codec.misread?.(patched);
+    if (misread !== undefined) throw fail(misread);
+    throw fail(mismatch(endpoint, inWords(patched.kind), inWords(patched.apiVersion)));
   }
   // Duplicates come from the patch, unknown fields from its result: a real server lists the former first.
   const warned: string[] = [];
@@ -99,6 +106,7 @@ export function decodePatched(
     validation === "Strict" ? "Warn" : validation,
     { warn: (text) => warned.push(text) },
     fail,
+    merge !== undefined,
   );
   const duplicates = duplicateFields.map((field) => `duplicate field ${JSON.stringify(field)}`);
   // The result of a patch is read in the order of its keys.
@@ -107,6 +115,16 @@ export function decodePatched(
   if (validation === "Strict" && found.length > 0) throw fail(`strict decoding error: ${found.join(", ")}`);
   for (const text of found) requester.warn(text);
   return object;
+}
+
+/** A value as Go prints its maps and lists. */
+function goMap(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
+  if (!isRecord(value)) return value === null ? "<nil>" : String(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${key}:${goMap(value[key])}`);
+  return `map[${members.join(" ")}]`;
 }
 
 /** Like a real server, which prints what a patch made with its fields in alphabetical order. */
@@ -120,16 +138,20 @@ function checkBuiltinType(endpoint: Endpoint, kind: string, apiVersion: string):
   if ((kind === "" || kind === expected.kind) && (apiVersion === "" || apiVersion === expected.apiVersion)) return;
   const gotVersion = apiVersion === "" ? expected.apiVersion : apiVersion;
   const gotKind = kind === "" ? expected.kind : kind;
-  const known = builtinKinds.some(
-    ({ group, version, kind: name }) => apiVersionOf(group, version) === gotVersion && name === gotKind,
-  );
-  const detail =
-    gotVersion === expected.apiVersion && known
-      ? `converting (${versionOf(gotVersion)}.${gotKind}) to (${groupPackage(endpoint.resource.group)}.${expected.kind}): unknown conversion`
-      : unregistered(gotKind, gotVersion);
+  const detail = mismatch(endpoint, gotKind, gotVersion);
   throw badRequest(
     `${gotKind} in version ${JSON.stringify(versionOf(gotVersion))} cannot be handled as a ${expected.kind}: ${detail}`,
   );
+}
+
+/** Why an object of one kind is none of another. */
+function mismatch(endpoint: Endpoint, kind: string, apiVersion: string): string {
+  const expected = gvkOf(endpoint);
+  const known = builtinKinds.some(
+    ({ group, version, kind: name }) => apiVersionOf(group, version) === apiVersion && name === kind,
+  );
+  if (apiVersion !== expected.apiVersion || !known || endpoint.resource.custom) return unregistered(kind, apiVersion);
+  return `converting (${versionOf(apiVersion)}.${kind}) to (${groupPackage(endpoint.resource.group)}.${expected.kind}): unknown conversion`;
 }
 
 function checkCustomType(endpoint: Endpoint, value: Record<string, unknown>, kind: string, apiVersion: string): void {

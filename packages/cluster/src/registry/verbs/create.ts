@@ -74,7 +74,7 @@ export async function create(
       // Some defaults, and the labels of a Job, are made of the name.
       version.codec.applyDefaults(fresh);
     }
-    strategy.prepareForCreate?.(fresh, strategyContext(backend, requester));
+    strategy.prepareForCreate?.(fresh, strategyContext(backend, requester, options.dryRun));
     await strategy.prepareValidation?.(fresh);
     const inMeta = validateMeta(fresh.metadata, strategy, resource.namespaced);
     const errors = [

@@ -150,5 +150,5 @@ function ignoredFields(
   // Built-in kinds let labels and the like through with the status; custom resources do not.
   if (!resource.custom) keys.delete("metadata");
   const ignored = [...keys].map((key) => [key]);
-  return resource.strategy.statusKeepsLabels ? [...ignored, ["metadata", "labels"]] : ignored;
+  return [...ignored, ...(resource.strategy.statusKeeps ?? []).map((key) => ["metadata", key])];
 }

@@ -67,24 +67,13 @@ export async function patch(
       const { endpoint } = target;
       const patched = patchOf(current);
       const { duplicateFields: twice, value } = body;
-      // A strategic patch is shown itself when its result is wrong, the others by their result.
-      const shown = type === "strategic" ? goMap(value) : undefined;
-      const object = decodePatched(endpoint, patched, twice, options.fieldValidation, requester, shown);
+      const merge = type === "strategic" ? value : undefined;
+      const object = decodePatched(endpoint, patched, twice, options.fieldValidation, requester, merge);
       // A default that the patch took away is there again before it is told who changed what.
       endpoint.version.codec.applyDefaults(object);
       return object;
     },
   });
-}
-
-/** A value as Go prints its maps and lists. */
-function goMap(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
-  if (!isRecord(value)) return value === null ? "<nil>" : String(value);
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${key}:${goMap(value[key])}`);
-  return `map[${members.join(" ")}]`;
 }
 
 /** Custom resources have no strategic merge: their schemas do not say how their lists are joined. */

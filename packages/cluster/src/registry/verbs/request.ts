@@ -74,13 +74,18 @@ export interface ParsedBody {
 }
 
 /** What a kind's own steps may use while it is written. */
-export function strategyContext(backend: Backend, { user, warn }: Pick<Requester, "user" | "warn">): StrategyContext {
+export function strategyContext(
+  backend: Backend,
+  { user, warn }: Pick<Requester, "user" | "warn">,
+  dryRun: boolean,
+): StrategyContext {
   const { store } = backend;
   return {
     now: backend.clock.now(),
     random: backend.random,
     user,
     warn,
+    dryRun,
     allocateClusterIp: backend.allocateClusterIp,
     serviceRanges: () => serviceRanges(store),
     usesNodePort: (port) => store.list("services").some(({ object }) => hasNodePort(objectAt(object, "spec"), port)),

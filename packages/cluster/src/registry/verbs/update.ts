@@ -6,6 +6,7 @@ import { invalidValue } from "../fields.ts";
 import { type ApiObject, fromStore, toStore } from "../object.ts";
 import { dropDuplicateOwners, validateMeta, validateMetaUpdate } from "../object-meta.ts";
 import { namedKind, storeKey } from "../resource.ts";
+import type { StrategyContext } from "../strategy.ts";
 import { decodeBody } from "./body.ts";
 import { create, matchNamespace } from "./create.ts";
 import { trackUpdate, withoutTimes } from "./managed-fields.ts";
@@ -121,7 +122,7 @@ async function tryUpdate(
   const admitted = options.admitted ? proposed : await admission.mutate({ ...attributes, object: proposed });
   const fresh = admitted ?? proposed;
   version.codec.applyDefaults(fresh);
-  prepare(backend, requester, target, fresh, old);
+  prepare(strategyContext(backend, requester, options.dryRun), target, fresh, old);
   const warning = dropDuplicateOwners(fresh.metadata);
   if (warning !== undefined) requester.warn(warning);
   await resource.strategy.prepareValidation?.(fresh);
@@ -222,7 +223,7 @@ function checkUid(target: Target, proposed: ApiObject, old: ApiObject, change: C
 const WRITE_STATUS: ReadonlySet<string> = new Set(["status", "approval"]);
 
 /** Puts back what this endpoint may not change, and counts generations. */
-function prepare(backend: Backend, requester: Requester, target: Target, fresh: ApiObject, old: ApiObject): void {
+function prepare(context: StrategyContext, target: Target, fresh: ApiObject, old: ApiObject): void {
   const { resource } = target.endpoint;
   const meta = fresh.metadata as Partial<ApiObject["metadata"]>;
   delete meta.selfLink;
@@ -236,8 +237,9 @@ function prepare(backend: Backend, requester: Requester, target: Target, fresh: 
   if (target.subresource !== undefined && WRITE_STATUS.has(target.subresource)) keepAllButStatus(target, fresh, old);
   else if (target.subresource !== undefined && narrowPod(target.subresource, fresh, old)) restore(fresh, old, "status");
   else if (resource.strategy.hasStatus && target.subresource !== "binding") restore(fresh, old, "status");
-  if (target.subresource !== "finalize")
-    resource.strategy.prepareForUpdate?.(fresh, old, strategyContext(backend, requester));
+  if (target.subresource !== "finalize") resource.strategy.prepareForUpdate?.(fresh, old, context);
+  if (target.subresource === "status") resource.strategy.prepareStatus?.(fresh, old);
+  if (target.subresource === "approval") resource.strategy.prepareApproval?.(fresh, old);
   // Which node a pod runs on is not part of what its user wants: a binding leaves the generation as it is.
   if (resource.strategy.tracksGeneration && target.subresource !== "binding") {
     if (contentChanged(fresh, old)) meta.generation = (old.metadata.generation ?? 0) + 1;
@@ -255,7 +257,7 @@ function keepAllButStatus(target: Target, fresh: ApiObject, old: ApiObject): voi
     restore(fresh.metadata, metadata, "resourceVersion");
   } else {
     fresh.metadata = metadata;
-    if (target.endpoint.resource.strategy.statusKeepsLabels) restore(fresh.metadata, old.metadata, "labels");
+    for (const key of target.endpoint.resource.strategy.statusKeeps ?? []) restore(fresh.metadata, old.metadata, key);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { KubeBody } from "@lotse/client";
 import { describe, expect, it } from "vitest";
+import { type SchemaNode, SchemaSampler } from "../../schema/index.ts";
 import { KEPT_ANNOTATION } from "./carry.ts";
 import { convertBody } from "./convert.ts";
 import type { ConvertedKind } from "./kind.ts";
@@ -103,6 +104,34 @@ describe("what a version cannot hold", () => {
     });
   });
 
+  it("is not put back where it would change what was edited", () => {
+    const whole: SchemaNode = { type: "integer" };
+    const kind = shop(
+      objectSchema({ type: "object", properties: { sum: whole } }),
+      objectSchema({ type: "object", properties: { a: whole, b: whole, note: { type: "string" } } }),
+      {
+        to: ({ spec }: { spec: { sum: number } }) => ({ spec: { a: spec.sum, b: 0 } }),
+        from: ({ spec }: { spec: { a: number; b: number } }) => ({ spec: { sum: spec.a + spec.b } }),
+      },
+    );
+    const old = there(body("v1", { a: 1, b: 2, note: "kept" }), kind);
+    expect(old.spec).toEqual({ sum: 3 });
+    expect(home(old, kind).spec).toEqual({ a: 1, b: 2, note: "kept" });
+    const four = home(edited(old, { sum: 4 }), kind);
+    expect(four).toEqual(body("v1", { a: 4, b: 0, note: "kept" }));
+    expect(there(four, kind).spec).toEqual({ sum: 4 });
+  });
+
+  it("never changes what a client has written, whatever it was before", () => {
+    const [stored, old] = [new SchemaSampler(STORED), new SchemaSampler(OLD)];
+    for (let i = 0; i < 2_000; i++) {
+      const before = { ...body("v1", {}), ...(stored.any(1, i) as Fields) };
+      const wish = old.any(2, i) as Fields;
+      const written = home({ ...there(before), ...wish });
+      expect(there(written).spec, JSON.stringify([before, wish])).toEqual(wish.spec);
+    }
+  });
+
   it("of an old version lies in the stored one, as long as it is needed", () => {
     const old = body("v1beta1", { size: "40m2", colour: "red" });
     const stored = home(old);
@@ -111,6 +140,11 @@ describe("what a version cannot hold", () => {
     expect(there(edited(stored, { squareMetres: 41 }))).toEqual(body("v1beta1", { size: "41m2", colour: "red" }));
     const { colour: _gone, ...rest } = there(stored).spec as Fields;
     expect(keptOf(home({ ...there(stored), spec: rest }))).toBeUndefined();
+  });
+
+  it("for a version that is gone goes with the next conversion", () => {
+    const kept = { annotations: { [KEPT_ANNOTATION]: '{"v1alpha1":{"spec":{"area":["=",null,1]}}}' } };
+    expect(there({ ...FULL, metadata: { ...FULL.metadata, ...kept } })).toEqual(there(FULL));
   });
 
   it("is nothing where the API server fills it in by itself", () => {

@@ -8,7 +8,7 @@ import { RECORD_FIELD, type SchemaNode, validateValue, withDefaults, withoutUnkn
 import { type ConvertFunction, callConversion, type Returned } from "./call.ts";
 import { type Carried, KEPT_ANNOTATION, load, unload } from "./carry.ts";
 import { type ConversionAbout, ConversionError } from "./errors.ts";
-import { differences, type KeptFields, restore } from "./kept.ts";
+import { differences, type KeptFields, keptPaths, restore, singly } from "./kept.ts";
 import type { ConvertedKind } from "./kind.ts";
 
 /** One way between the stored version and another one. */
@@ -72,9 +72,9 @@ function travel(way: Way, body: KubeBody): KubeBody {
   const { body: bare, carried } = unload(body);
   if (way.stored) refuseLoss(carried, about);
   const converted = assemble(way, bare, callConversion(there, bare, about), to, about);
-  const result = putBack(way, converted, carried.kept.get(to), about);
-  const kept = new Map(carried.kept);
-  const lost = lossOf(way, bare, result);
+  const { result, lost } = settle(way, bare, converted, carried.kept.get(to), about);
+  // What was kept for a version that is gone by now goes as well.
+  const kept = new Map([...carried.kept].filter(([holder]) => kind.versions.some(({ name }) => name === holder)));
   if (lost === undefined) kept.delete(from);
   else kept.set(from, lost);
   kept.delete(to);
@@ -156,9 +156,37 @@ function metadataOf({ metadata = {} }: KubeBody, returned: Returned, about: Conv
   return { ...same, ...(labels !== undefined && { labels }), ...(annotations !== undefined && { annotations }) };
 }
 
+/** More differences than these are not looked at one by one. */
+const MOST_SINGLY = 100;
+
+/**
+ * With what was kept of it, as far as the object still means what it says: where two fields of one version are one of the
+ * other, and a client has changed that one, what was kept of the second field would change it again.
+ */
+function settle(
+  way: Way,
+  body: KubeBody,
+  converted: KubeBody,
+  kept: KeptFields | undefined,
+  about: ConversionAbout,
+): { readonly result: KubeBody; readonly lost: KeptFields | undefined } {
+  const whole = kept ? putBack(way, converted, kept, about) : converted;
+  const lost = lossOf(way, body, whole);
+  if (!kept || !lost) return { result: whole, lost };
+  let settled = { result: converted, lost: lossOf(way, body, converted) };
+  const unavoidable = new Set(settled.lost && keptPaths(settled.lost));
+  const isHarmless = (loss: KeptFields | undefined) => !loss || keptPaths(loss).every((path) => unavoidable.has(path));
+  if (isHarmless(lost)) return { result: whole, lost };
+  for (const one of singly(kept).slice(0, MOST_SINGLY)) {
+    const result = putBack(way, settled.result, one, about);
+    const loss = lossOf(way, body, result);
+    if (isHarmless(loss)) settled = { result, lost: loss };
+  }
+  return settled;
+}
+
 /** With what was kept of it. Who may write the object may write the annotation: values of wrong types are not taken. */
-function putBack(way: Way, converted: KubeBody, kept: KeptFields | undefined, about: ConversionAbout): KubeBody {
-  if (!kept) return converted;
+function putBack(way: Way, converted: KubeBody, kept: KeptFields, about: ConversionAbout): KubeBody {
   const schema = schemaOf(way.kind, way.to);
   const shown = withStatus(withDefaults(converted, schema));
   const restored = withoutUnknown(restore(kept, converted, shown, schema) as KubeBody, schema);

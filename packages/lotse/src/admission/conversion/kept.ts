@@ -54,6 +54,32 @@ export function restore(kept: KeptFields, value: unknown, shown: unknown, schema
   }
 }
 
+/** Each difference by itself, in the form of the whole. */
+export function singly(kept: KeptFields): KeptFields[] {
+  if (!isTagged(kept)) {
+    return Object.keys(kept).flatMap((key) =>
+      singly(kept[key] as KeptFields).map((one) => {
+        const alone: Record<string, KeptFields> = {};
+        setKey(alone, key, one);
+        return alone;
+      }),
+    );
+  }
+  if (kept[0] === "[") {
+    const [tag, digests, items] = kept;
+    return Object.entries(items).flatMap(([place, item]) =>
+      singly(item).map((one): KeptFields => [tag, digests, { [place]: one }]),
+    );
+  }
+  if (kept[0] === "#") {
+    const [tag, keys, entries] = kept;
+    return entries.flatMap(([key, place, item]) =>
+      singly(item).map((one): KeptFields => [tag, keys, [[key, place, one]]]),
+    );
+  }
+  return [kept];
+}
+
 /** The paths of what is kept, as people write them: `spec.ports[].name`. */
 export function keptPaths(kept: KeptFields, path = ""): string[] {
   if (!isTagged(kept)) {

@@ -75,6 +75,13 @@ describe("what is registered", () => {
     expect(decided({ live, written: digest, yieldedAt: 0 }, wanted, YIELD_MS)).toEqual({ type: "write" });
   });
 
+  it("is written when less is wanted than this process has written", () => {
+    const more = { ...wanted, body: configuration({}, { name: "more.shops.lotse.dev" }) };
+    const written = digestOfWanted(more.body);
+    expect(decided({ live: stored(more.body, written), written })).toEqual({ type: "write" });
+    expect(decided({ live: stored(more.body, "other"), written })).toEqual({ type: "nothing" });
+  });
+
   it("has room for entries of others", () => {
     const others = stored(configuration({}, { name: "theirs.example.com" }));
     expect(isAsWanted(others, wanted)).toBe(true);

@@ -47,7 +47,10 @@ export function decide(wanted: Wanted, standing: Standing, operator: string, now
   return written === digest ? { type: "put back", deleted: false } : { type: "write" };
 }
 
-/** It is as wanted, but marked otherwise: an equal object of an older start is taken over, one without a mark is marked. */
+/**
+ * It has all that is wanted, but is marked otherwise: what this process, or one before it, has written is written anew,
+ * because more may be in it than is wanted now. What another version has written since stays.
+ */
 function unmarked(mark: string | undefined, written: string | undefined): Decision {
-  return mark === undefined || written === undefined ? { type: "write" } : { type: "nothing" };
+  return mark === undefined || written === undefined || mark === written ? { type: "write" } : { type: "nothing" };
 }

@@ -6,6 +6,7 @@
 import {
   type Client,
   ConflictError,
+  ForbiddenError,
   InvalidError,
   type KindDescription,
   type KubeBody,
@@ -38,6 +39,8 @@ export interface RegistrationPlan {
   readonly wanted: readonly Registered[];
   /** Where objects of this operator may be: those that are there and not wanted go. */
   readonly queries: readonly LiveQuery[];
+  /** Where a former version may have left objects that this one has none of: looked at once, when that is allowed. */
+  readonly left?: readonly Required<Pick<LiveQuery, "kind" | "labels">>[];
 }
 
 /** What a {@link Registration} goes by. */
@@ -63,6 +66,8 @@ const PAUSES = planBackoff({ initial: "1s", factor: 3, max: "5m", jitter: 0 });
 const CALM_MS = 10 * 60_000;
 /** How often to look when nothing rings. */
 const LOOK_MS = 5 * 60_000;
+
+const REMOVED = "what a former version of the operator has registered is removed";
 
 /** What is remembered of one object. */
 interface Memory {
@@ -109,6 +114,7 @@ export class Registration {
     const { clock, random, logger, signal } = this.#parts;
     const retrying: Retrying = { clock, random, logger, signal };
     await retryForever("the operator could not be registered with the API server", () => this.#all(), retrying);
+    await this.#sweep();
     this.#keeping = this.#keep();
   }
 
@@ -138,9 +144,10 @@ export class Registration {
       const name = nameOf(body);
       const { written } = this.#memoryOf(one);
       if (written === undefined || !isWebhookConfiguration(kind)) continue;
-      const live = this.#live.get(kind, name);
+      // Not what the stream has shown last: another process may have taken over since.
+      const live = await find(view, kind, name);
       const mark = live?.metadata?.annotations?.[digestAnnotation(operator)];
-      if (mark !== undefined && mark !== written) continue;
+      if (!live || (mark !== undefined && mark !== written)) continue;
       const stays = left.find((other) => other.kind === kind && nameOf(other.body) === name);
       if (stays) await this.#apply(stays, view);
       else await view.delete(kind, name, { ignoreNotFound: true });
@@ -273,6 +280,27 @@ export class Registration {
     }
   }
 
+  /** Removes what a former version has left; who may not even see it has not made it. */
+  async #sweep(): Promise<void> {
+    const { client, logger, signal } = this.#parts;
+    const view = client.with({ signal });
+    for (const { kind, labels } of this.#parts.plan().left ?? []) {
+      try {
+        for await (const { name } of view.list(kind, { labelSelector: labels })) {
+          await view.delete(kind, name, { ignoreNotFound: true });
+          logger.info(REMOVED, { kind: kind.kind, name });
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        if (error instanceof ForbiddenError || error instanceof NotFoundError) continue;
+        logger.warn("what a former version of the operator may have registered could not be looked for", {
+          kind: kind.kind,
+          error: errorMessage(error),
+        });
+      }
+    }
+  }
+
   /** Objects of this operator that a former version of it has registered. */
   async #removeUnwanted(wanted: readonly Registered[], queries: readonly LiveQuery[]): Promise<void> {
     const { client, logger, operator, signal } = this.#parts;
@@ -290,7 +318,7 @@ export class Registration {
           if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
         }
         this.#live.wrote(query.kind, name, undefined);
-        logger.info("what a former version of the operator has registered is removed", { kind: query.kind.kind, name });
+        logger.info(REMOVED, { kind: query.kind.kind, name });
       }
     }
   }
@@ -303,6 +331,15 @@ export class Registration {
       this.#memories.set(key, memory);
     }
     return memory;
+  }
+}
+
+async function find(client: Client, kind: KindDescription, name: string): Promise<KubeBody | undefined> {
+  try {
+    return (await client.get(kind, name)).body as KubeBody;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
   }
 }
 

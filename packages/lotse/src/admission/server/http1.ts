@@ -17,8 +17,14 @@ export class Http1Exchange implements Exchange {
   readonly #response: ServerResponse;
   readonly #peers: Peers;
   readonly #clock: Clock;
+  readonly #ended: WeakSet<Duplex>;
 
-  constructor(request: IncomingMessage, response: ServerResponse, peers: Peers, clock: Clock) {
+  /** `ended` gets the connections whose last answer is out. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { peers, clock, ended }: { readonly peers: Peers; readonly clock: Clock; readonly ended: WeakSet<Duplex> },
+  ) {
     const { headers } = request;
     this.head = {
       method: request.method ?? "GET",
@@ -32,6 +38,7 @@ export class Http1Exchange implements Exchange {
     this.#response = response;
     this.#peers = peers;
     this.#clock = clock;
+    this.#ended = ended;
     response.on("error", () => response.destroy());
   }
 
@@ -52,7 +59,8 @@ export class Http1Exchange implements Exchange {
   send({ status, headers, body, last }: WireAnswer): void {
     const response = this.#response;
     if (response.destroyed || response.headersSent) return;
-    const abandoned = !this.stream.complete && (status === 408 || !this.#isWorthReading());
+    const abandoned = this.#hasMore() && (status === 408 || !this.#isWorthReading());
+    if (last || abandoned) this.#ended.add(this.stream.socket);
     const length = this.head.method === "HEAD" ? {} : { "content-length": String(Buffer.byteLength(body)) };
     response.writeHead(status, { ...headers, ...length, ...((last || abandoned) && { connection: "close" }) });
     if (abandoned) this.#linger(body);
@@ -60,6 +68,12 @@ export class Http1Exchange implements Exchange {
       this.stream.resume();
       response.end(body);
     }
+  }
+
+  /** Whether a part of the body has not come yet. A request without any is not known to be complete at once. */
+  #hasMore(): boolean {
+    const { "transfer-encoding": encoding } = this.stream.headers;
+    return !this.stream.complete && (encoding !== undefined || Number(this.head.contentLength ?? 0) > 0);
   }
 
   #isWorthReading(): boolean {

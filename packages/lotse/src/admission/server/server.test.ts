@@ -89,7 +89,8 @@ describe.each(Object.entries(protocols))("the webhook server over %s", (_name, c
   it("refuses a body of 10 MB, whether it says so before or not, and its client hears why", async () => {
     await using at = await startServer();
     const body = Buffer.alloc(10_000_000, 0x20);
-    for (const headers of [{ ...JSON_TYPE, "content-length": String(body.length) }, JSON_TYPE]) {
+    const unannounced = _name === "HTTP/2" ? JSON_TYPE : { ...JSON_TYPE, "transfer-encoding": "chunked" };
+    for (const headers of [{ ...JSON_TYPE, "content-length": String(body.length) }, unannounced]) {
       const client = connect(at);
       const answer = await client.ask({ headers, body });
       expect(answer.status).toBe(413);
@@ -268,6 +269,24 @@ describe("a body that does not come", () => {
     session.destroy();
     while (at.server.health().inFlight > 0) await turn();
     expect(at.server.health().heldBytes).toBe(0);
+  });
+});
+
+describe("a request without a body", () => {
+  it("that is refused costs no connection", async () => {
+    await using at = await startServer();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const answer = await ask(at, { method: "GET", agent });
+    expect([answer.status, answer.headers.connection]).toEqual([405, "keep-alive"]);
+    agent.destroy();
+  });
+
+  it("that it has after all is no request behind the last answer", async () => {
+    await using at = await startServer();
+    const big = "x".repeat(100_000);
+    const head = "POST /%zz HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
+    const text = await sendRaw(at, `${head}transfer-encoding: chunked\r\n\r\n${big}`);
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
   });
 });
 

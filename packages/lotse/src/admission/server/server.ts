@@ -63,6 +63,7 @@ export class WebhookServer {
   readonly #clock: Clock;
   readonly #troubles: Troubles;
   readonly #peers = new Peers();
+  readonly #http1: { readonly peers: Peers; readonly clock: Clock; readonly ended: WeakSet<Duplex> };
   readonly #tls: TlsOptions;
   /** Each twice: as it came, and with TLS around it. */
   readonly #sockets = new Set<Socket>();
@@ -75,6 +76,7 @@ export class WebhookServer {
     const limits = { ...defaultLimits, ...options.limits };
     this.#limits = limits;
     this.#clock = options.clock;
+    this.#http1 = { peers: this.#peers, clock: options.clock, ended: new WeakSet() };
     this.#troubles = new Troubles(options.onProblem, options.clock);
     this.#desk = new Desk({
       handle: options.handle,
@@ -193,7 +195,7 @@ export class WebhookServer {
 
   #serveHttp1(request: IncomingMessage, response: ServerResponse): void {
     // The desk answers whatever happens.
-    void this.#desk.serve(new Http1Exchange(request, response, this.#peers, this.#clock));
+    void this.#desk.serve(new Http1Exchange(request, response, this.#http1));
   }
 
   /**
@@ -227,11 +229,13 @@ export class WebhookServer {
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
       // A connection that was cut has no reader any more.
       if (error.code === "ECONNRESET") socket.destroy();
+      // What comes behind the last answer of a connection gets none.
+      else if (this.#http1.ended.has(socket)) socket.end();
       else answerRaw(socket, judgeBroken(error.code));
     });
     server.on("connect", (_request, socket: Duplex) => answerRaw(socket, NO_PROXY));
     server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-      const exchange = new Http1Exchange(request, response, this.#peers, this.#clock);
+      const exchange = new Http1Exchange(request, response, this.#http1);
       const { status, body } = new Refusal(417, "this server meets no expectation but 100-continue");
       const headers = { "content-type": "application/json" };
       exchange.send({ status, headers, body: JSON.stringify(body), last: true });

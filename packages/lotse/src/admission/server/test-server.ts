@@ -17,6 +17,12 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
 }
 
+/** What a client knows of a server. */
+export interface Known {
+  readonly port: number;
+  readonly authority: Pick<CertificateAuthority, "certPem">;
+}
+
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -54,13 +60,17 @@ export interface Call {
   readonly client?: { readonly cert: string; readonly key: string };
 }
 
-const JSON_TYPE = { "content-type": "application/json" };
+const JSON_TYPE: Readonly<Record<string, string>> = { "content-type": "application/json" };
 
 /** One request over HTTP/1.1. */
-export function ask({ port, authority }: TestServer, call: Call = {}): Promise<Answered> {
+export function ask({ port, authority }: Known, call: Call = {}): Promise<Answered> {
   const { method = "POST", path = "/", headers = JSON_TYPE, body = "{}", agent, client } = call;
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, method, path, headers, ca: authority.certPem, ...client };
+    const hasBody = method !== "GET" && method !== "HEAD";
+    // Node.js announces the body of some methods only; without, it would be taken for the next request.
+    const length = hasBody ? { "content-length": String(Buffer.byteLength(body)) } : {};
+    const all = headers["transfer-encoding"] === undefined ? { ...length, ...headers } : headers;
+    const options = { host: "127.0.0.1", port, method, path, headers: all, ca: authority.certPem, ...client };
     const sent = request({ ...options, agent: agent ?? new Agent({ keepAlive: false }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -71,12 +81,12 @@ export function ask({ port, authority }: TestServer, call: Call = {}): Promise<A
       });
     });
     sent.on("error", reject);
-    sent.end(method === "GET" || method === "HEAD" ? undefined : body);
+    sent.end(hasBody ? body : undefined);
   });
 }
 
 /** A connection of HTTP/2. */
-export function openHttp2({ port, authority }: TestServer) {
+export function openHttp2({ port, authority }: Known) {
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.certPem });
   session.on("error", () => undefined);
   return session;
@@ -86,7 +96,8 @@ export function openHttp2({ port, authority }: TestServer) {
 export function askHttp2(session: ReturnType<typeof openHttp2>, call: Call = {}): Promise<Answered> {
   const { method = "POST", path = "/", headers = JSON_TYPE, body = "{}" } = call;
   return new Promise((resolve, reject) => {
-    const stream = session.request({ ":method": method, ":path": path, ...headers });
+    // Without being told, Node.js takes a DELETE for one without a body.
+    const stream = session.request({ ":method": method, ":path": path, ...headers }, { endStream: method === "GET" });
     let head: Record<string, unknown> = {};
     const chunks: Buffer[] = [];
     stream.on("response", (received) => {
@@ -99,14 +110,14 @@ export function askHttp2(session: ReturnType<typeof openHttp2>, call: Call = {})
       const headers = head as Answered["headers"];
       resolve({ status: Number(head[":status"]), headers, text: Buffer.concat(chunks).toString() });
     });
-    stream.end(method === "GET" ? undefined : body);
+    if (method !== "GET") stream.end(body);
   });
 }
 
 export const REFUSED_STREAM = constants.NGHTTP2_REFUSED_STREAM;
 
 /** Bytes on a connection of TLS, and all that comes back until it ends. */
-export function sendRaw({ port, authority }: TestServer, bytes: string | Buffer): Promise<string> {
+export function sendRaw({ port, authority }: Known, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket: TLSSocket = connectTls({ host: "127.0.0.1", port, ca: authority.certPem }, () => socket.write(bytes));
     const chunks: Buffer[] = [];

@@ -1,31 +1,30 @@
 /** `lotse check` on operators in a folder of this repository, where TypeScript and the packages are found. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { type Client, CustomResourceDefinition, defineKind, type KubeBody, Namespace } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { main } from "../main.ts";
-import { bundledLoader, testIo } from "../terminal/test-io.ts";
+import { rememberedCode, testIo } from "../terminal/test-io.ts";
+import { TestProject } from "../terminal/test-project.ts";
 import type { Definition } from "./against.ts";
-
-const ROOT = path.resolve(import.meta.dirname, "../../../../..");
 
 /** Each call asks the compiler, and several of them take long on a machine that has other things to do. */
 const PATIENT = { timeout: 300_000 };
 
+let project: TestProject;
 let cwd: string;
-const code = { loader: bundledLoader() };
+const code = rememberedCode();
 
 beforeEach(() => {
-  mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
-  cwd = mkdtempSync(path.join(ROOT, ".lotse", "check-"));
-  writeFileSync(path.join(cwd, "package.json"), '{"type":"module"}');
-});
+  project = new TestProject();
+  cwd = project.folder;
+}, 300_000);
 
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+afterEach(() => project.remove());
 
-const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text);
+const write = (name: string, text: string) => project.write(name, text);
 
 async function check(...argv: string[]) {
   const io = testIo({ cwd, env: { HOME: cwd, ...(process.env.PATH && { PATH: process.env.PATH }) }, code });
@@ -105,7 +104,7 @@ export default { [Symbol.for("lotse.Operator")]: true, name: "rates", resources:
     );
     write("operator.ts", file.replace("currncy", "currency"));
     expect(await check("operator.ts", "--no-cluster")).toMatchObject({ code: 0 });
-    expect(readdirSync(cwd).sort()).toEqual(["operator.ts", "package.json"]);
+    expect(readdirSync(path.join(cwd, ".lotse"))).toEqual([".gitignore"]);
   });
 
   it("tells both when a file neither compiles nor loads", async () => {
@@ -291,7 +290,7 @@ describe("with a cluster", PATIENT, () => {
     const { loadAll } = await import("js-yaml");
     const [crd] = loadAll(yaml) as Definition[];
     const made = await admin.create(new CustomResourceDefinition(crd as Definition, admin));
-    await made.wait("condition=Established", { timeout: "20s" });
+    await made.wait("condition=Established", { timeout: "170s" });
     for (const [name, currency] of [
       ["eur", "EUR"],
       ["long", "EURO"],

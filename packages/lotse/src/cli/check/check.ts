@@ -102,8 +102,6 @@ async function checkOperators(
   const kinds = ownKinds(operators);
   const definitions = definitionsOf(operators);
   report.add(schemaFindings(kinds.values()));
-  const conversions = await checkConversionsOf(operators);
-  report.add(conversions.findings, conversions.checked);
   const against = options.against === undefined ? undefined : await readBaseline(options.against, files, io);
   const connection = await reach(options, io, report);
   try {
@@ -112,6 +110,8 @@ async function checkOperators(
     const judged = await judgeDefinitions(kinds);
     if (judged === undefined) await judgeElsewhere(definitions, connection, options.objects === true, report);
     else report.add([...judged.values()].flat(), kinds.size > 0 ? `definitions (${names.join(", ")})` : undefined);
+    const conversions = await checkConversionsOf(operators, (name) => (judged?.get(name) ?? []).length === 0);
+    report.add(conversions.findings, conversions.checked);
     const taken = new Map([...definitions].filter(([name]) => judged?.get(name)?.length === 0));
     const unharmed = options.objects && connection && judged ? await tryObjects(taken, connection, report) : new Map();
     if (baseline) compare(asConverted(definitions, operators), baseline, unharmed, report);

@@ -23,12 +23,16 @@ export interface ConversionsReport {
   readonly checked: string | undefined;
 }
 
-/** Tries all conversions with objects that are made from the schemas. */
-export async function checkConversionsOf(operators: readonly LoadedOperator[]): Promise<ConversionsReport> {
+/** Tries all conversions with objects that are made from the schemas, of definitions that a server takes. */
+export async function checkConversionsOf(
+  operators: readonly LoadedOperator[],
+  isTaken: (definition: string) => boolean,
+): Promise<ConversionsReport> {
   const findings: Finding[] = [];
   const tried: string[] = [];
   for (const [kind, conversions] of kindsOf(operators)) {
-    if (conversions.size === 0) continue;
+    const { group, plural } = kind.description;
+    if (conversions.size === 0 || !isTaken(`${plural}.${group}`)) continue;
     const proof = checkConversions(kind, { conversions, judge: await judgeOf(kind) });
     tried.push(`${proof.kind} with ${proof.objects} objects`);
     findings.push(...findingsOf(proof, kind));

@@ -1,5 +1,5 @@
 /** What `lotse generate` and `lotse check` say of handlers that were never recorded at work. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { loadAll } from "js-yaml";
@@ -8,8 +8,7 @@ import type { RecordedRequest } from "../../report/index.ts";
 import { main } from "../main.ts";
 import { judgeHandlers } from "../permissions/index.ts";
 import { rememberedCode, testIo } from "../terminal/test-io.ts";
-
-const ROOT = path.resolve(import.meta.dirname, "../../../../..");
+import { TestProject } from "../terminal/test-project.ts";
 
 /** One handler says in its code what it asks for, the other one only when it runs. */
 const OPERATOR = `
@@ -29,20 +28,20 @@ operator.on.create(ConfigMap, async function openParcel({ client, labels }) {
 export default operator;
 `;
 
+let project: TestProject;
 let cwd: string;
 const code = rememberedCode();
 
 beforeAll(() => {
-  mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
-  cwd = mkdtempSync(path.join(ROOT, ".lotse", "handlers-"));
-  writeFileSync(path.join(cwd, "package.json"), '{"type":"module"}');
-});
+  project = new TestProject();
+  cwd = project.folder;
+}, 300_000);
 
-beforeEach(() => writeFileSync(path.join(cwd, "operator.ts"), OPERATOR));
+beforeEach(() => project.write("operator.ts", OPERATOR));
 
 afterEach(() => rmSync(path.join(cwd, "operator.requests.jsonl"), { force: true }));
 
-afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+afterAll(() => project.remove());
 
 async function call(folder: string, ...argv: string[]) {
   const io = testIo({ cwd: folder, env: { HOME: folder }, code });

@@ -10,6 +10,8 @@ export {
   type ConsoleServer,
   type EmbeddedCluster,
   type FieldProblem,
+  type ImportAlone,
+  importAlone,
   importCluster,
   importConsole,
   type ObjectJudge,

@@ -24,7 +24,7 @@ export interface ClusterPackage {
   /** What it would refuse or warn of in a policy over kinds with these definitions. */
   checkPolicy(policy: object, definitions: readonly object[]): Promise<readonly FieldProblem[]>;
   /** Puts programs for `KUBEBUILDER_ASSETS` into a folder. */
-  installEnvtest(folder: string): Promise<{ readonly folder: string; readonly programs: readonly string[] }>;
+  installEnvtest(folder: string): Promise<InstalledEnvtest>;
   /** Judges objects of a definition as a server would, rules in CEL included. */
   objectJudge(crd: object): Promise<ObjectJudge>;
 }
@@ -41,6 +41,14 @@ export interface FieldProblem {
   readonly path: string;
   readonly message: string;
   readonly reason: string;
+}
+
+/** What was put there. */
+export interface InstalledEnvtest {
+  readonly folder: string;
+  readonly programs: readonly string[];
+  /** Whether compiled code is kept for them. */
+  readonly compiled: boolean;
 }
 
 /** A cluster at work. */
@@ -94,6 +102,31 @@ export async function importCluster(load: ImportPackage = importPackage): Promis
     why: "it is a package of its own, because it does not belong into production",
     todo: "npm install --save-dev @lotse/cluster",
   });
+}
+
+/** A way to import the cluster for a process that is nothing else: with the code that was compiled for it before. */
+export interface ImportAlone {
+  readonly load: ImportPackage;
+  /** Keeps compiled code for the next process; to be called when this one has nothing better to do. */
+  keep(): void;
+}
+
+/** Makes an {@link ImportAlone}. */
+export function importAlone(load: ImportPackage = importPackage): ImportAlone {
+  let keep = (): unknown => undefined;
+  return {
+    load: async (name) => {
+      const { loadPacked } = (await load(`${name}/packed`)) as PackedEntry;
+      const found = await loadPacked();
+      keep = found.keep;
+      return found;
+    },
+    keep: () => void keep(),
+  };
+}
+
+interface PackedEntry {
+  loadPacked(): Promise<Pick<ClusterPackage, "Cluster"> & { keep(): unknown }>;
 }
 
 /** The console, if it is installed. */

@@ -1,17 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { loadAll } from "js-yaml";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../main.ts";
 import { loadOperators } from "../project/index.ts";
 import { rememberedCode, testIo } from "../terminal/test-io.ts";
+import { TestProject } from "../terminal/test-project.ts";
 import { rightsOf } from "./rights.ts";
-
-const ROOT = path.resolve(import.meta.dirname, "../../../../..");
 
 /** The operator is made in one file, its handlers are in another one, which the first does not import. */
 const FILES = {
-  "package.json": '{"type":"module"}',
   "operator.ts": `
 import { Operator } from "lotse";
 import { ConfigMap, Pod } from "lotse/client";
@@ -30,22 +27,21 @@ export { operator };
 `,
 };
 
-let cwd: string;
+let project: TestProject;
 const code = rememberedCode();
 
-beforeEach(() => {
-  mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
-  cwd = mkdtempSync(path.join(ROOT, ".lotse", "rights-"));
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(path.join(cwd, name), text);
-});
+beforeAll(() => {
+  project = new TestProject(FILES);
+}, 300_000);
 
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+afterAll(() => project.remove());
 
 describe("the rights of an operator that is at hand", () => {
   it.each([
     ["in all namespaces", undefined, []],
     ["in one namespace", ["team-a"], ["--serve", "team-a"]],
   ])("are those that lotse generate deploy gives it, %s", { timeout: 300_000 }, async (_where, namespaces, flags) => {
+    const { folder: cwd } = project;
     const io = testIo({ cwd, env: { HOME: cwd }, code });
     expect(await main(["generate", "deploy", "more.ts", ...flags], io)).toBe(0);
     const noRights = ["Deployment", "NetworkPolicy"];

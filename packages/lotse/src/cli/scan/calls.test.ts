@@ -185,7 +185,11 @@ describe("on a cluster", { timeout: 300_000 }, () => {
     ["Namespace", "waitGone", (c) => Namespace.ref("nobody", { client: c }).waitGone()],
     ["Event", "for", async (c) => Event.for((await admin.get(Pod, "pod")).withClient(c)).toArray()],
     ["Pod", "evict", (c) => Pod.ref("pod", { client: c }).evict()],
-    ["Node", "drain", async (c) => (await firstNode(c)).drain({ force: true, ignoreDaemonSets: true, timeout: "20s" })],
+    [
+      "Node",
+      "drain",
+      async (c) => (await firstNode(c)).drain({ force: true, ignoreDaemonSets: true, timeout: "170s" }),
+    ],
   ];
 
   const firstNode = async (c: Client): Promise<Node> => {

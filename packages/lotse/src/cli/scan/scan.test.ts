@@ -1,17 +1,16 @@
 /** What the scan finds in code as people write it, by both sorts of TypeScript. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadOperators } from "../project/index.ts";
 import { bundledLoader } from "../terminal/test-io.ts";
+import { TestProject } from "../terminal/test-project.ts";
 import { openClassic } from "./classic.ts";
 import { type ScannedHandler, scanHandlers } from "./handlers.ts";
 import { openNative } from "./native.ts";
 import { withProject } from "./project.ts";
 import type { Compiler } from "./syntax.ts";
 
-const ROOT = path.resolve(import.meta.dirname, "../../../../..");
 const require = createRequire(import.meta.url);
 
 const OPERATOR = `
@@ -335,41 +334,32 @@ const SORTS: readonly (readonly [string, (project: string) => Compiler | Promise
   ["a program (TypeScript 7)", (project) => openNative(require.resolve("typescript/package.json"), project, "7")],
 ];
 
-let folder: string;
+let project: TestProject;
 
 beforeAll(() => {
-  mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
-  folder = mkdtempSync(path.join(ROOT, ".lotse", "scan-"));
-  const write = (name: string, text: string) => {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), text);
-  };
-  write("package.json", '{ "type": "module" }');
-  write("operator.ts", OPERATOR);
-  write("helpers.ts", HELPERS);
-  write("handler.ts", HANDLER);
-  write("untyped.js", UNTYPED);
-  write(
-    "node_modules/courier/package.json",
-    '{ "name": "courier", "type": "module", "main": "index.js", "types": "index.d.ts" }',
-  );
-  write("node_modules/courier/index.js", "export async function send() {}");
-  write(
-    "node_modules/courier/index.d.ts",
-    "export declare function send(client: unknown, what: string): Promise<void>;",
-  );
-});
+  project = new TestProject({
+    "operator.ts": OPERATOR,
+    "helpers.ts": HELPERS,
+    "handler.ts": HANDLER,
+    "untyped.js": UNTYPED,
+    "node_modules/courier/package.json":
+      '{ "name": "courier", "type": "module", "main": "index.js", "types": "index.d.ts" }',
+    "node_modules/courier/index.js": "export async function send() {}",
+    "node_modules/courier/index.d.ts": "export declare function send(client: unknown, what: string): Promise<void>;",
+  });
+}, 300_000);
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => project.remove());
 
 describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
   let handlers: readonly ScannedHandler[];
 
   beforeAll(async () => {
+    const { folder } = project;
     const file = path.join(folder, "operator.ts");
     const [loaded] = await loadOperators([file], folder, bundledLoader());
-    handlers = await withProject([file], "scan-test", { allowJs: true }, async (project) => {
-      const compiler = await open(project);
+    handlers = await withProject([file], "scan-test", { allowJs: true }, async (settings) => {
+      const compiler = await open(settings);
       try {
         return [...scanHandlers(loaded?.operator ?? { resources: [], activities: [] }, compiler, folder).values()];
       } finally {

@@ -1,5 +1,4 @@
 /** An {@link Io} for tests: nothing of the real process is touched. */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,6 +7,7 @@ import { main } from "../main.ts";
 import type { Exports, ModuleLoader } from "../project/index.ts";
 import { type CodeAccess, type ProjectIo, type ScanResult, scanOperator } from "../scan/index.ts";
 import type { StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
+import { installedModules } from "./test-project.ts";
 
 /** An {@link Io} that remembers what was written, and whose signals and keys a test sends. */
 export interface TestIo extends ProjectIo {
@@ -114,7 +114,7 @@ export function rememberedCode(): CodeAccess {
 }
 
 /**
- * Loads a user's file anew each time, with the packages bundled as they are published. The tests' own Node.js would find
+ * Loads a user's file anew each time, with the packages from bundles. The tests' own Node.js would find
  * their sources, and evaluate every file of the framework again for each load: two seconds each.
  */
 export function bundledLoader(): Pick<ModuleLoader, "load"> {
@@ -130,8 +130,7 @@ export function bundledLoader(): Pick<ModuleLoader, "load"> {
 
 /** Where a user's imports of the framework lead to. */
 function bundles(): Record<string, string> {
-  const script = path.resolve(import.meta.dirname, "../../../../../tests/cli/install.mjs");
-  const modules = path.join(execFileSync(process.execPath, [script], { encoding: "utf8" }), "node_modules");
+  const modules = installedModules();
   const entries = { lotse: "lotse/dist/index.js", "lotse/client": "lotse/dist/client.js" };
   return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, path.join(modules, file)]));
 }

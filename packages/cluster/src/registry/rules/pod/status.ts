@@ -1,6 +1,6 @@
 /** What a kubelet may say about a pod. */
-import { forbiddenField, IMMUTABLE, invalidValue, Verbatim } from "../../fields.ts";
-import { isIpv4 } from "../common.ts";
+import { forbiddenField, IMMUTABLE, internalTrouble, invalidValue, Verbatim } from "../../fields.ts";
+import { isIpv4, isIpv6 } from "../common.ts";
 import { checkAddress } from "./addresses.ts";
 import { checkAnnotationUpdates, checkPodAnnotations } from "./annotations.ts";
 import {
@@ -13,6 +13,8 @@ import {
   structs,
   text,
 } from "./check.ts";
+import { checkClaimStatuses } from "./status-claims.ts";
+import { checkContainerFacts } from "./status-containers.ts";
 
 const OWN_CONDITIONS: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
 
@@ -42,7 +44,9 @@ export function checkPodStatus(pod: Fields, old: Fields, errors: Errors): void {
   ] as const) {
     checkRestarts(now[list], then[list], spec, containers, `status.${list}`, errors);
   }
+  checkClaimStatuses(now, spec, errors);
   checkAddresses(now, then, errors);
+  checkContainerFacts(now, spec, errors);
 }
 
 function checkGeneration(value: unknown, path: string, errors: Errors): void {
@@ -105,14 +109,22 @@ function checkAddresses(now: Fields, then: Fields, errors: Errors): void {
   checkPair(now.hostIPs, then.hostIPs, "status.hostIPs", errors);
 }
 
+/** Zeros in front of numbers do no harm here. */
+const withoutZeros = (ip: string): string => ip.replace(/(^|\.)0+(?=\d)/g, "$1");
+
 /** One address of each family at most. */
 function checkPair(now: unknown, then: unknown, path: string, errors: Errors): void {
   const known = new Set(structs(then).map(({ ip }) => text(ip)));
   const list = structs(now).map(({ ip }) => text(ip));
   for (const [i, ip] of list.entries()) if (!known.has(ip)) checkAddress(ip, `${path}[${i}]`, errors);
   if (list.length < 2) return;
-  const families = new Set(list.map((ip) => isIpv4(ip)));
-  if (families.size === 2 && list.length === 2) return;
+  const none = list.findIndex((ip) => !isIpv4(withoutZeros(ip)) && !isIpv6(ip));
+  if (none >= 0) {
+    const why = `failed to check for dual stack with error:invalid IP[${none}]: ${list[none]}`;
+    errors.push(internalTrouble(path, why));
+  }
+  const families = new Set(list.map((ip) => ip.includes(":")));
+  if (none < 0 && families.size === 2 && list.length === 2) return;
   const shown = new Verbatim(JSON.stringify(list.map((ip) => ({ IP: ip }))));
   errors.push(invalidValue(path, shown, "may specify no more than one IP for each IP family"));
 }

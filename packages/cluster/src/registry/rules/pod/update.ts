@@ -1,6 +1,8 @@
 /** What may become of a pod that is there: little of its spec may change. */
 import { deepEqual } from "@lotse/client/meta";
 import { forbiddenField, invalidValue, required, Verbatim } from "../../fields.ts";
+import { goPodSpec } from "../go-pod.ts";
+import { diffOf } from "../line-diff.ts";
 import { checkAnnotationUpdates, checkPodAnnotations, isMirror } from "./annotations.ts";
 import { checkRange, type Errors, type Fields, isSet, number, struct, structs, text } from "./check.ts";
 import { checkImageSpaces } from "./containers.ts";
@@ -98,7 +100,8 @@ function checkRest(spec: Fields, before: Fields, binding: boolean, errors: Error
     masked.terminationGracePeriodSeconds = before.terminationGracePeriodSeconds;
   }
   if (structs(before.schedulingGates).length > 0) allowGated(masked, before, errors);
-  if (!sameFields(masked, before)) errors.push(forbiddenField("spec", POD_UPDATES));
+  if (sameFields(masked, before)) return;
+  errors.push(forbiddenField("spec", `${POD_UPDATES}\n${diffOf(goPodSpec(before), goPodSpec(masked))}`));
 }
 
 /** Whether two structs are the same, where a field that is absent is the same as an empty one. */

@@ -28,6 +28,6 @@ export function checkCounts(
 export function checkDecremented(object: ApiObject, old: ApiObject, errors: Errors): void {
   const now = struct(object.status)?.collisionCount;
   const before = struct(old.status)?.collisionCount;
-  if (!isSet(now) || !isSet(before) || number(now) >= number(before)) return;
-  errors.push(invalidValue("status.collisionCount", now, "cannot be decremented"));
+  if (!isSet(before) || (isSet(now) && number(now) >= number(before))) return;
+  errors.push(invalidValue("status.collisionCount", number(now), "cannot be decremented"));
 }

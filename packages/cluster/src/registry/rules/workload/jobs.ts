@@ -11,6 +11,7 @@ import {
   Verbatim,
 } from "../../fields.ts";
 import type { ApiObject } from "../../object.ts";
+import { goPodSpec, goPodTemplate } from "../go-pod.ts";
 import {
   checkChoice,
   checkNotNegative,
@@ -232,7 +233,8 @@ function checkTemplateStays(now: Fields, before: Fields, status: Fields, errors:
   const suspended = before.suspend === true;
   const open = suspended && (!isSet(status.startTime) || asleep) && number(status.active) === 0;
   if (!open) {
-    if (!deepEqual(template, old)) errors.push(invalidValue("spec.template", goValue(template), IMMUTABLE));
+    if (!deepEqual(template, old))
+      errors.push(invalidValue("spec.template", printed(goPodTemplate(template)), IMMUTABLE));
     return;
   }
   const spec = struct(template.spec) ?? {};
@@ -250,7 +252,7 @@ function checkTemplateStays(now: Fields, before: Fields, status: Fields, errors:
     );
   }
   if (!deepEqual(withoutEmpty(spec), withoutEmpty(masked))) {
-    errors.push(invalidValue("spec.template.spec", goValue(spec), IMMUTABLE));
+    errors.push(invalidValue("spec.template.spec", printed(goPodSpec(spec)), IMMUTABLE));
   }
 }
 
@@ -258,7 +260,7 @@ const withoutEmpty = (spec: Fields): Record<string, unknown> =>
   Object.fromEntries(Object.entries(spec).filter(([, value]) => isSet(value)));
 
 /** A real server prints its own structs here, which tell a user nothing more. */
-const goValue = (value: Fields): Verbatim => new Verbatim(JSON.stringify(value));
+const printed = (value: Fields): Verbatim => new Verbatim(JSON.stringify(value));
 
 const LONGEST_CRON_NAME = 52;
 
