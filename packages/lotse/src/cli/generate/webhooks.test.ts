@@ -216,7 +216,7 @@ describe("lotse generate deploy", { timeout: 300_000 }, () => {
       {
         name: "check-size.shops.lotse.dev",
         clientConfig: {
-          service: { namespace: "shopping", name: "shops-webhooks", port: 443, path: "/validate/checkSize" },
+          service: { namespace: "shopping", name: "shops-webhooks", port: 443, path: "/validate/check-size" },
         },
         namespaceSelector: {
           matchExpressions: [
@@ -375,7 +375,7 @@ describe("lotse generate olm", { timeout: 300_000 }, () => {
       {
         type: "ValidatingAdmissionWebhook",
         generateName: "check-size.judges.lotse.dev",
-        webhookPath: "/validate/checkSize",
+        webhookPath: "/validate/check-size",
         deploymentName: "judges",
         containerPort: 443,
         targetPort: 9443,
@@ -384,7 +384,7 @@ describe("lotse generate olm", { timeout: 300_000 }, () => {
       },
       {
         type: "MutatingAdmissionWebhook",
-        webhookPath: "/mutate/fillIn",
+        webhookPath: "/mutate/fill-in",
         failurePolicy: "Ignore",
         objectSelector: { matchLabels: { tier: "gold" } },
         reinvocationPolicy: "Never",

@@ -29,6 +29,7 @@ export async function reviewPermissions(
   needs: readonly Need[],
   namespaces: readonly string[] | undefined,
   signal?: AbortSignal,
+  ownNamespace = client.config.namespace,
 ): Promise<PermissionReview> {
   const server = new Server(client, signal);
   const own = needs.filter(({ inOwnNamespace }) => inOwnNamespace);
@@ -36,7 +37,7 @@ export async function reviewPermissions(
     const others = needs.filter(({ inOwnNamespace }) => !inOwnNamespace);
     const [review, found] = await Promise.all([
       reviewPermissions(client, others, namespaces, signal),
-      server.lackingIn([client.config.namespace], own),
+      server.lackingIn([ownNamespace], own),
     ]);
     return joined(review, found, server.refusal);
   }

@@ -124,19 +124,22 @@ async function tellPermissions(
   const ours = operators.filter(({ operator }) => !bringsLogin(operator));
   const crds = options.installCrds === undefined ? undefined : options.installCrds ? "install" : "wait";
   const required = options.requirePermissions;
-  const webhooks = rolesIn(client, options, io);
   const { signal } = stop;
-  const question = { operators: ours, client, user, namespaces, crds, webhooks, logger, required, signal } as const;
+  const asked = webhookQuestion(client, options, io);
+  const question = { operators: ours, client, user, namespaces, crds, ...asked, logger, required, signal } as const;
   await tellMissingPermissions(question, options, io);
 }
 
 /** Replicas behind a Service share their certificate in a Secret; a process at a URL keeps its own to itself. */
-function rolesIn(client: Client, options: RunOptions, io: Io) {
-  const { register = true, certificates = "own", service } = webhooksOf(options, io);
+function webhookQuestion(client: Client, options: RunOptions, io: Io) {
+  const { register = true, certificates = "own", service, url } = webhooksOf(options, io);
   const registers = register ? ("operator" as const) : ("nobody" as const);
-  const behindService =
-    service !== undefined || (client.config.source === "in-cluster" && options.webhookUrl === undefined);
-  return { registers, keepsSecret: certificates === "own" && behindService };
+  const behindService = service !== undefined || (client.config.source === "in-cluster" && url === undefined);
+  const keepsSecret = certificates === "own" && behindService;
+  return {
+    webhooks: { registers, keepsSecret },
+    ownNamespace: typeof service === "object" ? service.namespace : undefined,
+  };
 }
 
 /** Undefined: all namespaces. */
