@@ -37,7 +37,8 @@ export function needsOfWebhooks(operator: WebhookDeclarations, roles: WebhookRol
     const by = "the framework: tells the API server of its webhooks";
     // What a former version has left is looked for in both.
     needs.push(...inCluster(GROUP, CONFIGURATIONS, ["list", "watch"], by));
-    const deletes = roles.registers === "operator" || plan.withdraws ? ["delete"] : [];
+    // Before it takes back what it has registered, it looks whether another process has taken over.
+    const deletes = roles.registers === "operator" || plan.withdraws ? ["delete", "get"] : [];
     needs.push(...inCluster(GROUP, CONFIGURATIONS, [...deletes, "patch"], by, [domainOf(name)]));
     if (roles.registers === "operator") needs.push(...inCluster(GROUP, CONFIGURATIONS, ["create"], by));
   }

@@ -158,13 +158,13 @@ describe("lotse generate deploy", { timeout: 300_000 }, () => {
       "configmaps: get",
       "customresourcedefinitions: list patch watch of shops.example.com",
       "mutatingwebhookconfigurations: create list watch",
-      "mutatingwebhookconfigurations: delete patch of shops.lotse.dev",
+      "mutatingwebhookconfigurations: delete get patch of shops.lotse.dev",
       "validatingadmissionpolicies: create list watch",
       "validatingadmissionpolicies: delete patch of positive.shops.lotse.dev",
       "validatingadmissionpolicybindings: create list watch",
       "validatingadmissionpolicybindings: delete patch of positive.shops.lotse.dev",
       "validatingwebhookconfigurations: create list watch",
-      "validatingwebhookconfigurations: delete patch of shops.lotse.dev",
+      "validatingwebhookconfigurations: delete get patch of shops.lotse.dev",
     ]);
     expect(rights(manifests, "ClusterRole")).not.toContain("shops: patch");
     expect(manifests.find(({ kind }) => kind === "Service")).toMatchObject({
