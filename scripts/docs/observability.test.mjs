@@ -37,13 +37,19 @@ describe(PAGE, () => {
   it("says of each its type and its labels, as a running operator has them", async () => {
     const listed = metricsIn(page);
     const families = familiesOf(await exposition());
-    // Nothing of that sort happens here, so that these have nothing to say.
+    // Nothing of that sort happens here, so that these have nothing to say; those of requests are in tests/scenarios/admission.test.ts.
     expect([...listed.keys()].filter((name) => !families.has(name)).sort()).toEqual([
+      "controller_runtime_webhook_latency_seconds",
+      "controller_runtime_webhook_requests_in_flight",
+      "controller_runtime_webhook_requests_total",
+      "lotse_admission_reviews_total",
       "lotse_hot_loops_total",
       "lotse_records_restored_total",
       "lotse_scheduled_runs_total",
       "lotse_slow_handlers_total",
       "lotse_source_events_total",
+      "lotse_webhook_certificate_age_seconds",
+      "lotse_webhook_certificate_remaining_seconds",
     ]);
     for (const [name, family] of families) expect({ name, ...listed.get(name) }).toEqual({ name, ...family });
   });

@@ -272,17 +272,18 @@ export function workloadsContract(connect: () => Promise<Client>): void {
 
     it("meet taints on a node, of which each key and effect is there once", async () => {
       const node = await client.create(new Node({ metadata: { generateName: "tainted-" } }));
-      const before = node.taints.length;
+      // Others come and go: a node that is not ready has one of the server's.
+      const dedicated = () => node.taints.filter(({ key }) => key === "dedicated");
       await node.taint("dedicated", "gpu", "NoSchedule");
       await node.taint("dedicated", "cpu", "NoSchedule");
       await node.taint("dedicated", "", "NoExecute");
-      expect(node.taints.slice(before).map(({ key, value, effect }) => `${key}=${value ?? ""}:${effect}`)).toEqual([
-        "dedicated=cpu:NoSchedule",
-        "dedicated=:NoExecute",
+      expect(dedicated().map(({ value, effect }) => `${value ?? ""}:${effect}`)).toEqual([
+        "cpu:NoSchedule",
+        ":NoExecute",
       ]);
       await node.untaint("dedicated", "NoExecute");
       await node.untaint("dedicated");
-      expect(node.taints).toHaveLength(before);
+      expect(dedicated()).toEqual([]);
       await expect(node.untaint("dedicated")).rejects.toThrow("has no taint dedicated");
     });
 

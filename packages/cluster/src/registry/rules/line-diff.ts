@@ -5,6 +5,7 @@ const CONTEXT = 3;
 /** A block of lines that both have: where it is in each, and how long it is. */
 type Match = readonly [a: number, b: number, length: number];
 
+/** The difference between two values, line by line, as a real server shows refused changes. */
 export function diffOf(before: unknown, after: unknown): string {
   const [a, b] = [before, after].map((value) => JSON.stringify(value, undefined, 1).split("\n")) as [
     string[],

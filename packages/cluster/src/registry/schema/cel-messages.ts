@@ -8,6 +8,7 @@ export interface CelSource {
   readonly at: (offset: number) => number;
 }
 
+/** An expression that stands as it was written. */
 export const plainSource = (text: string): CelSource => ({ text, at: (offset) => offset });
 
 /** Mistakes as the server prints them, one below the other. */

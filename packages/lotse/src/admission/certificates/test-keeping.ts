@@ -8,8 +8,11 @@ import { planLifetimes } from "./settings.ts";
 import type { CertificateInUse } from "./source.ts";
 import type { CertificateStore, Stored } from "./store.ts";
 
+/** The name that the certificates of these tests are for. */
 export const NAME = "hooks.default.svc";
+/** An hour in milliseconds. */
 export const HOUR_MS = 3_600_000;
+/** A day in milliseconds. */
 export const DAY_MS = 24 * HOUR_MS;
 
 /** A Secret that several replicas share, with the rule of versions that API servers have. */
@@ -51,6 +54,7 @@ export class SharedSecret {
   }
 }
 
+/** A keeper of certificates, and what it has logged. */
 export interface Kept {
   readonly keeper: CertificateKeeper;
   readonly log: LogRecord[];

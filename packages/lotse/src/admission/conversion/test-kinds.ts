@@ -56,6 +56,7 @@ export const OLD: SchemaNode = objectSchema({
   },
 });
 
+/** The schema of the version in which objects are kept. */
 export const STORED: SchemaNode = objectSchema({
   type: "object",
   required: ["squareMetres"],
@@ -118,4 +119,5 @@ export const CONVERSION = {
   }),
 };
 
+/** A kind whose two versions lose nothing. */
 export const SHOP: ConvertedKind = shop(OLD, STORED, CONVERSION);

@@ -14,7 +14,9 @@ export interface WebhookLimits {
   readonly connections: number;
   /** Requests at a time on one connection of HTTP/2; a Go client opens another connection beyond. */
   readonly streams: number;
-  /** For the greeting of TLS, and for a request's headers. */
+  /** For the greeting of TLS: work for both sides. */
+  readonly handshakeMs: number;
+  /** For a request's headers. */
   readonly headersMs: number;
   /** From the headers to the last byte of the body. */
   readonly bodyMs: number;
@@ -40,6 +42,7 @@ export const defaultLimits: WebhookLimits = {
   requests: 500,
   connections: 1_000,
   streams: 250,
+  handshakeMs: 10_000,
   headersMs: 10_000,
   bodyMs: 10_000,
   idleMs: 120_000,

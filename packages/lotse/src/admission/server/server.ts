@@ -172,12 +172,12 @@ export class WebhookServer {
   }
 
   #create(credentials: ServingCredentials): Server {
-    const { headerBytes, headersMs, bodyMs, idleMs, connections } = this.#limits;
+    const { headerBytes, handshakeMs, headersMs, bodyMs, idleMs, connections } = this.#limits;
     const server = createServer(
       {
         ...this.#tls,
         ...credentials,
-        handshakeTimeout: headersMs,
+        handshakeTimeout: handshakeMs,
         maxHeaderSize: headerBytes,
         headersTimeout: headersMs,
         // Bodies have their own patience; this is for those that are thrown away.
@@ -227,8 +227,8 @@ export class WebhookServer {
       this.#track(socket);
     });
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-      // A connection that was cut has no reader any more.
-      if (error.code === "ECONNRESET") socket.destroy();
+      // A connection that was cut has no reader any more, and one that was never greeted none yet.
+      if (error.code === "ECONNRESET" || error.code?.startsWith("ERR_TLS_")) socket.destroy();
       // What comes behind the last answer of a connection gets none.
       else if (this.#http1.ended.has(socket)) socket.end();
       else answerRaw(socket, judgeBroken(error.code));

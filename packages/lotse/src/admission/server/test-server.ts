@@ -5,11 +5,13 @@ import { CertificateAuthority } from "@lotse/client/certificates";
 import { systemClock } from "@lotse/client/meta";
 import { WebhookServer, type WebhookServerOptions } from "./server.ts";
 
+/** Something that the server has told of. */
 export interface Problem {
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** A server on a free port, with an authority of its own. */
 export interface TestServer extends AsyncDisposable {
   readonly server: WebhookServer;
   readonly authority: CertificateAuthority;
@@ -23,6 +25,7 @@ export interface Known {
   readonly authority: Pick<CertificateAuthority, "certPem">;
 }
 
+/** What came back. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -51,6 +54,7 @@ export async function startServer(options: Partial<WebhookServerOptions> = {}): 
   return { server, authority, problems, port: server.port, [Symbol.asyncDispose]: () => server.close() };
 }
 
+/** A request; what is left out is as an API server would send it. */
 export interface Call {
   readonly method?: string;
   readonly path?: string;
@@ -114,6 +118,7 @@ export function askHttp2(session: ReturnType<typeof openHttp2>, call: Call = {})
   });
 }
 
+/** The code by which a server says that it has not even looked at a request. */
 export const REFUSED_STREAM = constants.NGHTTP2_REFUSED_STREAM;
 
 /** Bytes on a connection of TLS, and all that comes back until it ends. */

@@ -168,7 +168,7 @@ export default operator;
     expect(code).toBe(1);
     const { findings } = JSON.parse(out) as { findings: { level: string; place: string; message: string }[] };
     const told = findings.map(
-      ({ level, place, message }) => `${level} ${place.replace(/^check-\w+\//, "")}: ${message}`,
+      ({ level, place, message }) => `${level} ${place.replace(/^lotse-project-\w+\//, "")}: ${message}`,
     );
     expect(told).toEqual(
       expect.arrayContaining([
