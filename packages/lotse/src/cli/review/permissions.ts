@@ -29,7 +29,7 @@ export async function reviewPermissions(
   needs: readonly Need[],
   namespaces: readonly string[] | undefined,
   signal?: AbortSignal,
-  ownNamespace = client.config.namespace,
+  ownNamespace?: string,
 ): Promise<PermissionReview> {
   const server = new Server(client, signal);
   const own = needs.filter(({ inOwnNamespace }) => inOwnNamespace);
@@ -37,7 +37,7 @@ export async function reviewPermissions(
     const others = needs.filter(({ inOwnNamespace }) => !inOwnNamespace);
     const [review, found] = await Promise.all([
       reviewPermissions(client, others, namespaces, signal),
-      server.lackingIn([ownNamespace], own),
+      server.lackingIn([ownNamespace ?? client.config.namespace], own),
     ]);
     return joined(review, found, server.refusal);
   }
