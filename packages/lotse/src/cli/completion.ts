@@ -27,11 +27,12 @@ export function completion(shell: string, program: Command, io: Io): number {
 }
 
 function completable(command: Command): Completable {
-  const options = command.createHelp().visibleOptions(command);
+  // Also what the help has no room for.
+  const options = new Set([...command.createHelp().visibleOptions(command), ...command.options]);
   return {
     name: command.name(),
     summary: command.summary() || command.description(),
-    flags: options.flatMap(({ long, short, description }) =>
+    flags: [...options].flatMap(({ long, short, description }) =>
       long === undefined || long === null ? [] : [{ long, short: short ?? undefined, help: description }],
     ),
     files: command.registeredArguments.some((argument) => /file/.test(argument.name())),

@@ -35,14 +35,36 @@ export function clusterOptions(command: Command): Command {
     .option("--context <name>", "the context in it (default: the current one)");
 }
 
+/**
+ * The flags about webhooks that have no line of their own in the help, which is one screen: those that do speak of them,
+ * docs/cli.md has them all, and shells complete them.
+ */
+export function webhookOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--webhook-service <name>", "the Service in front: [NAMESPACE/]NAME[:PORT]").hideHelp())
+    .addOption(new Option("--webhook-host <address>", "the address to listen on (default: all)").hideHelp())
+    .addOption(
+      new Option("--webhook-port <number>", "the port to listen on (default: 9443)").argParser(portNumber).hideHelp(),
+    )
+    .addOption(new Option("--no-register", "webhooks and policies come as manifests").hideHelp());
+}
+
+/** `--webhooks`: who tells the API server of webhooks. */
+export function webhooksOption(): Option {
+  const help = "registered by the operator (default), or manifests";
+  return new Option("--webhooks <who>", help).choices(["operator", "manifests"]);
+}
+
 /** How operators run, wherever they come from. */
 export function runOptions(command: Command): Command {
-  return clusterOptions(command)
+  return webhookOptions(clusterOptions(command))
     .option("-n, --namespace <name>", "only this namespace, or these: 'team-*'; repeatable", collectNames)
     .option("-A, --all-namespaces", "objects of all namespaces (the default)")
     .option("--install-crds", "install the operators' definitions first")
     .option("-L, --liveness <url>", "serve health and metrics: http://0.0.0.0:8080/healthz")
     .option("--explain <url>", "answer lotse explain there: http://127.0.0.1:8081")
+    .option("--webhook-url <url>", "where the cluster asks; or -service, -host, -port")
+    .option("--certificates <who>", "of webhooks: own, cert-manager, or a folder's")
     .option("--require-permissions", "do not start while permissions are missing")
     .option("-y, --yes", "do not ask, even if the context looks like production")
     .addOption(logFormatOption("pretty in a terminal"))

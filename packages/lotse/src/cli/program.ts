@@ -3,7 +3,7 @@
  * time.
  */
 
-import { Command, Help } from "commander";
+import { Command, Help, Option } from "commander";
 import type { CheckOptions } from "./check/index.ts";
 import type { ClusterOptions } from "./cluster.ts";
 import type { DevOptions } from "./dev/index.ts";
@@ -21,6 +21,8 @@ import {
   readEnvironment,
   runOptions,
   subcommand,
+  webhookOptions,
+  webhooksOption,
 } from "./flags.ts";
 import type { GenerateOptions } from "./generate/index.ts";
 import type { InitOptions } from "./init/index.ts";
@@ -102,16 +104,11 @@ function initCommand(program: Command, io: ProjectIo, done: Done): Command {
 function runCommand(program: Command, io: ProjectIo, done: Done): Command {
   const command = subcommand(program, "run")
     .summary("run operators against a cluster")
-    .description(
-      "Runs the operators that files export, in the current kubectl context or, in a\npod, in its own cluster. The environment sets options too: LOTSE_RUN_NAMESPACE.",
-    )
+    .description("Runs the operators of files. Variables set flags, too: LOTSE_RUN_NAMESPACE=a,b")
     .argument("[files...]")
     .option("-m, --module <name>", "also a package that exports an operator; repeatable", collect);
   return runOptions(command)
-    .addHelpText(
-      "after",
-      examples(["lotse run operator.ts", "lotse run rates.ts backups.ts --context staging -n team-a --install-crds"]),
-    )
+    .addHelpText("after", examples(["lotse run rates.ts backups.ts --context staging -n team-a --install-crds"]))
     .action(async (files: string[], options: RunOptions) => {
       const { run } = await import("./run/index.ts");
       done(await run(files, options, io));
@@ -119,7 +116,7 @@ function runCommand(program: Command, io: ProjectIo, done: Done): Command {
 }
 
 function devCommand(program: Command, io: ProjectIo, done: Done): Command {
-  return subcommand(program, "dev")
+  return webhookOptions(subcommand(program, "dev"))
     .summary("develop an operator on a cluster of its own")
     .description("Runs the operator on an embedded cluster, anew at each save. The key h helps.")
     .argument("[file]")
@@ -127,7 +124,9 @@ function devCommand(program: Command, io: ProjectIo, done: Done): Command {
     .addOption(kubeletOption())
     .option("--data <folder>", "keep the cluster in a folder, to go on later")
     .option("--rbac", "with the rights that the operator is deployed with")
-    .option("--real", "in the current kubectl context, without a cluster")
+    .option("--real", "in the kubectl context; --webhook-url says how it asks")
+    .addOption(new Option("--webhook-url <url>", "where the cluster asks").hideHelp())
+    .addOption(new Option("--certificates <who>", "of webhooks: own, cert-manager, or a folder's").hideHelp())
     .option("--context <name>", "with --real: another context")
     .option("--kubeconfig <path>", "for kubectl: .lotse/kubeconfig; with --real: to use")
     .option("--install-crds", "with --real: install the operator's definitions")
@@ -180,7 +179,7 @@ function generateCommand(program: Command, io: ProjectIo, done: Done): Command {
   const command = subcommand(program, "generate")
     .summary("make what an operator needs to be deployed")
     .description(
-      "Makes, of what operators declare: definitions (crd), rights (rbac), all that a\ncluster needs (deploy), a dockerfile, a Helm chart (helm), a bundle for the\nOperator Lifecycle Manager (olm); or, of CRD files and kinds of the cluster,\nTypeScript (types).",
+      "Makes of operators: crd, rbac, deploy (all that a cluster needs), dockerfile,\nhelm (a chart), olm (a bundle); of CRD files and kinds of the cluster: types.",
     )
     .argument("<product>")
     .argument("[files...]")
@@ -188,6 +187,8 @@ function generateCommand(program: Command, io: ProjectIo, done: Done): Command {
     .option("-n, --namespace <name>", "where the operator will run (default: default)")
     .option("--serve <name>", "serves only this namespace; repeatable", collectNames)
     .option("--image <image>", "the operator's image (default: its name)")
+    .addOption(webhooksOption())
+    .option("--certificates <who>", "of webhooks: own, cert-manager, or a Secret's name")
     .option("--pin <image>", "for dockerfile: node:22-alpine@sha256:…; repeatable", collect)
     .option("--from <recording>", "what its handlers did; LOTSE_RECORD=FILE records it", collect)
     .option("--api-version <version>", "for types: v1beta1 (default: the stored one)");

@@ -1,4 +1,7 @@
-/** A ServiceAccount and what it may do: a Role where the operator works, a ClusterRole for what has no namespace. */
+/**
+ * A ServiceAccount and what it may do: a Role where the operator works, a ClusterRole for what has no namespace, and a Role
+ * for what it keeps beside itself.
+ */
 
 import { Commented } from "@lotse/client/meta";
 import { labelsOf } from "./deployment.ts";
@@ -18,8 +21,10 @@ export interface AccessInput {
 export function accessManifests({ name, namespace, needs, serves }: AccessInput): object[] {
   const labels = labelsOf(name);
   const exact = serves?.every((one) => /^[a-z0-9-]+$/.test(one)) === true;
-  const inCluster = exact ? needs.filter(({ clusterWide }) => clusterWide) : needs;
-  const inNamespaces = exact ? needs.filter(({ clusterWide }) => !clusterWide) : [];
+  const own = needs.filter(({ inOwnNamespace }) => inOwnNamespace);
+  const others = needs.filter(({ inOwnNamespace }) => !inOwnNamespace);
+  const inCluster = exact ? others.filter(({ clusterWide }) => clusterWide) : others;
+  const inNamespaces = exact ? others.filter(({ clusterWide }) => !clusterWide) : [];
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } };
   const manifests: object[] = [account];
   if (inCluster.length > 0) {
@@ -29,6 +34,11 @@ export function accessManifests({ name, namespace, needs, serves }: AccessInput)
   for (const served of inNamespaces.length > 0 ? (serves ?? []) : []) {
     const metadata = { name, namespace: served, labels };
     manifests.push(role("Role", metadata, inNamespaces), binding("RoleBinding", metadata, "Role", account.metadata));
+  }
+  if (own.length > 0) {
+    // Another role than that of a namespace which is served: this one may be both.
+    const metadata = { name: `${name}-own`, namespace, labels };
+    manifests.push(role("Role", metadata, own), binding("RoleBinding", metadata, "Role", account.metadata));
   }
   return manifests;
 }

@@ -11,6 +11,16 @@ export interface DeploymentInput {
   readonly bringsDefinitions: boolean;
   /** How long the operator may take to stop. */
   readonly stopMs: number;
+  /** How the API server reaches it; undefined: it is not asked anything. */
+  readonly webhooks?: PodWebhooks | undefined;
+}
+
+/** What a pod needs that the API server asks. */
+export interface PodWebhooks {
+  readonly port: number;
+  readonly env: readonly Variable[];
+  /** The Secret with certificates that others make, and where it is mounted. */
+  readonly certificates?: { readonly secret: string; readonly dir: string } | undefined;
 }
 
 /** A variable of a container. */
@@ -32,24 +42,29 @@ export function labelsOf(name: string): Readonly<Record<string, string>> {
 
 /** The manifest. */
 export function deploymentManifest(input: DeploymentInput): object {
-  const { name, namespace, image, serves, bringsDefinitions, stopMs } = input;
+  const { name, namespace, image, serves, bringsDefinitions, stopMs, webhooks } = input;
   const env: Variable[] = [
     ...(serves ? [{ name: "LOTSE_RUN_NAMESPACE", value: serves.join(",") }] : []),
     ...(bringsDefinitions ? [DEFINITIONS_ARE_THERE] : []),
+    ...(webhooks?.env ?? []),
   ];
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name, namespace, labels: labelsOf(name) },
-    spec: deploymentSpec(name, image, env, stopMs),
+    spec: deploymentSpec(name, image, env, stopMs, webhooks),
   };
 }
 
 /**
- * Lets clients in to health and metrics only, whatever else the pod may listen on. What goes out of it is not touched: only
- * the operator's author knows whom it calls.
+ * Lets clients in to health and metrics only, and the API server to webhooks, whatever else the pod may listen on. What goes
+ * out of it is not touched: only the operator's author knows whom it calls.
  */
-export function networkPolicyManifest({ name, namespace }: Pick<DeploymentInput, "name" | "namespace">): object {
+export function networkPolicyManifest(
+  input: Pick<DeploymentInput, "name" | "namespace"> & { readonly webhooks?: Pick<PodWebhooks, "port"> | undefined },
+): object {
+  const { name, namespace, webhooks } = input;
+  const ports = [HEALTH_PORT, ...(webhooks ? [webhooks.port] : [])];
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
@@ -57,7 +72,7 @@ export function networkPolicyManifest({ name, namespace }: Pick<DeploymentInput,
     spec: {
       podSelector: { matchLabels: { "app.kubernetes.io/name": name } },
       policyTypes: ["Ingress"],
-      ingress: [{ ports: [{ port: HEALTH_PORT, protocol: "TCP" }] }],
+      ingress: [{ ports: ports.map((port) => ({ port, protocol: "TCP" })) }],
     },
   };
 }
@@ -74,7 +89,14 @@ export function terminationSeconds(stopMs: number): number {
 }
 
 /** The `spec` of the Deployment. */
-export function deploymentSpec(name: string, image: string, env: readonly Variable[], stopMs: number): object {
+export function deploymentSpec(
+  name: string,
+  image: string,
+  env: readonly Variable[],
+  stopMs: number,
+  webhooks?: Pick<PodWebhooks, "port" | "certificates">,
+): object {
+  const { certificates } = webhooks ?? {};
   return {
     replicas: 1,
     // Two at once would work on the same objects: the old one has to be gone before the new one starts.
@@ -95,7 +117,10 @@ export function deploymentSpec(name: string, image: string, env: readonly Variab
               { name: "LOTSE_RUN_EXPLAIN", value: `http://127.0.0.1:${EXPLAIN_PORT}` },
               ...env,
             ],
-            ports: [{ name: "health", containerPort: HEALTH_PORT }],
+            ports: [
+              { name: "health", containerPort: HEALTH_PORT },
+              ...(webhooks ? [{ name: "webhooks", containerPort: webhooks.port }] : []),
+            ],
             livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
             readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 10 },
             resources: {
@@ -107,8 +132,12 @@ export function deploymentSpec(name: string, image: string, env: readonly Variab
               readOnlyRootFilesystem: true,
               capabilities: { drop: ["ALL"] },
             },
+            ...(certificates && {
+              volumeMounts: [{ name: "certificates", mountPath: certificates.dir, readOnly: true }],
+            }),
           },
         ],
+        ...(certificates && { volumes: [{ name: "certificates", secret: { secretName: certificates.secret } }] }),
         terminationGracePeriodSeconds: terminationSeconds(stopMs),
       },
     },

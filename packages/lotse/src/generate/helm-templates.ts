@@ -1,5 +1,7 @@
 /** The templates of a chart. Whatever is decided here by a value is decided when the chart is installed. */
 
+import { NO_PARTS, webhookParts } from "./helm-webhooks.ts";
+
 /** Text that Helm shall not read as its own. */
 export function literal(text: string): string {
   return text.replaceAll("{{", '{{ "{{" }}');
@@ -80,6 +82,8 @@ export interface RulesText {
   readonly patterns: string | undefined;
   /** Of what only an operator needs that writes its definitions. */
   readonly definitions: string | undefined;
+  /** Of what an operator needs beside itself that keeps its own certificates. */
+  readonly own: string | undefined;
 }
 
 /** Roles and bindings: one for the cluster, or one for each namespace that is named. */
@@ -137,8 +141,29 @@ ${bindingEnd(chart, "Role")}{{- end }}
     `{{- $scope := include "${chart}.scope" . }}\n`,
     rules.cluster === undefined ? `{{- if ${clusterRoleHasRules(rules)} }}\n${cluster}{{- end }}\n` : cluster,
     rules.namespaced === undefined ? "" : namespaced,
+    rules.own === undefined ? "" : ownRole(chart, rules.own),
     "{{- end }}\n",
   ].join("");
+}
+
+/** A role of its own: the namespace of the release may be one that is served, and has that role already. */
+function ownRole(chart: string, rules: string): string {
+  const metadata = `metadata:
+  name: {{ include "${chart}.fullname" . }}-own
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "${chart}.labels" . | nindent 4 }}
+`;
+  return `{{- if eq .Values.webhooks.certificates.mode "own" }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+${metadata}rules:
+${indented(rules)}---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+${metadata}${bindingEnd(chart, "Role", "-own")}{{- end }}
+`;
 }
 
 /** When the ClusterRole has rules although none of them is there always. */
@@ -147,11 +172,11 @@ function clusterRoleHasRules({ definitions }: RulesText): string {
   return definitions === undefined ? elsewhere : `or (${elsewhere}) .Values.installCrds`;
 }
 
-function bindingEnd(chart: string, role: "ClusterRole" | "Role"): string {
+function bindingEnd(chart: string, role: "ClusterRole" | "Role", ending = ""): string {
   return `roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ${role}
-  name: {{ include "${chart}.fullname" $ }}
+  name: {{ include "${chart}.fullname" $ }}${ending}
 subjects:
   - kind: ServiceAccount
     name: {{ include "${chart}.serviceAccountName" $ }}
@@ -163,8 +188,9 @@ function indented(yaml: string): string {
   return literal(yaml).replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** The Deployment. `definitions`: whether the operator has some that it could install. */
-export function deploymentTemplate(chart: string, definitions: boolean): string {
+/** The Deployment. `definitions`: whether the operator has some that it could install; `webhooks`: whether it is asked. */
+export function deploymentTemplate(chart: string, definitions: boolean, webhooks: boolean): string {
+  const hooks = webhooks ? webhookParts(chart) : NO_PARTS;
   const installs = `
             - name: LOTSE_RUN_INSTALL_CRDS
               value: {{ .Values.installCrds | quote }}`;
@@ -225,7 +251,7 @@ spec:
               value: http://127.0.0.1:{{ .Values.explainPort }}
             {{- end }}
             - name: LOTSE_RUN_LOG_FORMAT
-              value: {{ .Values.logFormat }}${definitions ? installs : ""}
+              value: {{ .Values.logFormat }}${definitions ? installs : ""}${hooks.env}
             {{- if .Values.verbose }}
             - name: LOTSE_RUN_VERBOSE
               value: "true"
@@ -239,7 +265,7 @@ spec:
             {{- end }}
           ports:
             - name: health
-              containerPort: {{ .Values.port }}
+              containerPort: {{ .Values.port }}${hooks.port}
           livenessProbe:
             httpGet:
               path: /healthz
@@ -257,7 +283,7 @@ spec:
           resources:
             {{- toYaml .Values.resources | nindent 12 }}
           securityContext:
-            {{- toYaml .Values.securityContext | nindent 12 }}
+            {{- toYaml .Values.securityContext | nindent 12 }}${hooks.mount}
       terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
       {{- with .Values.nodeSelector }}
       nodeSelector:
@@ -274,8 +300,9 @@ spec:
 `;
 }
 
-/** Lets clients in to health and metrics only, unless the chart's user does without it. */
-export function networkPolicyTemplate(chart: string): string {
+/** Lets clients in to health and metrics only, and to webhooks, unless the chart's user does without it. */
+export function networkPolicyTemplate(chart: string, webhooks: boolean): string {
+  const hooks = webhooks ? "\n        - port: {{ .Values.webhooks.port }}\n          protocol: TCP" : "";
   return `{{- if .Values.networkPolicy.create }}
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -293,7 +320,7 @@ spec:
   ingress:
     - ports:
         - port: {{ .Values.port }}
-          protocol: TCP
+          protocol: TCP${hooks}
 {{- end }}
 `;
 }

@@ -1,7 +1,9 @@
 /** What can be set in a chart: the values, a word about each, and the schema that refuses wrong ones. */
 
 import { Commented } from "@lotse/client/meta";
+import type { Certificates } from "./certificates.ts";
 import { EXPLAIN_PORT, HEALTH_PORT } from "./deployment.ts";
+import { WEBHOOK_PORT } from "./webhooks.ts";
 
 /** What the values begin with. */
 export interface ChartDefaults {
@@ -16,6 +18,8 @@ export interface ChartDefaults {
   readonly installCrds: boolean | undefined;
   /** After how long Kubernetes may kill the operator that it has asked to stop. */
   readonly terminationSeconds: number;
+  /** Who makes the certificate of the webhook server; undefined: there is none. */
+  readonly certificates: Certificates | undefined;
 }
 
 /** Names, and patterns as `lotse run --namespace` takes them. */
@@ -36,7 +40,7 @@ const map = { type: "object" };
 const texts = { type: "object", additionalProperties: text };
 
 function entriesOf(defaults: ChartDefaults): Entries {
-  const { repository, tag, digest, namespaces, installCrds, terminationSeconds } = defaults;
+  const { repository, tag, digest, namespaces, installCrds, terminationSeconds, certificates } = defaults;
   return {
     image: {
       group: {
@@ -120,10 +124,13 @@ function entriesOf(defaults: ChartDefaults): Entries {
       value: EXPLAIN_PORT,
       schema: { type: "integer", anyOf: [{ const: 0 }, { minimum: 1024 }], maximum: 65_535 },
     },
+    ...(certificates !== undefined && { webhooks: { group: webhookEntries(certificates) } }),
     networkPolicy: {
       group: {
         create: {
-          comment: "Lets clients in to the port of health and metrics only; what goes out is not touched.",
+          comment: `Lets clients in to the port of health and metrics${
+            certificates === undefined ? "" : ", and to that of webhooks,"
+          } only; what goes out is not touched.`,
           value: true,
           schema: { type: "boolean" },
         },
@@ -154,6 +161,31 @@ function entriesOf(defaults: ChartDefaults): Entries {
     nodeSelector: { value: {}, schema: texts },
     tolerations: { value: [], schema: { type: "array", items: map } },
     affinity: { value: {}, schema: map },
+  };
+}
+
+/** Where the API server asks the operator. */
+function webhookEntries(certificates: Certificates): Entries {
+  const byName = typeof certificates === "object";
+  return {
+    port: {
+      comment: "Where the API server asks the operator, behind a Service that listens on 443.",
+      value: WEBHOOK_PORT,
+      schema: { type: "integer", minimum: 1024, maximum: 65_535 },
+    },
+    certificates: {
+      group: {
+        mode: {
+          comment: [
+            "Who makes the certificate: own (the operator, in a Secret, renewed by itself), cert-manager (which has to be",
+            "installed), or secret (another program fills the Secret secretName with tls.crt, tls.key and ca.crt).",
+          ].join("\n"),
+          value: byName ? "secret" : certificates,
+          schema: { enum: ["own", "cert-manager", "secret"] },
+        },
+        secretName: { value: byName ? certificates.secret : "", schema: { type: "string", maxLength: 253 } },
+      },
+    },
   };
 }
 

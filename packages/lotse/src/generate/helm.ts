@@ -3,6 +3,7 @@ import type { CustomResourceDefinition } from "@lotse/client";
 import { toYaml } from "@lotse/client/meta";
 import type { About } from "./about.ts";
 import { ruleWithReason } from "./access.ts";
+import type { Certificates } from "./certificates.ts";
 import { terminationSeconds } from "./deployment.ts";
 import {
   deploymentTemplate,
@@ -13,6 +14,7 @@ import {
   serviceAccountTemplate,
 } from "./helm-templates.ts";
 import { type ChartDefaults, chartValues, chartValuesSchema } from "./helm-values.ts";
+import { certificatesTemplate, serviceTemplate, webhookHelpers } from "./helm-webhooks.ts";
 import { type Need, rulesFor } from "./rbac.ts";
 
 /** One file of what is made; `name` is relative, with slashes. */
@@ -40,6 +42,8 @@ export interface ChartInput {
   readonly serves: readonly string[] | undefined;
   /** How long the operator may take to stop. */
   readonly stopMs: number;
+  /** Who makes the certificate of its webhook server unless the chart's user says otherwise; undefined: it has none. */
+  readonly certificates?: Certificates | undefined;
 }
 
 /** The oldest Kubernetes that is served; the suffix lets distributions' own versions pass. */
@@ -53,10 +57,13 @@ export function helmChart(input: ChartInput): GeneratedFile[] {
     namespaces: input.serves ?? [],
     installCrds: definitions.length > 0 ? input.installs : undefined,
     terminationSeconds: terminationSeconds(input.stopMs),
+    certificates: input.certificates,
   };
+  const asked = input.certificates !== undefined;
   const rules = {
     cluster: rulesText(needs.filter(({ clusterWide }) => clusterWide)),
-    namespaced: rulesText(needs.filter(({ clusterWide }) => !clusterWide)),
+    namespaced: rulesText(needs.filter(({ clusterWide, inOwnNamespace }) => !clusterWide && !inOwnNamespace)),
+    own: rulesText(needs.filter(({ inOwnNamespace }) => inOwnNamespace)),
     patterns: rulesText(patternNeeds),
     definitions: rulesText(installNeeds),
   };
@@ -65,10 +72,12 @@ export function helmChart(input: ChartInput): GeneratedFile[] {
     { name: "Chart.yaml", text: toYaml(chartFile(name, about)) },
     ...definitions.map((one) => ({ name: `crds/${one.metadata?.name ?? "crd"}.yaml`, text: toYaml(one) })),
     { name: "templates/NOTES.txt", text: notesTemplate(name, plurals) },
-    { name: "templates/_helpers.tpl", text: helpersTemplate(name) },
-    { name: "templates/deployment.yaml", text: deploymentTemplate(name, definitions.length > 0) },
-    { name: "templates/networkpolicy.yaml", text: networkPolicyTemplate(name) },
+    { name: "templates/_helpers.tpl", text: `${helpersTemplate(name)}${asked ? webhookHelpers(name) : ""}` },
+    ...(asked ? [{ name: "templates/certificates.yaml", text: certificatesTemplate(name) }] : []),
+    { name: "templates/deployment.yaml", text: deploymentTemplate(name, definitions.length > 0, asked) },
+    { name: "templates/networkpolicy.yaml", text: networkPolicyTemplate(name, asked) },
     { name: "templates/rbac.yaml", text: rbacTemplate(name, rules) },
+    ...(asked ? [{ name: "templates/service.yaml", text: serviceTemplate(name) }] : []),
     { name: "templates/serviceaccount.yaml", text: serviceAccountTemplate(name) },
     { name: "values.schema.json", text: `${JSON.stringify(chartValuesSchema(defaults), null, 2)}\n` },
     { name: "values.yaml", text: toYaml(chartValues(defaults)) },

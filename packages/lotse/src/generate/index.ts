@@ -1,6 +1,16 @@
 export { type About, aboutOf } from "./about.ts";
 export { type AccessInput, accessManifests, ruleWithReason } from "./access.ts";
-export { type DeploymentInput, deploymentManifest, networkPolicyManifest } from "./deployment.ts";
+export {
+  type Certificates,
+  certManagerManifests,
+  type Place,
+  podWebhooks,
+  REGISTERED,
+  rolesOf,
+  serviceNames,
+  withInjection,
+} from "./certificates.ts";
+export { type DeploymentInput, deploymentManifest, networkPolicyManifest, type PodWebhooks } from "./deployment.ts";
 export {
   BASE_IMAGES,
   BUNDLER,
@@ -17,3 +27,17 @@ export { type PermissionScope, permissionsOf } from "./permissions.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
 export { needOf, parseRecording, requestRecorder } from "./recording.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";
+export { needsOfWebhooks, USUAL_ROLES, type WebhookRoles } from "./webhook-needs.ts";
+export {
+  CERTIFICATES_DIR,
+  definitionsOf,
+  definitionWithService,
+  planWebhooks,
+  SERVICE_PORT,
+  WEBHOOK_PORT,
+  type WebhookDeclarations,
+  type WebhookPlan,
+  type WebhookScope,
+  webhookServiceManifest,
+  webhooksName,
+} from "./webhooks.ts";

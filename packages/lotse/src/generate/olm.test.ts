@@ -185,6 +185,32 @@ describe("the rules refuse a bundle", () => {
     expect(validateBundle([...olmBundle(INPUT), more]).errors.join("\n")).toContain(message);
   });
 
+  it.each([
+    [{ type: "Webhook" }, "there is no webhook of the type Webhook"],
+    [{ deploymentName: "other" }, "has no deployment"],
+    [{ webhookPath: "check" }, "has no path"],
+    [{ sideEffects: "Some" }, "has side effects"],
+    [
+      { type: "ConversionWebhook", conversionCRDs: ["other.example.com"] },
+      "other.example.com is converted and not owned",
+    ],
+    [{ type: "ConversionWebhook", conversionCRDs: [] }, "converts nothing"],
+  ])("with a webhook that is wrong: %j", (change, message) => {
+    const webhook = {
+      type: "ValidatingAdmissionWebhook",
+      generateName: "check.rates.lotse.dev",
+      deploymentName: "exchange-rates",
+      webhookPath: "/validate/check",
+      containerPort: 443,
+      sideEffects: "None",
+      admissionReviewVersions: ["v1"],
+    };
+    const withWebhook = (more: object) =>
+      spoilt(CSV, (object) => put(object, "spec/webhookdefinitions", [{ ...webhook, ...more }]));
+    expect(validateBundle(withWebhook({})).errors).toEqual([]);
+    expect(validateBundle(withWebhook(change)).errors.join("\n")).toContain(message);
+  });
+
   it("with rights to write definitions, as far as to warn", () => {
     const needs = [{ ...need("customresourcedefinitions", true), group: "apiextensions.k8s.io", verbs: ["create"] }];
     expect(validateBundle(olmBundle({ ...INPUT, needs })).warnings).toContain(

@@ -9,7 +9,9 @@ import { ruleWithReason } from "./access.ts";
 import { DEFINITIONS_ARE_THERE, deploymentSpec, labelsOf, type Variable } from "./deployment.ts";
 import { exampleOf } from "./example.ts";
 import type { GeneratedFile } from "./helm.ts";
+import { OLM_WEBHOOKS, webhookDefinitions } from "./olm-webhooks.ts";
 import { type Need, rulesFor } from "./rbac.ts";
+import type { WebhookPlan } from "./webhooks.ts";
 
 /** What a bundle is made of. */
 export interface BundleInput {
@@ -24,6 +26,8 @@ export interface BundleInput {
   readonly stopMs: number;
   /** Objects of the operator's kinds that show what they are for; others are made from the schema. */
   readonly examples: readonly ExampleObject[];
+  /** What the API server asks of the operator; undefined: nothing. */
+  readonly webhooks?: WebhookPlan | undefined;
 }
 
 /** An object as a manifest. */
@@ -54,7 +58,8 @@ export function olmBundle(input: BundleInput): GeneratedFile[] {
 }
 
 function clusterServiceVersion(input: BundleInput): object {
-  const { name, about, definitions, needs } = input;
+  const { name, about, definitions, needs, webhooks } = input;
+  const asked = webhooks && (webhooks.asked || webhooks.policies.length > 0) ? webhookDefinitions(name, webhooks) : [];
   const image = input.image ?? `${name}:${about.version.replaceAll("+", "_")}`;
   const [cluster, namespaced] = [true, false].map((wide) => needs.filter(({ clusterWide }) => clusterWide === wide));
   const examples = definitions.flatMap((definition) => examplesOf(definition, input.examples));
@@ -90,7 +95,8 @@ function clusterServiceVersion(input: BundleInput): object {
       links: links.length > 0 ? links : undefined,
       installModes: ["OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces"].map((type) => ({
         type,
-        supported: true,
+        // Whoever converts the objects of a kind converts those of all namespaces: the lifecycle manager insists on it.
+        supported: type === "AllNamespaces" || !webhooks || webhooks.converted.length === 0,
       })),
       customresourcedefinitions: { owned: definitions.flatMap(ownedVersions) },
       install: {
@@ -99,20 +105,35 @@ function clusterServiceVersion(input: BundleInput): object {
           clusterPermissions: permissionsFor(name, cluster ?? []),
           permissions: permissionsFor(name, namespaced ?? []),
           deployments: [
-            { name, label: labelsOf(name), spec: deploymentSpec(name, image, environment(input), input.stopMs) },
+            {
+              name,
+              label: labelsOf(name),
+              spec: deploymentSpec(
+                name,
+                image,
+                environment(input),
+                input.stopMs,
+                webhooks?.asked ? OLM_WEBHOOKS : undefined,
+              ),
+            },
           ],
         },
       },
+      webhookdefinitions: asked.length > 0 ? asked : undefined,
       relatedImages: [{ name: "operator", image }],
     },
   };
 }
 
 /** The lifecycle manager writes the namespaces to serve onto the pod; none means all. */
-function environment({ definitions }: BundleInput): Variable[] {
+function environment({ definitions, webhooks }: BundleInput): Variable[] {
   const fieldPath = "metadata.annotations['olm.targetNamespaces']";
   const served = { name: "LOTSE_RUN_NAMESPACE", valueFrom: { fieldRef: { fieldPath } } };
-  return definitions.length > 0 ? [served, DEFINITIONS_ARE_THERE] : [served];
+  return [
+    served,
+    ...(definitions.length > 0 ? [DEFINITIONS_ARE_THERE] : []),
+    ...(webhooks?.asked ? OLM_WEBHOOKS.env : []),
+  ];
 }
 
 function permissionsFor(serviceAccountName: string, needs: readonly Need[]): object[] | undefined {

@@ -14,6 +14,8 @@ import {
   settingsFor,
 } from "../declare/index.ts";
 import type { Need } from "./rbac.ts";
+import { needsOfWebhooks, USUAL_ROLES, type WebhookRoles } from "./webhook-needs.ts";
+import { definitionsOf, type WebhookDeclarations } from "./webhooks.ts";
 
 /** Where the operator will run. */
 export interface PermissionScope {
@@ -28,13 +30,16 @@ export interface PermissionScope {
   readonly crds?: "install" | "wait" | undefined;
   /** The kinds of the cluster, for operators that name kinds by other means than classes. */
   readonly discovered?: readonly KindDescription[] | undefined;
+  /** Who registers webhooks and makes certificates; default: the operator itself. */
+  readonly webhooks?: WebhookRoles | undefined;
 }
 
 /** See the module comment. */
 export function permissionsOf(
   operator: Pick<Declarations, "resources"> &
-    Partial<Pick<Declarations, "schedules">> & { readonly options: OperatorOptions },
-  { namespaces, discovered = [], handlersPatch = () => false, crds }: PermissionScope = {},
+    Partial<Pick<Declarations, "schedules">> &
+    Omit<WebhookDeclarations, "name"> & { readonly options: OperatorOptions },
+  { namespaces, discovered = [], handlersPatch = () => false, crds, webhooks = USUAL_ROLES }: PermissionScope = {},
 ): Need[] {
   const { kinds } = planKinds(operator.resources, discovered);
   const { options } = operator;
@@ -50,7 +55,9 @@ export function permissionsOf(
     needs.push(need("", "events", ["create", "patch"], "the framework: posts Events", false));
   }
   needs.push(...needsOfSchedules(operator.schedules ?? [], options.name));
-  needs.push(...needsOfDefinitions(operator, (crds ?? options.crds) === "install"));
+  const installs = (crds ?? options.crds) === "install";
+  needs.push(...needsOfDefinitions(operator, installs));
+  needs.push(...needsOfWebhooks({ ...webhookPart(operator), name: options.name }, webhooks, installs));
   if (namespaces && !parseNamespaces(namespaces).exact) {
     needs.push(need("", "namespaces", ["list", "watch"], "the framework: follows the namespaces that it serves", true));
   }
@@ -109,12 +116,22 @@ function needsOfSchedules(schedules: Declarations["schedules"], operator: string
   return [{ ...lease(["get", "patch"]), names }, lease(["create"])];
 }
 
-function needsOfDefinitions({ resources }: Pick<Declarations, "resources">, install: boolean): Need[] {
+/** Its members are getters, which a copy by spreading would lose. */
+function webhookPart(operator: Omit<WebhookDeclarations, "name">): Omit<WebhookDeclarations, "name"> {
+  const { admission, policies, kinds, conversions, resources } = operator;
+  return {
+    ...(admission && { admission }),
+    ...(policies && { policies }),
+    ...(kinds && { kinds }),
+    ...(conversions && { conversions }),
+    ...(resources && { resources }),
+  };
+}
+
+function needsOfDefinitions(operator: Pick<Declarations, "resources">, install: boolean): Need[] {
   const group = "apiextensions.k8s.io";
   const plural = "customresourcedefinitions";
-  const names = resources.flatMap(({ resource }) =>
-    isResourceClass(resource) ? [resource.crd().metadata?.name ?? ""] : [],
-  );
+  const names = definitionsOf({ name: "", ...webhookPart(operator) }).map(({ metadata }) => metadata?.name ?? "");
   const found: Need[] = [];
   // Without installing there is nothing to ask for: where the operator may not look, kinds keep what was declared.
   if (names.length > 0 && install) {
@@ -123,7 +140,7 @@ function needsOfDefinitions({ resources }: Pick<Declarations, "resources">, inst
     found.push({ ...need(group, plural, ["get", "list", "patch", "watch"], by, true), names });
     found.push(need(group, plural, ["create"], by, true));
   }
-  if (needsDiscovery(resources)) {
+  if (needsDiscovery(operator.resources)) {
     found.push(need(group, plural, ["list", "watch"], "the framework: notices kinds that appear", true));
   }
   return found;

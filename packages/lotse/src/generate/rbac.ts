@@ -18,6 +18,8 @@ export interface Need {
   readonly sourceLocation?: string | undefined;
   /** Needed in the whole cluster, however few namespaces the operator serves. */
   readonly clusterWide: boolean;
+  /** Needed in the namespace in which the operator itself runs, and in no other, whichever it serves. */
+  readonly inOwnNamespace?: boolean | undefined;
 }
 
 /** A rule of a Role. */

@@ -43,7 +43,57 @@ interface Spec {
   readonly installModes?: readonly { readonly type: string; readonly supported: boolean }[];
   readonly customresourcedefinitions?: { readonly owned?: readonly Owned[] };
   readonly install?: { readonly strategy?: string; readonly spec?: Install };
+  readonly webhookdefinitions?: readonly WebhookDefinition[];
   readonly relatedImages?: readonly { readonly image?: string }[];
+}
+
+interface WebhookDefinition {
+  readonly type?: string;
+  readonly generateName?: string;
+  readonly deploymentName?: string;
+  readonly webhookPath?: string;
+  readonly containerPort?: number;
+  readonly sideEffects?: string;
+  readonly admissionReviewVersions?: readonly string[];
+  readonly rules?: readonly { readonly apiGroups?: readonly string[]; readonly resources?: readonly string[] }[];
+  readonly conversionCRDs?: readonly string[];
+}
+
+const WEBHOOKS = ["ValidatingAdmissionWebhook", "MutatingAdmissionWebhook", "ConversionWebhook"];
+
+/** What the lifecycle manager checks of webhooks before it installs a version. */
+function checkWebhooks(spec: Spec, report: Report): void {
+  const deployments = spec.install?.spec?.deployments?.map(({ name }) => name) ?? [];
+  const owned = spec.customresourcedefinitions?.owned?.map(({ name }) => name) ?? [];
+  const names = new Set<string>();
+  const converted = new Set<string>();
+  for (const one of spec.webhookdefinitions ?? []) {
+    const { type = "", generateName = "", deploymentName = "", conversionCRDs = [] } = one;
+    if (!WEBHOOKS.includes(type)) report.error(`there is no webhook of the type ${type}`);
+    if (!SUBDOMAIN.test(generateName)) report.error(`a webhook has no name: ${generateName}`);
+    if (names.has(`${type} ${generateName}`)) report.error(`two webhooks are called ${generateName}`);
+    names.add(`${type} ${generateName}`);
+    if (!deployments.includes(deploymentName)) report.error(`the webhook ${generateName} has no deployment`);
+    if (!one.webhookPath?.startsWith("/")) report.error(`the webhook ${generateName} has no path`);
+    if (!(one.containerPort && one.containerPort >= 1)) report.error(`the webhook ${generateName} has no port`);
+    if (!["None", "NoneOnDryRun"].includes(one.sideEffects ?? "")) report.error(`${generateName} has side effects`);
+    if (!one.admissionReviewVersions?.includes("v1")) report.error(`${generateName} does not know v1`);
+    for (const { apiGroups = [] } of one.rules ?? []) {
+      if (apiGroups.some((group) => group === "*" || group === "operators.coreos.com")) {
+        report.error(`the webhook ${generateName} is for the lifecycle manager's own kinds`);
+      }
+    }
+    if (type !== "ConversionWebhook") continue;
+    if (conversionCRDs.length === 0) report.error(`the webhook ${generateName} converts nothing`);
+    for (const crd of conversionCRDs) {
+      if (!owned.includes(crd)) report.error(`${crd} is converted and not owned`);
+      if (converted.has(crd)) report.error(`${crd} is converted twice`);
+      converted.add(crd);
+    }
+    if (spec.installModes?.some(({ type: mode, supported }) => supported !== (mode === "AllNamespaces"))) {
+      report.error("an operator that converts has to serve all namespaces, and nothing less");
+    }
+  }
 }
 
 interface Install {
@@ -82,6 +132,7 @@ export function checkCsv(csv: BundleObject, report: Report): void {
   checkModes(spec, report);
   checkHub(csv, spec, report);
   checkInstall(spec.install, report);
+  checkWebhooks(spec, report);
   for (const { image = "" } of spec.relatedImages ?? []) {
     if (!IMAGE.test(image)) report.error(`the related image ${JSON.stringify(image)} is no image`);
   }

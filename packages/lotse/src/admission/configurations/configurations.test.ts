@@ -60,7 +60,7 @@ describe("the configuration of a handler", () => {
         {
           name: "check-size.shops.lotse.dev",
           clientConfig: {
-            service: { namespace: "shop-system", name: "shops-webhooks", port: 443, path: "/validate/checkSize" },
+            service: { namespace: "shop-system", name: "shops-webhooks", port: 443, path: "/validate/check-size" },
             caBundle: Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64"),
           },
           rules: [
@@ -118,7 +118,7 @@ describe("the configuration of a handler", () => {
 
   it("reaches a process at its address, with a certificate that is known anyway", () => {
     const { clientConfig } = entryOf({ id: "a b/c" }, { address: { url: "https://host:9443/" }, caBundle: undefined });
-    expect(clientConfig).toEqual({ url: "https://host:9443/validate/a%20b/c" });
+    expect(clientConfig).toEqual({ url: "https://host:9443/validate/x0612062/c" });
   });
 
   it("comes in the order that was asked for", () => {
@@ -185,11 +185,40 @@ describe("names of webhooks", () => {
   });
 
   it("lead back to the handler by the path", () => {
-    expect(handlerOfPath(pathOfHandler({ type: "mutate", id: "a b/ü%" }))).toEqual({ type: "mutate", id: "a b/ü%" });
-    expect(handlerOfPath("/validate/check%2Fspec.size")).toEqual({ type: "validate", id: "check/spec.size" });
-    for (const path of ["/", "/validate/", "/convert/x", "/validate", "/validate/%zz"]) {
-      expect(handlerOfPath(path)).toBeUndefined();
+    expect(handlerOfPath("/validate/check/spec.size")).toEqual({ type: "validate", id: "check/spec.size" });
+    for (const path of [
+      "/",
+      "/validate/",
+      "/convert/x",
+      "/validate",
+      "/validate/%zz",
+      "/validate/v-1",
+      "/validate/x0zz",
+    ]) {
+      expect(handlerOfPath(path), path).toBeUndefined();
     }
+  });
+
+  it("have paths that API servers take behind a Service, each its own", () => {
+    const ids = [
+      "checkSize",
+      "check-size",
+      "check_size",
+      "CheckSize",
+      "x0",
+      "a b/ü%",
+      "check/spec.size",
+      "-",
+      "a//b",
+      "ß",
+    ];
+    const paths = ids.map((id) => pathOfHandler({ type: "mutate", id }));
+    expect(paths.slice(0, 2)).toEqual(["/mutate/check-size", "/mutate/check--size"]);
+    expect(new Set(paths).size).toBe(ids.length);
+    for (const segment of paths.flatMap((path) => path.split("/").slice(1))) {
+      expect(segment).toMatch(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
+    }
+    expect(paths.map((path) => handlerOfPath(path)?.id)).toEqual(ids);
   });
 
   it("cannot be one name for two handlers of one kind", () => {

@@ -5,8 +5,9 @@
 import type { KubeBody } from "@lotse/client";
 import type { AdmissionHandler } from "../../declare/index.ts";
 import { conditionsOf } from "./conditions.ts";
-import { type JudgedKind, pathOfHandler } from "./judged.ts";
+import type { JudgedKind } from "./judged.ts";
 import { domainOf, Names } from "./names.ts";
+import { pathOfHandler } from "./paths.ts";
 import { type NamespaceSurroundings, namespaceSelectorOf, objectSelectorOf } from "./selectors.ts";
 
 /** Where the API server reaches the operator, without the path. */

@@ -8,6 +8,7 @@ export {
   type WebhookAddress,
   webhookConfigurations,
 } from "./configurations.ts";
-export { type FieldSchema, handlerOfPath, type JudgedKind, judgedKinds, kindsOf, pathOfHandler } from "./judged.ts";
+export { type FieldSchema, type JudgedKind, judgedKinds, kindsOf } from "./judged.ts";
 export { domainOf, labelOf, Names } from "./names.ts";
+export { handlerOfPath, pathOfHandler } from "./paths.ts";
 export { type NamespaceSurroundings, namespaceSelectorOf, objectSelectorOf } from "./selectors.ts";

@@ -80,22 +80,3 @@ function schemaOf(kind: KindDescription, kindClass: KindClass | undefined): Fiel
   const version = kindClass.crd().spec?.versions.find(({ name }) => name === kind.version);
   return version?.schema?.openAPIV3Schema as FieldSchema | undefined;
 }
-
-/**
- * The path of a handler, as the API server calls it. A slash stays one: API servers send it as such, however it was
- * written in their configuration.
- */
-export function pathOfHandler({ type, id }: Pick<AdmissionHandler, "type" | "id">): string {
-  return `/${type}/${id.split("/").map(encodeURIComponent).join("/")}`;
-}
-
-/** The handler that a path names; undefined when it is of another form. */
-export function handlerOfPath(path: string): Pick<AdmissionHandler, "type" | "id"> | undefined {
-  const [, type, id] = /^\/(validate|mutate)\/(.+)$/.exec(path) ?? [];
-  if (type === undefined || id === undefined) return undefined;
-  try {
-    return { type: type as AdmissionHandler["type"], id: decodeURIComponent(id) };
-  } catch {
-    return undefined;
-  }
-}

@@ -179,4 +179,21 @@ describe("registration", () => {
       message: expect.stringMatching(/^the API server refuses the webhooks: .*sideEffects/),
     });
   });
+
+  it("goes on where the role does not allow to remove what a former version has left, and says so once", async () => {
+    const name = `former.${operator}.lotse.dev`;
+    const { body } = configuration("a", "gone");
+    await client.apply({ ...body, metadata: { ...body.metadata, name } } as never, { fieldManager: "former" });
+    using _ = cluster.faults.add({ match: { verb: "delete", resource: `${kind.plural}.${kind.group}` }, status: 403 });
+    const { registration, want } = register([configuration("a", "check")]);
+    await registration.begin();
+    const message = "what a former version of the operator has registered is still there";
+    expect(told(message)).toMatchObject([
+      { name, hint: `remove it: kubectl delete ${kind.plural}.${kind.group} ${name}` },
+    ]);
+    want(configuration("b", "check"));
+    await vi.waitFor(async () => expect(await live()).toEqual(["check b"]), 10_000);
+    expect(told(message)).toHaveLength(1);
+    expect(registration.problem).toBeUndefined();
+  });
 });

@@ -314,6 +314,10 @@ export class Registration {
         try {
           await client.with({ signal }).delete(query.kind, name, { ignoreNotFound: true, preconditions: { uid } });
         } catch (error) {
+          if (error instanceof ForbiddenError) {
+            this.#tellLeft(query.kind, name, error);
+            continue;
+          }
           // There is another one of this name by now, which the stream will show.
           if (!(error instanceof ConflictError || error instanceof NotFoundError)) throw error;
         }
@@ -321,6 +325,19 @@ export class Registration {
         logger.info(REMOVED, { kind: query.kind.kind, name });
       }
     }
+  }
+
+  /** Roles allow to delete what is wanted now, by its name; what was once wanted must not keep the operator from working. */
+  #tellLeft({ kind, plural, group }: KindDescription, name: string, error: ForbiddenError): void {
+    const key = `${plural} ${name} left`;
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#parts.logger.warn("what a former version of the operator has registered is still there", {
+      kind,
+      name,
+      error: errorMessage(error),
+      hint: `remove it: kubectl delete ${plural}.${group} ${name}`,
+    });
   }
 
   #memoryOf({ kind, body }: Registered): Memory {

@@ -242,7 +242,7 @@ describe("what the API server could not decide", () => {
     const { judge, outcomes } = desk(({ on }) => on.validate(Machine, { id: "check", ...options }, () => void calls++));
     const object = machine({ size: 2 }, { labels: { tier: "gold" } });
     const id = "field" in options ? "check/spec.size" : "check";
-    expect((await judge(`/validate/${encodeURIComponent(id)}`, review(object, more))).allowed).toBe(true);
+    expect((await judge(`/validate/${id}`, review(object, more))).allowed).toBe(true);
     expect([calls, outcomes]).toEqual(called ? [1, ["allowed"]] : [0, ["passed over"]]);
   });
 

@@ -24,10 +24,11 @@ export default {
   [Symbol.for("lotse.Operator")]: true,
   name: "fixture",
   resources: [{ resource: "pods", handlers: [] }],
-  start({ log, namespaces, crds, events, retryAtStart: again }: any) {
+  start({ log, namespaces, crds, events, retryAtStart: again, webhooks }: any) {
     const tell = (message: string) =>
       log({ time: 0, level: "info", message, fields: { namespaces, crds, events, again }, object: undefined });
     tell("${version} started");
+    log({ time: 0, level: "debug", message: "webhooks " + JSON.stringify(webhooks), fields: {}, object: undefined });
     return {
       ready: Promise.resolve(),
       stopped: new Promise<void>((resolve) => { end = resolve; }),
@@ -70,6 +71,36 @@ describe("lotse dev", () => {
     io.send("SIGTERM");
     expect(await code).toBe(0);
     expect(io.err()).toMatch(/stopping, a second Ctrl-C ends it at once.*version 2 stopped/s);
+  });
+
+  it("lets the embedded cluster ask the operator at the same port after each save, and no other machine", async () => {
+    write("operator.ts", fixture("version 1"));
+    const io = terminal();
+    const { code } = begin(io, "dev", "operator.ts", "--no-console", "--verbose");
+    await seen(io.err, /version 1 started/);
+    write("operator.ts", fixture("version 2"));
+    await seen(io.err, /version 2 started/);
+    io.send("SIGTERM");
+    expect(await code).toBe(0);
+    const told = [...io.err().matchAll(/webhooks (\{.*\})/g)].map(([, text = ""]) => JSON.parse(text));
+    expect(told).toHaveLength(2);
+    expect(told[0]).toEqual({ host: "127.0.0.1", port: expect.any(Number) });
+    expect(told[0].port).toBeGreaterThan(0);
+    expect(told[1]).toEqual(told[0]);
+  });
+
+  it("refuses flags about webhooks that no cluster could go by, before anything starts", async () => {
+    write("operator.ts", fixture("version 1"));
+    const io = terminal();
+    expect(await main(["dev", "operator.ts", "--webhook-url", "http://me:9443"], io)).toBe(2);
+    expect(io.err()).toBe(
+      [
+        "Error: --webhook-url http://me:9443 is no address that an API server calls",
+        "Why:   webhooks are asked by https alone",
+        "Do:    write it like https://192.168.1.10:9443, with a name or address that the cluster can reach",
+        "",
+      ].join("\n"),
+    );
   });
 
   it("prints the console's address with the token, without which nobody sees anything there", async () => {

@@ -2,6 +2,7 @@
 import path from "node:path";
 import type { Client } from "@lotse/client";
 import { harmless, systemClock } from "@lotse/client/meta";
+import type { WebhookOptions } from "../../declare/index.ts";
 import type { RunningOperator } from "../../operator/index.ts";
 import { jsonSink, Logger, type LogRecord, type LogSink, minLevel } from "../../report/index.ts";
 import { confirmContext, useAsDefault } from "../connect/index.ts";
@@ -20,6 +21,7 @@ import {
   watchFolder,
 } from "../project/index.ts";
 import { type RecordRequest, recordBeside, recordedInContext } from "../recording/index.ts";
+import { type WebhookFlags, webhooksOf } from "../run/index.ts";
 import type { Io, LogOptions } from "../terminal/index.ts";
 import {
   type AnnouncedLine,
@@ -37,10 +39,11 @@ import { actionOf, KEYS, keyHelp } from "./keys.ts";
 import { devLines, devSink, type EventNote, eventRecord } from "./log.ts";
 import { overview, overviewLines, retryAll } from "./overview.ts";
 import { DevRights } from "./rights.ts";
+import { DevWebhooks } from "./webhooks.ts";
 import { Workbench } from "./workbench.ts";
 
 /** The flags of `lotse dev`. */
-export interface DevOptions extends LogOptions, DevClusterOptions {
+export interface DevOptions extends LogOptions, DevClusterOptions, WebhookFlags {
   readonly console?: boolean | undefined;
   readonly output?: "json" | undefined;
   readonly yes?: boolean | undefined;
@@ -52,10 +55,11 @@ const INTERRUPTED = 130;
 /** Runs until the user asks it to stop. */
 export async function dev(file: string | undefined, options: DevOptions, io: Io): Promise<number> {
   checkDevOptions(options);
+  const webhooks = webhooksOf(options, io);
   const [absolute = ""] = resolveFiles(file === undefined ? [] : [file], io.cwd, "dev");
   const stop = stopOnSignal(io);
   try {
-    const session = new DevSession(absolute, options, io, stop);
+    const session = new DevSession(absolute, options, webhooks, io, stop);
     const cluster = await openDevCluster(absolute, options, io, (text) => session.warn(text));
     const release = session.survive();
     try {
@@ -75,6 +79,7 @@ class DevSession {
   readonly #file: string;
   readonly #shown: string;
   readonly #options: DevOptions;
+  readonly #webhooks: WebhookOptions;
   readonly #io: Io;
   readonly #stop: Stop;
   readonly #write: { readonly log: LogSink; readonly event: (note: EventNote) => void };
@@ -87,10 +92,11 @@ class DevSession {
   /** Lines that wait for the announcement: what there is to know comes first. */
   #held: LogRecord[] | undefined = [];
 
-  constructor(file: string, options: DevOptions, io: Io, stop: Stop) {
+  constructor(file: string, options: DevOptions, webhooks: WebhookOptions, io: Io, stop: Stop) {
     this.#file = file;
     this.#shown = shownPath(file, io.cwd);
     this.#options = options;
+    this.#webhooks = webhooks;
     this.#io = io;
     this.#stop = stop;
     this.#write = writerOf(options, io, () => this.#kinds);
@@ -131,11 +137,13 @@ class DevSession {
     const loader = new ModuleLoader();
     const record = recordBeside(this.#file, this.#logger, this.#io);
     const rights = this.#rights(cluster, record);
+    const webhooks = new DevWebhooks(this.#webhooks, cluster.real);
     // Before the first load: a file that chooses a default client of its own shall have it.
     const release = useAsDefault(recordedInContext(client, this.#handlers, record));
     const bench = new Workbench({
       start: async (operators, again) => {
         const rightsOf = await rights?.grant(operators);
+        const webhooksOf = await webhooks.prepare(operators.map(({ operator }) => operator.name));
         const [first] = operators;
         const account = first && rightsOf?.(first).client;
         if (account) useAsDefault(recordedInContext(account, this.#handlers, record));
@@ -148,6 +156,7 @@ class DevSession {
           ...(record && { record }),
           ...(cluster.crds && { crds: cluster.crds }),
           ...(namespaces && namespaces.length > 0 && { namespaces }),
+          webhooks: webhooksOf(one.operator.name),
           ...rightsOf?.(one),
         });
       },

@@ -4,11 +4,12 @@ import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { loadManifests } from "@lotse/client";
 import { toYaml, toYamlStream } from "@lotse/client/meta";
-import { isResourceClass } from "../../declare/index.ts";
 import {
   type About,
   aboutOf,
   accessManifests,
+  certManagerManifests,
+  definitionsOf,
   deploymentManifest,
   type ExampleObject,
   type GeneratedFile,
@@ -18,6 +19,9 @@ import {
   olmBundle,
   type PermissionScope,
   permissionsOf,
+  podWebhooks,
+  REGISTERED,
+  webhookServiceManifest,
 } from "../../generate/index.ts";
 import { stopLimitOf } from "../../operator/index.ts";
 import type { ConnectOptions } from "../connect/index.ts";
@@ -27,6 +31,7 @@ import { readIfThere } from "../recording/index.ts";
 import type { ProjectIo } from "../scan/index.ts";
 import { Problem } from "../terminal/index.ts";
 import { makeDockerfile } from "./dockerfile.ts";
+import { placedDefinitions, type WebhookGenerateOptions, webhookChoices } from "./webhooks.ts";
 
 /** What can be made of an operator. */
 const PRODUCTS = ["crd", "rbac", "deploy", "dockerfile", "helm", "olm"] as const;
@@ -43,7 +48,7 @@ const RIGHTS: ReadonlySet<Product> = new Set(["rbac", "deploy", "helm", "olm"]);
 const NO_NEEDS: HandlerNeeds = { needs: [], unseen: [], gone: [], isUnseen: () => false, todo: "" };
 
 /** The flags of `lotse generate`. */
-export interface GenerateOptions extends ConnectOptions {
+export interface GenerateOptions extends ConnectOptions, WebhookGenerateOptions {
   /** A folder; standard output without one. */
   readonly output?: string | undefined;
   /** Where the operator will run. */
@@ -123,56 +128,101 @@ type Maker = (
 ) => readonly GeneratedFile[] | Promise<readonly GeneratedFile[]>;
 
 const MAKERS: Readonly<Record<Product, Maker>> = {
-  crd: ({ loaded }) =>
-    definitionsOf(loaded.operator).map((crd) => ({ name: `${crd.metadata?.name ?? "crd"}.yaml`, text: toYaml(crd) })),
+  crd: ({ loaded }, options) =>
+    placedDefinitions(webhookChoices(loaded.operator, options)).map((crd) => ({
+      name: `${crd.metadata?.name ?? "crd"}.yaml`,
+      text: toYaml(crd),
+    })),
   rbac: (subject, options) => [{ name: "rbac.yaml", text: toYamlStream(access(subject, undefined, options)) }],
-  deploy: (subject, options) => {
-    const { operator } = subject.loaded;
-    const { name } = operator;
-    const definitions = definitionsOf(operator);
-    const namespace = options.namespace ?? "default";
-    const deployment = deploymentManifest({
-      name,
-      namespace,
-      image: options.image ?? `${name}:latest`,
-      serves: options.serve,
-      bringsDefinitions: installs(subject.loaded),
-      stopMs: stopLimitOf(operator),
-    });
-    const policy = networkPolicyManifest({ name, namespace });
-    const manifests = [...definitions, ...access(subject, "wait", options), policy, deployment];
-    return [{ name: "deploy.yaml", text: toYamlStream(manifests) }];
-  },
+  deploy: (subject, options) => [{ name: "deploy.yaml", text: toYamlStream(deployManifests(subject, options)) }],
   dockerfile: ({ loaded }, options, io) => makeDockerfile(loaded, options, io),
   helm: (subject, options, io) => {
     const one = subject.loaded;
-    const needs = needsOf(subject, { crds: "wait" });
+    const choices = webhookChoices(one.operator, { ...options, ...registeredByOperator(options, "helm") });
+    // Whoever installs the chart says who makes the certificate.
+    const webhooks = { registers: "operator", keepsSecret: true } as const;
+    const needs = needsOf(subject, { crds: "wait", webhooks });
     const known = new Set(needs.map(keyOf));
     const besides = (scope: Scope) => needsOf(subject, scope).filter((need) => !known.has(keyOf(need)));
     return helmChart({
       name: one.operator.name,
       about: aboutProject(one, io),
-      definitions: definitionsOf(one.operator),
+      definitions: placedDefinitions({ ...choices, certificates: "own" }),
       needs,
-      installNeeds: besides({ crds: "install" }),
+      installNeeds: besides({ crds: "install", webhooks }),
       installs: installs(one),
-      patternNeeds: besides({ crds: "wait", namespaces: ["*"] }),
+      patternNeeds: besides({ crds: "wait", namespaces: ["*"], webhooks }),
       image: options.image,
       serves: options.serve,
       stopMs: stopLimitOf(one.operator),
+      certificates: choices.plan.asked ? choices.certificates : undefined,
     });
   },
-  olm: async (subject, options, io) =>
-    olmBundle({
-      name: subject.loaded.operator.name,
+  olm: async (subject, options, io) => {
+    const { operator } = subject.loaded;
+    const choices = webhookChoices(operator, { ...options, ...registeredByOperator(options, "olm") });
+    return olmBundle({
+      name: operator.name,
       about: aboutProject(subject.loaded, io),
-      definitions: definitionsOf(subject.loaded.operator),
-      needs: needsOf(subject, { crds: "wait" }),
+      definitions: placedDefinitions({ ...choices, certificates: "own" }),
+      // The lifecycle manager registers webhooks, and makes their certificates.
+      needs: needsOf(subject, { crds: "wait", webhooks: { registers: "nobody", keepsSecret: false } }),
       image: options.image,
-      stopMs: stopLimitOf(subject.loaded.operator),
+      stopMs: stopLimitOf(operator),
       examples: await examplesOf(subject.loaded, io),
-    }),
+      webhooks: choices.plan,
+    });
+  },
 };
+
+/** Flags that have no meaning where others register webhooks, or the chart's user chooses. */
+function registeredByOperator({ webhooks, certificates }: GenerateOptions, product: "helm" | "olm") {
+  const [flag, why] =
+    webhooks === "manifests"
+      ? [
+          "--webhooks manifests",
+          product === "helm" ? "the namespace is known when a chart is installed, and not before" : BY_OLM,
+        ]
+      : product === "olm" && certificates !== undefined
+        ? ["--certificates", BY_OLM]
+        : [];
+  if (flag !== undefined && why !== undefined) {
+    throw new Problem({ what: `${flag} is not for ${product}`, why, todo: "leave it out" }, { exitCode: 2 });
+  }
+  return { webhooks: undefined };
+}
+
+const BY_OLM = "the lifecycle manager registers webhooks itself, with certificates of its own";
+
+/**
+ * Everything that a cluster needs, in the order in which it is to be applied. Whatever judges requests comes last: nothing
+ * of the operator itself may be kept from being applied by an operator that is not there yet.
+ */
+function deployManifests(subject: Subject, options: GenerateOptions): object[] {
+  const { operator } = subject.loaded;
+  const { name } = operator;
+  const choices = webhookChoices(operator, options);
+  const { place, plan, certificates, roles } = choices;
+  const webhooks = plan.asked ? podWebhooks(place, certificates) : undefined;
+  const registered = roles.registers === "nobody" ? [REGISTERED] : [];
+  const deployment = deploymentManifest({
+    ...place,
+    image: options.image ?? `${name}:latest`,
+    serves: options.serve,
+    bringsDefinitions: installs(subject.loaded),
+    stopMs: stopLimitOf(operator),
+    webhooks: webhooks && { ...webhooks, env: [...webhooks.env, ...registered] },
+  });
+  return [
+    ...placedDefinitions(choices),
+    ...access(subject, "wait", options),
+    ...(webhooks ? [webhookServiceManifest(place)] : []),
+    ...(webhooks && certificates === "cert-manager" ? certManagerManifests(place) : []),
+    networkPolicyManifest({ ...place, webhooks }),
+    deployment,
+    ...choices.manifests,
+  ];
+}
 
 const keyOf = (need: Need) => JSON.stringify(need);
 
@@ -189,19 +239,14 @@ async function examplesOf({ file }: LoadedOperator, io: ProjectIo): Promise<Exam
   return objects.map(({ body }) => body as unknown as ExampleObject);
 }
 
-function definitionsOf({ resources }: LoadedOperator["operator"]) {
-  const classes = new Set(resources.flatMap(({ resource }) => (isResourceClass(resource) ? [resource] : [])));
-  return [...classes].map((resource) => resource.crd());
-}
-
 /** Where the operator will run, and who brings its definitions. */
-type Scope = Pick<PermissionScope, "namespaces" | "crds">;
+type Scope = Pick<PermissionScope, "namespaces" | "crds" | "webhooks">;
 
 function access(subject: Subject, crds: Scope["crds"], options: GenerateOptions): object[] {
+  const { place, roles: webhooks } = webhookChoices(subject.loaded.operator, options);
   return accessManifests({
-    name: subject.loaded.operator.name,
-    namespace: options.namespace ?? "default",
-    needs: needsOf(subject, { namespaces: options.serve, crds }),
+    ...place,
+    needs: needsOf(subject, { namespaces: options.serve, crds, webhooks }),
     serves: options.serve,
   });
 }

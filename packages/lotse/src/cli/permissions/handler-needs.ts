@@ -65,8 +65,10 @@ function handlersOf({ operator }: LoadedOperator): KnownHandler[] {
     activities = [],
     sources = [],
     schedules = [],
+    admission = [],
   } = operator as Pick<typeof operator, "resources"> & Partial<typeof operator>;
-  const outside = [...sources, ...schedules].map((handler) => {
+  const judging = admission.flatMap(({ handlers }) => handlers);
+  const outside = [...sources, ...schedules, ...judging].map((handler) => {
     return { id: handler.id, sourceLocation: handler.sourceLocation, asks: true, handler };
   });
   const declared = [...resources.flatMap(({ handlers }) => handlers), ...activities].map((handler) => {

@@ -307,4 +307,23 @@ describe("a server that does not know all its rules", () => {
     expect(asked).toEqual(["selfsubjectrulesreviews", "watch", "patch"]);
     expect(missingTexts(review)).toEqual(["patch pods in a"]);
   });
+
+  it("is asked about what the operator keeps beside itself where that is, whatever it serves", async () => {
+    const asked: (string | undefined)[] = [];
+    const client = {
+      config: { namespace: "mine" },
+      async raw({ body }: { body: { spec: { namespace?: string } } }) {
+        asked.push(body.spec.namespace);
+        return { json: async () => ({ status: { resourceRules: [], incomplete: false } }) };
+      },
+    } as unknown as Client;
+    const needs = [need("pods", ["list"]), need("secrets", ["get"], { inOwnNamespace: true, names: ["hooks"] })];
+    const review = await reviewPermissions(client, needs, ["a"]);
+    expect(missingTexts(review)).toEqual(["list pods in a", "get secrets in mine"]);
+    expect(missingTexts(await reviewPermissions(client, needs, ["a"], undefined, "a"))).toEqual([
+      "list pods in a",
+      "get secrets in a",
+    ]);
+    expect(asked.sort()).toEqual(["a", "a", "a", "mine"]);
+  });
 });

@@ -29,8 +29,18 @@ export async function reviewPermissions(
   needs: readonly Need[],
   namespaces: readonly string[] | undefined,
   signal?: AbortSignal,
+  ownNamespace?: string,
 ): Promise<PermissionReview> {
   const server = new Server(client, signal);
+  const own = needs.filter(({ inOwnNamespace }) => inOwnNamespace);
+  if (own.length > 0) {
+    const others = needs.filter(({ inOwnNamespace }) => !inOwnNamespace);
+    const [review, found] = await Promise.all([
+      reviewPermissions(client, others, namespaces, signal),
+      server.lackingIn([ownNamespace ?? client.config.namespace], own),
+    ]);
+    return joined(review, found, server.refusal);
+  }
   const filter = namespaces && parseNamespaces(namespaces);
   const everywhere = needs.filter(({ clusterWide }) => clusterWide || !filter?.exact);
   const served = needs.filter(({ clusterWide }) => !clusterWide);
@@ -46,6 +56,17 @@ export async function reviewPermissions(
   const none = matching.length === 0 && filter.named.length === 0;
   const inCluster = lacking.filter((need) => need.clusterWide || none);
   return { inCluster, inNamespaces: found, unanswered: server.refusal };
+}
+
+/** What is missing beside the operator itself, with what is missing elsewhere. */
+function joined(
+  { inCluster, inNamespaces, unanswered }: PermissionReview,
+  own: ReadonlyMap<string, readonly Need[]>,
+  refusal: string | undefined,
+): PermissionReview {
+  const all = new Map(inNamespaces);
+  for (const [namespace, needs] of own) all.set(namespace, [...(all.get(namespace) ?? []), ...needs]);
+  return { inCluster, inNamespaces: all, unanswered: unanswered ?? refusal };
 }
 
 /** The server's answers; a question that it refuses counts as a yes, and is remembered. */

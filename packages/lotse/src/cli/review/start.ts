@@ -1,12 +1,13 @@
 /** Before an operator waits for permissions that it will never get, it says which, and how to give them. */
 import type { Client } from "@lotse/client";
 import { needsDiscovery } from "../../declare/index.ts";
-import { type Need, permissionsOf } from "../../generate/index.ts";
+import { type Need, permissionsOf, type WebhookRoles } from "../../generate/index.ts";
 import type { Logger } from "../../report/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { type LogOptions, logFormatOf, Problem } from "../terminal/index.ts";
 import { grantText, lacksAny, missingTexts, type PermissionReview, reviewPermissions } from "./permissions.ts";
+import { rolesOfOperator } from "./registered.ts";
 
 /** Whose permissions are looked at, and where. */
 export interface PermissionQuestion {
@@ -15,6 +16,10 @@ export interface PermissionQuestion {
   readonly namespaces: readonly string[] | undefined;
   /** Who brings the definitions; undefined: as each operator says. */
   readonly crds: "install" | "wait" | undefined;
+  /** Who registers webhooks and makes certificates; default: the operator, with one that it keeps to itself. */
+  readonly webhooks?: WebhookRoles | undefined;
+  /** Where the operator keeps what is its own; default: the namespace of the client. */
+  readonly ownNamespace?: string | undefined;
   /** What the handlers need besides. */
   readonly asked?: readonly Need[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -32,10 +37,16 @@ export interface StartQuestion extends PermissionQuestion {
 /** What the operators need, compared with what the server allows. */
 export async function reviewOperators(question: PermissionQuestion): Promise<PermissionReview> {
   const { operators, client, namespaces, crds, asked = [], signal } = question;
+  const { webhooks = { registers: "operator", keepsSecret: false } satisfies WebhookRoles } = question;
   const discovering = operators.some(({ operator }) => needsDiscovery(operator.resources));
   const discovered = discovering ? (await client.discover({ signal })).kinds : [];
-  const framework = operators.flatMap(({ operator }) => permissionsOf(operator, { namespaces, discovered, crds }));
-  return reviewPermissions(client, [...framework, ...asked], namespaces, signal);
+  const framework = await Promise.all(
+    operators.map(async ({ operator }) => {
+      const roles = await rolesOfOperator(client, operator, webhooks, signal);
+      return permissionsOf(operator, { namespaces, discovered, crds, webhooks: roles });
+    }),
+  );
+  return reviewPermissions(client, [...framework.flat(), ...asked], namespaces, signal, question.ownNamespace);
 }
 
 /** One warning about all that is missing; a {@link Problem} instead where everything is required. */

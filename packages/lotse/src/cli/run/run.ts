@@ -34,9 +34,10 @@ import {
 } from "../terminal/index.ts";
 import { serveExplain, serveLiveness } from "./liveness.ts";
 import { stopOnUncaught } from "./stop-on-uncaught.ts";
+import { type WebhookFlags, webhooksOf } from "./webhook-flags.ts";
 
 /** The flags of `lotse run`. */
-export interface RunOptions extends ConnectOptions, LogOptions {
+export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags {
   readonly namespace?: readonly string[] | undefined;
   readonly allNamespaces?: boolean | undefined;
   readonly installCrds?: boolean | undefined;
@@ -54,6 +55,7 @@ export interface RunOptions extends ConnectOptions, LogOptions {
 /** Runs the operators of `files` until a signal asks them to stop. */
 export async function run(files: readonly string[], options: RunOptions, io: Io): Promise<number> {
   namespacesOf(options);
+  webhooksOf(options, io);
   const modules = await resolveModules(options.module ?? [], io.cwd);
   const named = files.length === 0 && modules.length > 0 ? [] : resolveFiles(files, io.cwd, "run");
   return runOperators(await loadOperators([...named, ...modules], io.cwd), options, io);
@@ -122,8 +124,22 @@ async function tellPermissions(
   const ours = operators.filter(({ operator }) => !bringsLogin(operator));
   const crds = options.installCrds === undefined ? undefined : options.installCrds ? "install" : "wait";
   const required = options.requirePermissions;
-  const question = { operators: ours, client, user, namespaces, crds, logger, required, signal: stop.signal } as const;
+  const { signal } = stop;
+  const asked = webhookQuestion(client, options, io);
+  const question = { operators: ours, client, user, namespaces, crds, ...asked, logger, required, signal } as const;
   await tellMissingPermissions(question, options, io);
+}
+
+/** Replicas behind a Service share their certificate in a Secret; a process at a URL keeps its own to itself. */
+function webhookQuestion(client: Client, options: RunOptions, io: Io) {
+  const { register = true, certificates = "own", service, url } = webhooksOf(options, io);
+  const registers = register ? ("operator" as const) : ("nobody" as const);
+  const behindService = service !== undefined || (client.config.source === "in-cluster" && url === undefined);
+  const keepsSecret = certificates === "own" && behindService;
+  return {
+    webhooks: { registers, keepsSecret },
+    ownNamespace: typeof service === "object" ? service.namespace : undefined,
+  };
 }
 
 /** Undefined: all namespaces. */
@@ -171,6 +187,7 @@ function begin(
   io: Io,
 ): RunningOperator[] {
   const record = recordTo(io);
+  const webhooks = webhooksOf(options, io);
   return operators.map(({ operator }) =>
     operator.start({
       // Login handlers are asked by an operator that connects by itself.
@@ -183,6 +200,7 @@ function begin(
         crds: options.installCrds ? ("install" as const) : ("wait" as const),
       }),
       ...(record && { record }),
+      webhooks,
     }),
   );
 }

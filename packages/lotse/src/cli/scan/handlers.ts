@@ -26,10 +26,12 @@ interface Declared {
   readonly handler: { readonly id: string; readonly sourceLocation: string | undefined };
   readonly resource: ResourceInput | undefined;
   readonly keepsChildren: boolean;
+  readonly judges: boolean;
 }
 
 /** An operator, perhaps of another copy of the package, which has not all sorts of handlers. */
-type Scanned = Pick<Operator, "resources"> & Partial<Pick<Operator, "activities" | "sources" | "schedules">>;
+type Scanned = Pick<Operator, "resources"> &
+  Partial<Pick<Operator, "activities" | "sources" | "schedules" | "admission">>;
 
 /** Looks at all handlers of an operator. Places are told relative to `folder`. */
 export function scanHandlers(operator: Scanned, compiler: Compiler, folder: string): Map<object, ScannedHandler> {
@@ -52,10 +54,10 @@ export function scanHandlers(operator: Scanned, compiler: Compiler, folder: stri
   };
   const scanned = new Map<object, ScannedHandler>();
   for (const one of declaredIn(operator)) {
-    const { handler, resource, keepsChildren } = one;
+    const { handler, resource, keepsChildren, judges } = one;
     const { id, sourceLocation } = handler;
     const calls = (sourceLocation === undefined ? undefined : index.calls.get(sourceLocation)) ?? index.byId.get(id);
-    const walk = new Walk(tools, { by: `handler ${id}`, own: ownKinds(resource, kinds), keepsChildren });
+    const walk = new Walk(tools, { by: `handler ${id}`, own: ownKinds(resource, kinds), keepsChildren, judges });
     for (const call of calls ?? []) for (const arg of call.arguments ?? []) walk.into(arg);
     const found = calls && { needs: walk.needs, gaps: walk.gaps };
     scanned.set(handler, { id, sourceLocation, found });
@@ -64,17 +66,30 @@ export function scanHandlers(operator: Scanned, compiler: Compiler, folder: stri
 }
 
 /** Handlers that are called with a client: indexes only look at their object. */
-function declaredIn({ resources, activities = [], sources = [], schedules = [] }: Scanned): Declared[] {
+function declaredIn({ resources, activities = [], sources = [], schedules = [], admission = [] }: Scanned): Declared[] {
   const ofObjects = resources.flatMap(({ resource, handlers }) =>
     handlers.flatMap((handler): Declared[] => {
       // The part of a reconciler that cleans up is declared with it, and looked at with it.
       const inner = handler.type === "change" && handler.reconciler !== undefined;
       if (handler.type === "index" || inner) return [];
-      return [{ handler, resource, keepsChildren: handler.type === "reconcile" && handler.children !== undefined }];
+      const keepsChildren = handler.type === "reconcile" && handler.children !== undefined;
+      return [{ handler, resource, keepsChildren, judges: false }];
     }),
   );
+  const judging = admission.flatMap(({ resource, handlers }) =>
+    handlers.map((handler): Declared => ({ handler, resource, keepsChildren: false, judges: true })),
+  );
   const ofNone = [...activities, ...sources, ...schedules];
-  return [...ofObjects, ...ofNone.map((handler) => ({ handler, resource: undefined, keepsChildren: false }))];
+  return [
+    ...ofObjects,
+    ...judging,
+    ...ofNone.map((handler) => ({
+      handler,
+      resource: undefined,
+      keepsChildren: false,
+      judges: false,
+    })),
+  ];
 }
 
 /** The kinds of a handler's own object. */

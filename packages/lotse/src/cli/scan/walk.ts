@@ -23,6 +23,8 @@ export interface Walked {
   readonly own: readonly KindFound[] | undefined;
   /** What it makes, it wants to have: children of its object. */
   readonly keepsChildren: boolean;
+  /** It judges a request: its patch is a part of its answer, and no request of its own. */
+  readonly judges: boolean;
 }
 
 /** What a child needs over its life: it is applied, looked at, followed, and deleted when it is not wanted any more. */
@@ -247,6 +249,7 @@ export class Walk {
   }
 
   #patches(node: Syntax): void {
+    if (this.#walked.judges) return;
     if (!this.#walked.own) {
       this.#gap(node, "the kind of its object is only known when it runs");
       return;
