@@ -285,5 +285,5 @@ export {
 
 // What its handlers ask the API server for, written down: the role of `lotse generate` is made of it.
 
-export { parseRecording, requestRecorder } from "./generate/index.ts";
 export type { RecordedRequest } from "./report/index.ts";
+export { parseRecording, requestRecorder } from "./report/index.ts";

@@ -25,7 +25,6 @@ export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
 export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";
 export { type PermissionScope, permissionsOf } from "./permissions.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
-export { needOf, parseRecording, requestRecorder } from "./recording.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";
 export { needsOfWebhooks, USUAL_ROLES, type WebhookRoles } from "./webhook-needs.ts";
 export {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { needOf, parseRecording, requestRecorder } from "../report/index.ts";
 import { allows, type Need, rulesFor } from "./rbac.ts";
-import { needOf, parseRecording, requestRecorder } from "./recording.ts";
 
 const need = (resource: string, verbs: string[], by: string, more: Partial<Need> = {}): Need => ({
   group: "",

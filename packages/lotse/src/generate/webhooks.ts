@@ -56,7 +56,8 @@ export function definitionWithService(
 
 /** A definition of several versions that says nothing about conversion waits to be told who converts. */
 function isConverted({ spec }: CustomResourceDefinition["body"]): boolean {
-  return spec.versions.length > 1 && spec.conversion === undefined;
+  // Of another copy of the package it may be of any form.
+  return (spec?.versions?.length ?? 0) > 1 && spec.conversion === undefined;
 }
 
 /** The definitions of all kinds that anything is declared for. */

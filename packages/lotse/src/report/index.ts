@@ -23,6 +23,7 @@ export {
 export { HandlerMeasures, KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { type Counter, type Histogram, Metrics, type Reading } from "./metrics.ts";
 export type { RecordedRequest } from "./recorded-request.ts";
+export { needOf, parseRecording, type RequestedRight, requestRecorder } from "./recording.ts";
 export type { KindReporting, PostEvent, Reporting } from "./reporting.ts";
 export { restMeasures } from "./rest-measures.ts";
 export { type RunningAttempt, RunningAttempts } from "./running-attempts.ts";

@@ -5,10 +5,10 @@
  */
 import { type Client, ForbiddenError, Namespace, type RequestListener } from "@lotse/client";
 import { isResourceClass } from "../../declare/index.ts";
-import { needOf } from "../../generate/index.ts";
 import { installCrd } from "../../install/index.ts";
 import type { StartOptions } from "../../operator/index.ts";
 import type { Logger } from "../../report/index.ts";
+import { needOf } from "../../report/index.ts";
 import { deployedRights, includesRequest, type MissingRight, missingRight } from "../permissions/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
 import { type RecordRequest, readRecordings, recordingInUse } from "../recording/index.ts";

@@ -4,8 +4,9 @@
  * right waits for it in silence, in production.
  */
 
-import { type Need, needOf } from "../../generate/index.ts";
+import type { Need } from "../../generate/index.ts";
 import type { RecordedRequest } from "../../report/index.ts";
+import { needOf } from "../../report/index.ts";
 import { type LoadedOperator, shownPath } from "../project/index.ts";
 import { readRecordings, recordingOf } from "../recording/index.ts";
 import type { ProjectIo } from "../scan/index.ts";

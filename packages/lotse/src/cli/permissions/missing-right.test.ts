@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { needOf } from "../../generate/index.ts";
+import { needOf } from "../../report/index.ts";
 import { includesRequest, type MissingRight, missingRight } from "./missing-right.ts";
 
 const asked = (method: string, path: string, more = {}) => {

@@ -1,5 +1,6 @@
 /** Which right did a request lack that the server has refused? Pure. */
-import { type Need, needOf } from "../../generate/index.ts";
+import type { Need } from "../../generate/index.ts";
+import { needOf } from "../../report/index.ts";
 
 /** A right that is missing. */
 export interface MissingRight {

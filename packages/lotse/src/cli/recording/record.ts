@@ -5,8 +5,8 @@
  */
 import { appendFileSync, existsSync } from "node:fs";
 import path from "node:path";
-import { parseRecording, requestRecorder } from "../../generate/index.ts";
 import type { Logger, RecordedRequest } from "../../report/index.ts";
+import { parseRecording, requestRecorder } from "../../report/index.ts";
 import { shownPath } from "../project/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { Problem } from "../terminal/index.ts";

@@ -1,8 +1,8 @@
 /** Recordings of what handlers asked for: where they are kept, and how they are read. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { parseRecording } from "../../generate/index.ts";
 import type { RecordedRequest } from "../../report/index.ts";
+import { parseRecording } from "../../report/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { Problem, splitMessage } from "../terminal/index.ts";
 

@@ -20,7 +20,8 @@ import {
 } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Need, needOf } from "../../generate/index.ts";
+import type { Need } from "../../generate/index.ts";
+import { needOf } from "../../report/index.ts";
 import { type CallRule, ruleFor } from "./calls.ts";
 
 type Class = { readonly name: string; readonly prototype: object };

@@ -1,6 +1,7 @@
 /** From one call of the client to what it needs. */
 import { allNamespaces } from "@lotse/client";
-import { type Need, needOf } from "../../generate/index.ts";
+import type { Need } from "../../generate/index.ts";
+import { needOf } from "../../report/index.ts";
 import { type Ask, type CallRule, RULED_CLASSES, ruleFor } from "./calls.ts";
 import type { KindContext, KindFound, KindReader } from "./kinds.ts";
 import type { MemberName, Reading } from "./reading.ts";

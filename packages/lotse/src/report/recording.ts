@@ -1,6 +1,14 @@
 /** What handlers asked the API server for while they were recorded, as needs of a Role. */
-import type { RecordedRequest } from "../report/index.ts";
-import type { Need } from "./rbac.ts";
+import type { RecordedRequest } from "./recorded-request.ts";
+
+/** A right that a request needs, as a rule of a Role has it. */
+export interface RequestedRight {
+  readonly group: string;
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  readonly by: string;
+  readonly clusterWide: boolean;
+}
 
 const VERBS: Readonly<Record<string, readonly [collection: string, item: string]>> = {
   GET: ["list", "get"],
@@ -12,7 +20,7 @@ const VERBS: Readonly<Record<string, readonly [collection: string, item: string]
 };
 
 /** What a request needs; undefined when it is about nothing that a rule names, such as discovery. */
-export function needOf({ handler, method, path, watch, websocket }: RecordedRequest): Need | undefined {
+export function needOf({ handler, method, path, watch, websocket }: RecordedRequest): RequestedRight | undefined {
   const parsed = parsePath(path);
   const verbs = VERBS[method];
   if (!parsed || !verbs) return undefined;
