@@ -15,7 +15,7 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s[A-Za-z0-9+/=\s]*?-----END \1-----/
  *
  * @example
  * ```ts
- * const certificates = readPem(bundle).filter(({ label }) => label === "CERTIFICATE");
+ * const certificates = readPem(readFileSync("ca.pem", "utf8")).filter(({ label }) => label === "CERTIFICATE");
  * ```
  */
 export function readPem(text: string): PemBlock[] {
