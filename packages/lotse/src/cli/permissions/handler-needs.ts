@@ -4,6 +4,7 @@
  * right waits for it in silence, in production.
  */
 
+import path from "node:path";
 import type { Need } from "../../generate/index.ts";
 import type { RecordedRequest } from "../../report/index.ts";
 import { needOf } from "../../report/index.ts";
@@ -149,7 +150,7 @@ export function tellUnseen({ unseen, gone, todo }: HandlerNeeds, file: string, i
   for (const text of unseenTexts(unseen)) stderr.write(`Warning: ${text}\n`);
   if (unseen.length > 0) stderr.write(`Do:      ${todo}; then generate again\n`);
   if (gone.length > 0) {
-    const recording = shownPath(recordingOf(file), io.cwd);
+    const recording = shownPath(path.resolve(io.cwd, recordingOf(file)), io.cwd);
     const names = gone.join(", ");
     stderr.write(`Note:    ${recording} is also about handlers that are gone, which are left out: ${names}\n`);
   }
