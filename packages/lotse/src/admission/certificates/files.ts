@@ -4,6 +4,7 @@ import path from "node:path";
 import { type Clock, ConfigError, type Duration, durationMs, errorMessage, KubeError, Nap } from "@lotse/client/meta";
 import type { Logger } from "../../report/index.ts";
 import { certificatesIn, hasSigned, type Keyed, keyed } from "./content.ts";
+import { SourceLife } from "./life.ts";
 import { Listeners } from "./listeners.ts";
 import type { CertificateHealth, CertificateInUse, CertificateSource } from "./source.ts";
 
@@ -42,30 +43,20 @@ export function certificatesFromFiles(options: FileCertificateOptions): Certific
 }
 
 class FileCertificates implements CertificateSource {
-  readonly ready: Promise<void>;
   readonly #options: FileCertificateOptions;
-  readonly #stopping = new AbortController();
+  readonly #life = new SourceLife();
   readonly #listeners = new Listeners();
-  readonly #done: Promise<void>;
-  #becomeReady: () => void = () => undefined;
-  #fail: (error: Error) => void = () => undefined;
   #texts: FileTexts | undefined;
   #inUse: InFiles | undefined;
   #problem: string | undefined;
 
   constructor(options: FileCertificateOptions) {
     this.#options = options;
-    this.ready = new Promise((resolve, reject) => {
-      this.#becomeReady = resolve;
-      this.#fail = reject;
-    });
-    this.ready.catch(() => undefined);
-    const onAbort = () => this.#stopping.abort(options.signal.reason);
-    if (options.signal.aborted) onAbort();
-    else options.signal.addEventListener("abort", onAbort, { once: true });
-    this.#done = this.#run()
-      .catch((error: Error) => this.#fail(error))
-      .finally(() => options.signal.removeEventListener("abort", onAbort));
+    this.#life.begin(() => this.#run(), options.signal);
+  }
+
+  get ready(): Promise<void> {
+    return this.#life.ready;
   }
 
   current(): CertificateInUse {
@@ -89,16 +80,15 @@ class FileCertificates implements CertificateSource {
     };
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error("the certificates are needed no more"));
-    await this.#done;
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   async #run(): Promise<void> {
     const { dir, clock, poll = "30s", read } = this.#options;
-    const { signal } = this.#stopping;
+    const { signal } = this.#life;
     if (!read && !(await isFolder(dir))) {
-      this.#fail(
+      this.#life.fail(
         new ConfigError(`There is no folder ${dir} with certificates for the webhook server.`, {
           hint: "Name a folder that has tls.crt and tls.key, and ca.crt for the authority that signed them.",
         }),
@@ -111,7 +101,7 @@ class FileCertificates implements CertificateSource {
       nap.endIn(durationMs(poll));
       await nap.over;
     }
-    this.#fail(new KubeError("The operator stopped before there was a certificate for its webhook server."));
+    this.#life.fail(new KubeError("The operator stopped before there was a certificate for its webhook server."));
   }
 
   async #look(): Promise<void> {
@@ -127,7 +117,7 @@ class FileCertificates implements CertificateSource {
       this.#inUse = found;
       const notAfter = found.notAfter.toISOString();
       if (!isFirst) logger.info("the certificates of the webhook server were read anew", { dir, notAfter });
-      this.#becomeReady();
+      this.#life.becomeReady();
       this.#listeners.tell(found, (error) => logger.error("a new certificate could not be taken into use", { error }));
     } catch (error) {
       const problem = `the certificates in ${dir} cannot be used: ${errorMessage(error)}`;

@@ -3,6 +3,7 @@ import { type Clock, errorMessage, formatDuration, KubeError, Nap } from "@lotse
 import { backoffMs, planBackoff } from "../../declare/index.ts";
 import type { Logger } from "../../report/index.ts";
 import { type Remains, readSecret, writeSecret } from "./content.ts";
+import { SourceLife } from "./life.ts";
 import { Listeners } from "./listeners.ts";
 import { makeCertificates } from "./make.ts";
 import { type CertificatePlan, FOREIGN, type Found, planCertificates, type Rewrite, type Usable } from "./plan.ts";
@@ -31,13 +32,9 @@ const RETRIES = planBackoff({ initial: "1s", max: "1m", jitter: 0.5 });
 
 /** See the module comment. */
 export class CertificateKeeper implements CertificateSource {
-  readonly ready: Promise<void>;
   readonly #options: KeeperOptions;
-  readonly #stopping = new AbortController();
+  readonly #life = new SourceLife();
   readonly #listeners = new Listeners();
-  #done: Promise<void>;
-  #becomeReady: () => void = () => undefined;
-  #fail: (error: Error) => void = () => undefined;
   #memory: Remains | undefined;
   #usable: Usable | undefined;
   #problem: string | undefined;
@@ -46,18 +43,11 @@ export class CertificateKeeper implements CertificateSource {
 
   constructor(options: KeeperOptions) {
     this.#options = options;
-    this.ready = new Promise((resolve, reject) => {
-      this.#becomeReady = resolve;
-      this.#fail = reject;
-    });
-    // Whoever does not wait for it need not hear of it: it is logged as well.
-    this.ready.catch(() => undefined);
-    const onAbort = () => this.#stopping.abort(options.signal.reason);
-    if (options.signal.aborted) onAbort();
-    else options.signal.addEventListener("abort", onAbort, { once: true });
-    this.#done = this.#run()
-      .catch((error: Error) => this.#fail(error))
-      .finally(() => options.signal.removeEventListener("abort", onAbort));
+    this.#life.begin(() => this.#run(), options.signal);
+  }
+
+  get ready(): Promise<void> {
+    return this.#life.ready;
   }
 
   current(): CertificateInUse {
@@ -80,14 +70,13 @@ export class CertificateKeeper implements CertificateSource {
     };
   }
 
-  async stop(): Promise<void> {
-    this.#stopping.abort(new Error("the certificates are needed no more"));
-    await this.#done;
+  stop(): Promise<void> {
+    return this.#life.stop();
   }
 
   async #run(): Promise<void> {
     const { clock, random, pollMs, logger } = this.#options;
-    const { signal } = this.#stopping;
+    const { signal } = this.#life;
     for (let failures = 0; !signal.aborted; ) {
       let waitMs: number;
       try {
@@ -100,7 +89,7 @@ export class CertificateKeeper implements CertificateSource {
       } catch (error) {
         if (signal.aborted) break;
         if (error instanceof ForeignSecretError) {
-          this.#fail(error);
+          this.#life.fail(error);
           logger.error("the certificates of the webhook server cannot be kept", {
             error: error.message,
             hint: error.hint,
@@ -114,7 +103,7 @@ export class CertificateKeeper implements CertificateSource {
       nap.endIn(waitMs);
       await nap.over;
     }
-    this.#fail(new KubeError("The operator stopped before there was a certificate for its webhook server."));
+    this.#life.fail(new KubeError("The operator stopped before there was a certificate for its webhook server."));
   }
 
   #tell(error: unknown, waitMs: number): void {
@@ -131,7 +120,7 @@ export class CertificateKeeper implements CertificateSource {
   /** Reads, and writes until what is there is what shall be there. */
   async #look(): Promise<CertificatePlan> {
     const { store, clock, settings, logger, place } = this.#options;
-    const { signal } = this.#stopping;
+    const { signal } = this.#life;
     for (let looks = 1; ; looks++) {
       const stored = await store.read(signal);
       const { version, plan: last } = this.#settled ?? {};
@@ -192,7 +181,7 @@ export class CertificateKeeper implements CertificateSource {
     const before = this.#usable;
     this.#usable = usable;
     if (before?.leaf.fingerprint === usable.leaf.fingerprint && before.caBundle === usable.caBundle) return;
-    this.#becomeReady();
+    this.#life.becomeReady();
     this.#listeners.tell(inUse(usable), (error) => {
       this.#options.logger.error("a new certificate could not be taken into use", { error });
     });
