@@ -15,6 +15,8 @@ export default defineConfig({
       "packages/cluster/src/fuzz.test.ts",
       "packages/cluster/src/words.test.ts",
       "packages/lotse/src/admission/server/flood.test.ts",
+      "packages/lotse/src/admission/certificates/decade.test.ts",
+      "packages/lotse/src/admission/conversion/prove.test.ts",
       "packages/cluster/src/controllers/workloads/work.test.ts",
       "packages/lotse/src/schema/compatibility.property.test.ts",
       "packages/lotse/src/turn/settle.test.ts",

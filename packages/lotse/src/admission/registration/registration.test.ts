@@ -90,7 +90,7 @@ describe("registration", () => {
     return { registration, want, end };
   }
 
-  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 170_000, interval: 10 });
   const writes = () =>
     cluster.requests.filter(({ verb, name }) => verb === "patch" && name === `${operator}.lotse.dev`).length;
 
