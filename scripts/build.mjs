@@ -108,6 +108,12 @@ async function packOf(pkg, plugin) {
     footer: "})",
     plugins: [importsOfOthers],
   });
+  // The loader of a pack finds these beside it and nowhere else.
+  const uncopied = chunks
+    .flatMap(({ imports }) => imports)
+    .find((id) => id.startsWith("@lotse/") && !pkg.pack.copies.includes(id));
+  if (uncopied)
+    throw new Failure(`${pkg.name}: its pack needs "${uncopied}", which is not among the copies in its package.json.`);
   return chunks.map(({ fileName, code, imports, dynamicImports }) => {
     const ascii = code.replace(/^.*[^\n\t -~].*$/gm, (line) => {
       // The compiler writes everything else with escapes.
