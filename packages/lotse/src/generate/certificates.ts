@@ -1,8 +1,10 @@
 /** Who makes the certificate of the webhook server, as manifests say it. Pure. */
+
 import type { KubeBody } from "@lotse/client";
+import { CERTIFICATES_DIR } from "../admission/index.ts";
 import { labelsOf, type PodWebhooks, type Variable } from "./deployment.ts";
 import type { WebhookRoles } from "./webhook-needs.ts";
-import { CERTIFICATES_DIR, SERVICE_PORT, WEBHOOK_PORT, webhooksName } from "./webhooks.ts";
+import { SERVICE_PORT, WEBHOOK_PORT, webhooksName } from "./webhooks.ts";
 
 /** The operator itself, cert-manager, or another program that fills a Secret of that name. */
 export type Certificates = "own" | "cert-manager" | { readonly secret: string };

@@ -3,7 +3,8 @@
  * installed, and definitions in a chart are no templates: hence the operator itself says where it is reached, whoever makes
  * its certificate.
  */
-import { CERTIFICATES_DIR, SERVICE_PORT } from "./webhooks.ts";
+import { CERTIFICATES_DIR } from "../admission/index.ts";
+import { SERVICE_PORT } from "./webhooks.ts";
 
 /** Parts of the Deployment, each with the line break before it. */
 export interface WebhookParts {

@@ -28,7 +28,6 @@ export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";
 export { NoVersionError, type TypesInput, typesModule } from "./types.ts";
 export { needsOfWebhooks, USUAL_ROLES, type WebhookRoles } from "./webhook-needs.ts";
 export {
-  CERTIFICATES_DIR,
   definitionsOf,
   definitionWithService,
   planWebhooks,

@@ -36,8 +36,6 @@ export interface WebhookPlan {
 export const WEBHOOK_PORT = 9_443;
 /** Where its Service listens: API servers call no other port unless told. */
 export const SERVICE_PORT = 443;
-/** Where the certificates are that others make. */
-export const CERTIFICATES_DIR = "/var/run/secrets/lotse/webhooks";
 
 /** What the Service, the Secret and everything else about webhooks is called beside the operator's own name. */
 export function webhooksName(operator: string): string {

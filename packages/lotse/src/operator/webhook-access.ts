@@ -1,6 +1,7 @@
 /** How the API server reaches this process, and with which certificate. */
 import type { Client } from "@lotse/client";
 import {
+  CERTIFICATES_DIR,
   type CertificateSource,
   type ClientConfig,
   certificatesFromFiles,
@@ -28,8 +29,6 @@ export interface WebhookAccess {
 }
 
 const PORT = 9_443;
-/** Where the manifests of an operator mount the Secret that cert-manager fills. */
-const CERT_MANAGER_DIR = "/var/run/secrets/lotse/webhooks";
 
 /** See the module comment. Rejects when the API server could not reach this process. */
 export async function openAccess(options: WebhookOptions, runtime: Runtime, logger: Logger): Promise<WebhookAccess> {
@@ -86,7 +85,7 @@ function certificatesFor(
   const common = { clock, logger, signal: new AbortController().signal };
   if (typeof certificates === "object") return certificatesFromFiles({ ...common, dir: certificates.dir });
   if (certificates === "cert-manager") {
-    return certificatesFromFiles({ ...common, dir: CERT_MANAGER_DIR, publishes: false });
+    return certificatesFromFiles({ ...common, dir: CERTIFICATES_DIR, publishes: false });
   }
   const own = { ...common, random, names: namesOfReach(address) };
   // One process at an address of its own shares its certificate with no other.

@@ -37,6 +37,9 @@ interface InFiles extends CertificateInUse {
   readonly leaf: Keyed;
 }
 
+/** Where manifests put the certificates that others make, and where the operator looks for them. */
+export const CERTIFICATES_DIR = "/var/run/secrets/lotse/webhooks";
+
 /** Certificates in a folder, read again when they change. Files that do not fit each other yet change nothing. */
 export function certificatesFromFiles(options: FileCertificateOptions): CertificateSource {
   return new FileCertificates(options);

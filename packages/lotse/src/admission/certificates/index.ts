@@ -1,4 +1,4 @@
-export { certificatesFromFiles, type FileCertificateOptions } from "./files.ts";
+export { CERTIFICATES_DIR, certificatesFromFiles, type FileCertificateOptions } from "./files.ts";
 export { ForeignSecretError } from "./keeper.ts";
 export { measureCertificates } from "./measures.ts";
 export { type LocalCertificateOptions, localCertificates, type OwnCertificateOptions, ownCertificates } from "./own.ts";
