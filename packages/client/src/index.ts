@@ -14,6 +14,7 @@ export type {
   RequestListener,
   ServerVersion,
   ViewOptions,
+  WriteGuard,
   WriteListener,
   WriteVerb,
 } from "./objects/index.ts";

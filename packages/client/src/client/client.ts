@@ -89,6 +89,7 @@ export class Client extends ClientReads implements ObjectClient {
       signals: o.signal ? [...view.signals, o.signal] : view.signals,
       listeners: o.onWrite ? [...view.listeners, o.onWrite] : view.listeners,
       requestListeners: o.onRequest ? [...(view.requestListeners ?? []), o.onRequest] : view.requestListeners,
+      guards: o.guard ? [...(view.guards ?? []), o.guard] : view.guards,
       timeout: o.timeout ?? view.timeout,
       kinds: o.kinds ? [...o.kinds, ...view.kinds] : view.kinds,
     });

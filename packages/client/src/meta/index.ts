@@ -13,6 +13,7 @@ export {
   parseFieldSelector,
 } from "./field-selectors.ts";
 export { harmless, harmlessJson, harmlessLines } from "./harmless.ts";
+export { fnv1a64, type Hash64, spread32 } from "./hash.ts";
 export { type DeepReadonly, isObject, type Json, type JsonObject } from "./json.ts";
 export {
   applyJsonPatch,
@@ -68,7 +69,16 @@ export {
   parseLabelSelector,
   SelectorError,
 } from "./selectors.ts";
+export {
+  formatShardSelector,
+  SHARD_HASH_END,
+  type ShardRange,
+  type ShardSelector,
+  shardMatcher,
+  shardOf,
+} from "./shard-selector.ts";
 export { untilAborted } from "./until-aborted.ts";
+export { isComparableVersion, isOlderVersion } from "./versions.ts";
 export { VirtualClock } from "./virtual-clock.ts";
 export { foreignOrigin, isForeignHost, type WebHeaders } from "./web-guard.ts";
 export { Commented, toYaml, toYamlStream } from "./yaml-write.ts";

@@ -67,6 +67,7 @@ export type {
   RequestListener,
   View,
   ViewOptions,
+  WriteGuard,
   WriteListener,
   WriteVerb,
   Written,

@@ -25,6 +25,15 @@ interface InNamespace {
 
 const SWITCHING_PROTOCOLS = 101;
 
+const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+/** What is asked by creating an object that the server does not keep. */
+const QUESTIONS = /^\/apis\/(?:authorization|authentication)\.k8s\.io\//;
+
+/** Whether a request may change something in the cluster. */
+function isWrite(method: string, path: string): boolean {
+  return !READING_METHODS.has(method) && !QUESTIONS.test(path);
+}
+
 /** Tells the followers, and the caller that asked for it with the request itself. */
 function attemptListener(followers: readonly RequestFollower[], { onAttempt }: RawRequest): RawRequest["onAttempt"] {
   return (attempt) => {
@@ -50,12 +59,16 @@ export class Session {
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const timeout = request.timeout ?? (request.stream ? undefined : this.view.timeout);
     const headers = { ...this.view.headers, ...request.headers };
+    const beforeSend = this.#guard(request, request.method, false);
     try {
+      // A refusal says more than that the caller was told to end, which may be why.
+      if (signal?.aborted) beforeSend?.();
       const response = await this.core.transport.request({
         ...request,
         ...((this.view.headers || request.headers) && { headers }),
         ...(signal && { signal }),
         ...(timeout !== undefined && { timeout }),
+        ...(beforeSend && { beforeSend }),
         ...(followers && { onAttempt: attemptListener(followers, request) }),
       });
       for (const one of followers ?? []) one.ended?.({ status: response.status });
@@ -80,9 +93,11 @@ export class Session {
     const followers = this.#announce({ method: "GET", path: request.path }, true);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const { headers } = this.view;
+    const beforeSend = this.#guard(request, "GET", true);
     try {
       const connection = await transport.webSocket({
         ...request,
+        ...(beforeSend && { beforeSend }),
         ...(headers && { headers }),
         ...(signal && { signal }),
       });
@@ -94,6 +109,20 @@ export class Session {
       unlink();
       throw error;
     }
+  }
+
+  /** Asks the guards of the view; undefined where there are none, or nothing is written. */
+  #guard(
+    { path, beforeSend }: Pick<RawRequest, "path" | "beforeSend">,
+    method: string,
+    websocket: boolean,
+  ): (() => void) | undefined {
+    const { guards } = this.view;
+    if (!guards || !(websocket || isWrite(method, path))) return undefined;
+    return () => {
+      for (const guard of guards) guard({ method, path, websocket });
+      beforeSend?.();
+    };
   }
 
   /** Those who want to hear what becomes of the request; undefined when there are none. */

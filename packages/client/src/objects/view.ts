@@ -39,6 +39,12 @@ export interface RequestFollower {
 // biome-ignore lint/suspicious/noConfusingVoidType: most only listen, and return nothing
 export type RequestListener = (request: AnnouncedRequest) => RequestFollower | void;
 
+/**
+ * Asked right before a write leaves the process, and again before each repetition of it; what it throws is what the caller
+ * gets, and nothing is sent.
+ */
+export type WriteGuard = (request: Omit<AnnouncedRequest, "watch">) => void;
+
 /** What a view of a client may do differently. */
 export interface ViewOptions {
   readonly namespace?: string | undefined;
@@ -47,6 +53,8 @@ export interface ViewOptions {
   readonly fieldManager?: string | undefined;
   readonly onWrite?: WriteListener | undefined;
   readonly onRequest?: RequestListener | undefined;
+  /** Whether writes may leave at all. All guards of a view and of those that it was made from are asked. */
+  readonly guard?: WriteGuard | undefined;
   /** For each call that does not say. */
   readonly timeout?: Duration | undefined;
   /** Classes for `client.object()` and `client.classFor()`: own kinds, and own classes for built-in ones. */
@@ -76,6 +84,7 @@ export interface View {
   readonly signals: readonly AbortSignal[];
   readonly listeners: readonly WriteListener[];
   readonly requestListeners?: readonly RequestListener[] | undefined;
+  readonly guards?: readonly WriteGuard[] | undefined;
   readonly timeout?: Duration | undefined;
   readonly headers?: RequestHeaders | undefined;
   readonly kinds: readonly KindClass<AnyObject>[];

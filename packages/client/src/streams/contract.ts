@@ -1,5 +1,5 @@
 import type { ObjectBody } from "../kinds/index.ts";
-import type { Clock, FieldSelectorInput, LabelSelectorInput } from "../meta/index.ts";
+import type { Clock, FieldSelectorInput, LabelSelectorInput, ShardSelector } from "../meta/index.ts";
 import type { AnswerLimits, RawRequest, RawResponse, Reachability } from "../transport/index.ts";
 
 /** Where a stream stands. Times are those of the clock's `monotonic`. */
@@ -30,6 +30,8 @@ export interface StreamSink<B extends ObjectBody = ObjectBody> {
    * parsed again, and the next version gets the very same object. It is frozen then, because it belongs to both.
    */
   known?(object: ObjectBody): B | undefined;
+  /** Whether an object of a list is wanted: what is not is let go page by page, and never all in memory at once. */
+  keeps?(body: B): boolean;
 }
 
 /** What to stream, and how patiently. */
@@ -38,6 +40,11 @@ export interface StreamOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: LabelSelectorInput | undefined;
   readonly fieldSelector?: FieldSelectorInput | undefined;
+  /**
+   * A part of the collection, asked for whenever the stream begins: a server that knows of shards sends nothing else, all
+   * others send everything. Hence for a listener that also chooses by itself.
+   */
+  readonly shardSelector?: (() => ShardSelector | undefined) | undefined;
   /** A watch that is silent for so long is taken for dead. Default 90 s: servers send a bookmark about every minute. */
   readonly inactivityMs?: number | undefined;
   /** For how long the server is asked to keep one watch open; half as long at the least. Default 10 min. */

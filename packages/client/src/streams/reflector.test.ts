@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { describeKind, type KubeBody } from "../kinds/index.ts";
 import { objectKeyOf, VirtualClock } from "../meta/index.ts";
 import { Reflector } from "./reflector.ts";
@@ -18,7 +18,11 @@ const quiet: Answer = { watch: () => undefined };
 
 const told = (body: KubeBody | undefined) => body && `${body.metadata?.name}@${body.metadata?.resourceVersion}`;
 
-async function start(...script: Answer[]) {
+function start(...script: Answer[]) {
+  return startKeeping(undefined, ...script);
+}
+
+async function startKeeping(keeps: ((body: KubeBody) => boolean) | undefined, ...script: Answer[]) {
   const clock = new VirtualClock();
   const server = new ScriptedServer(...script);
   const stop = new AbortController();
@@ -31,6 +35,8 @@ async function start(...script: Answer[]) {
         heard.push(`${initial ? "initial " : ""}${type} ${told(body)}${before ? ` after ${told(before)}` : ""}`),
       echoed: (body) => heard.push(`echo ${told(body)}`),
       gone: (body, before) => heard.push(`gone ${told(body)}${before ? "" : ", as known"}`),
+      ...(keeps && { keeps }),
+      dropped: (body) => heard.push(`dropped ${told(body)}`),
       onSynced: () => heard.push("synced"),
     },
   );
@@ -112,5 +118,59 @@ describe("a reflector", () => {
     await send("BOOKMARK", { metadata: { resourceVersion: "9" } });
     expect(reflector.heardAt).toBe(before + 30_000);
     expect(reflector.stream).toMatchObject({ phase: "watching" });
+  });
+});
+
+describe("a reflector that keeps some objects", () => {
+  const kept = new Set<string>();
+  const keeps = ({ metadata }: KubeBody) => kept.has(metadata?.uid ?? "");
+  const expired: Answer = { status: 410 };
+
+  beforeEach(() => {
+    kept.clear();
+    kept.add("uid-a");
+  });
+
+  it("neither tells nor remembers the others, whatever becomes of them", async () => {
+    const first = list("5", pod("a", "3"), pod("b", "4"));
+    const { heard, send, reflector } = await startKeeping(keeps, first, quiet);
+    await send("MODIFIED", pod("b", "6"));
+    await send("DELETED", pod("b", "7"));
+    await send("MODIFIED", pod("a", "8"));
+    expect(heard).toEqual(["initial ADDED a@3", "synced", "MODIFIED a@8 after a@3"]);
+    expect([reflector.size, reflector.wrote(pod("b", "9"))]).toEqual([1, false]);
+  });
+
+  it("lets go of what it keeps no longer, which is not gone", async () => {
+    const { heard, send, reflector } = await startKeeping(keeps, list("5", pod("a", "3")), quiet);
+    kept.clear();
+    reflector.purge();
+    await send("MODIFIED", pod("a", "6"));
+    expect(heard.slice(2)).toEqual(["dropped a@3"]);
+    expect(reflector.size).toBe(0);
+  });
+
+  it("notices by an event, and by a list, that it keeps an object no longer", async () => {
+    kept.add("uid-b");
+    const both = list("5", pod("a", "3"), pod("b", "4"));
+    const watched = await startKeeping(keeps, both, quiet);
+    kept.delete("uid-a");
+    await watched.send("MODIFIED", pod("a", "6"));
+    expect(watched.heard.slice(3)).toEqual(["dropped a@6"]);
+    kept.add("uid-a");
+    let lists = 0;
+    const counting = (body: KubeBody) => {
+      if (body.metadata?.name === "b" && ++lists > 2) kept.delete("uid-a");
+      return keeps(body);
+    };
+    const later = list("9", pod("b", "8"), pod("a", "7"));
+    const listed = await startKeeping(counting, both, expired, later, quiet);
+    expect(listed.heard.slice(3)).toEqual(["dropped a@3", "ADDED b@8 after b@4"]);
+  });
+
+  it("tells that an object is gone whose name another one has, which it does not keep", async () => {
+    const first = list("5", pod("a", "3"));
+    const { heard } = await startKeeping(keeps, first, expired, list("9", pod("a", "8", "other")), quiet);
+    expect(heard.slice(2)).toEqual(["gone a@3"]);
   });
 });

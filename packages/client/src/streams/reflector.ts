@@ -20,8 +20,18 @@ export interface ReflectorListener<B extends ObjectBody = KubeBody> {
    * of it, and undefined when its end was known already.
    */
   gone(body: B, before: B | undefined): void;
+  /**
+   * Whether an object is kept; default: all are. What is not is never told, takes no memory, and is unknown here though it
+   * is in the cluster. Where the answer becomes another: {@link Reflector.purge} for what is kept no longer, and another
+   * {@link Reflector.run} for what is.
+   */
+  keeps?(body: B): boolean;
+  /** An object that was known is there, and kept no longer. Without {@link keeps} never called. */
+  dropped?(body: B): void;
   /** The first list is complete. */
   onSynced?(): void;
+  /** A list is complete, the first one or another. */
+  onListed?(): void;
   /** The stream's state changed. */
   state?(state: StreamState): void;
 }
@@ -31,6 +41,8 @@ export interface ReflectorChange<B extends ObjectBody = KubeBody> {
   readonly type: "ADDED" | "MODIFIED";
   /** It was there when the stream began. */
   readonly initial: boolean;
+  /** A list has shown it, and not a watch: it need not be new. */
+  readonly listed?: boolean;
   /** What was known of it. */
   readonly before: B | undefined;
 }
@@ -54,8 +66,11 @@ export class Reflector<B extends ObjectBody = KubeBody> {
   readonly #clock: Clock;
   readonly #store = new ObjectStore<B>();
   #synced = false;
+  #lists = 0;
   #state: StreamState | undefined;
   #heardAt: number | undefined;
+  /** What the list that is being read has shown, and is not kept. */
+  readonly #unwanted = new Map<ObjectKey, string | undefined>();
 
   /** Begins with {@link run}. */
   constructor(client: StreamClient, o: StreamOptions, listener: ReflectorListener<B>) {
@@ -68,6 +83,11 @@ export class Reflector<B extends ObjectBody = KubeBody> {
   /** Whether the first list is complete. */
   get synced(): boolean {
     return this.#synced;
+  }
+
+  /** How many lists were read to their end. */
+  get lists(): number {
+    return this.#lists;
   }
 
   /** Number of objects that the stream has shown. */
@@ -97,9 +117,15 @@ export class Reflector<B extends ObjectBody = KubeBody> {
 
   /** Lays the answer to an own write over what the stream has shown; whether it is news. */
   wrote(body: B): boolean {
+    if (this.#listener.keeps?.(body) === false) return false;
     if (this.#o.keepManagedFields) return this.#store.wrote(body);
     const { managedFields: _managedFields, ...metadata } = body.metadata ?? {};
     return this.#store.wrote({ ...body, metadata });
+  }
+
+  /** Lets go of all that is kept no longer. */
+  purge(): void {
+    for (const [key, body] of [...this.#store.shown]) if (this.#listener.keeps?.(body) === false) this.#drop(key, body);
   }
 
   /** The server answered that an object is gone; the last known body, if that is news. */
@@ -130,6 +156,13 @@ export class Reflector<B extends ObjectBody = KubeBody> {
           this.#heard();
           this.#remove(body, body);
         },
+        ...(this.#listener.keeps && {
+          keeps: (body: B) => {
+            const isKept = this.#listener.keeps?.(body) !== false;
+            if (!isKept) this.#unwanted.set(objectKey(body), body.metadata?.uid);
+            return isKept;
+          },
+        }),
         // Versions of an object share what did not change between them.
         known: (object) => this.#store.shown.get(objectKey(object)),
         bookmark: (version) => {
@@ -138,6 +171,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
         },
         state: (state) => {
           this.#state = state;
+          if (state.phase === "listing") this.#unwanted.clear();
           this.#listener.state?.(state);
         },
       },
@@ -149,7 +183,15 @@ export class Reflector<B extends ObjectBody = KubeBody> {
     this.#heardAt = this.#clock.monotonic();
   }
 
-  #apply(body: B, type: "ADDED" | "MODIFIED", initial: boolean): void {
+  #apply(body: B, type: "ADDED" | "MODIFIED", initial: boolean, listed = false): void {
+    if (this.#listener.keeps?.(body) === false) {
+      const key = objectKey(body);
+      const known = this.#store.get(key);
+      if (known && known.metadata?.uid === body.metadata?.uid) this.#drop(key, body);
+      else if (known) this.#remove(known, undefined);
+      this.#reached(body.metadata?.resourceVersion ?? "");
+      return;
+    }
     const change = this.#store.streamed(body);
     if (change.type === "known") {
       if (change.echo) this.#listener.echoed?.(body);
@@ -159,7 +201,17 @@ export class Reflector<B extends ObjectBody = KubeBody> {
     const { replaced } = change;
     const same = replaced?.metadata?.uid === body.metadata?.uid;
     if (replaced && !same) this.#listener.gone(replaced, replaced);
-    this.#listener.changed(body, { type, initial, before: same ? replaced : undefined });
+    this.#listener.changed(body, {
+      type,
+      initial,
+      before: same ? replaced : undefined,
+      ...(listed && !initial && { listed }),
+    });
+  }
+
+  #drop(key: ObjectKey, body: B): void {
+    this.#store.forget(key);
+    this.#listener.dropped?.(body);
   }
 
   /** `told` is what the stream said of the end; a list that lacks the object says nothing. */
@@ -176,12 +228,19 @@ export class Reflector<B extends ObjectBody = KubeBody> {
 
   #replace(items: readonly B[], version: string): void {
     const present = new Set(items.map(objectKey));
-    for (const [key, body] of [...this.#store.shown]) if (!present.has(key)) this.#remove(body, undefined);
+    for (const [key, body] of [...this.#store.shown]) {
+      if (this.#unwanted.has(key) && this.#unwanted.get(key) === body.metadata?.uid) this.#drop(key, body);
+      else if (!present.has(key)) this.#remove(body, undefined);
+    }
+    this.#unwanted.clear();
     const initial = !this.#synced;
-    for (const body of items) this.#apply(body, "ADDED", initial);
+    for (const body of items) this.#apply(body, "ADDED", initial, true);
     this.#reached(version);
-    if (this.#synced) return;
-    this.#synced = true;
-    this.#listener.onSynced?.();
+    this.#lists++;
+    if (!this.#synced) {
+      this.#synced = true;
+      this.#listener.onSynced?.();
+    }
+    this.#listener.onListed?.();
   }
 }

@@ -3,7 +3,7 @@
  * version or a newer one. A reader never sees here a state older than the last write told to it.
  */
 import type { ObjectBody } from "../kinds/index.ts";
-import { type ObjectKey, objectKey } from "../meta/index.ts";
+import { isComparableVersion, isOlderVersion, type ObjectKey, objectKey } from "../meta/index.ts";
 
 /** What a body of the stream meant for the store. */
 export type StoreChange<B> =
@@ -76,14 +76,21 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     return last;
   }
 
+  /** The object is not kept any more, though it is there. */
+  forget(key: ObjectKey): void {
+    this.#deleted.delete(key);
+    this.#streamed.delete(key);
+    this.#overlay.delete(key);
+  }
+
   /** The server answered an own write with `body`. Returns whether it is news. */
   wrote(body: B): boolean {
     const key = objectKey(body);
-    const version = versionOf(body);
+    const version = body.metadata?.resourceVersion;
     const streamed = this.#streamVersion;
     // The stream is past this version: what it showed, or did not show, is newer. This also keeps a late answer from
     // bringing a deleted object back.
-    if (version !== undefined && streamed !== undefined && !isBelow(streamed, version)) return false;
+    if (isComparableVersion(version) && streamed !== undefined && !isOlderVersion(streamed, version)) return false;
     const known = this.get(key);
     if (known && known.metadata?.uid === body.metadata?.uid && !isOlder(known, body)) return false;
     this.#overlay.set(key, body);
@@ -106,13 +113,13 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
    * writes that the stream has passed without showing them: they came and went unseen.
    */
   reached(version: string | undefined): readonly B[] {
-    if (!isComparable(version)) return NOTHING;
-    if (this.#streamVersion !== undefined && !isBelow(this.#streamVersion, version)) return NOTHING;
+    if (!isComparableVersion(version)) return NOTHING;
+    if (this.#streamVersion !== undefined && !isOlderVersion(this.#streamVersion, version)) return NOTHING;
     this.#streamVersion = version;
     let unseen: B[] | undefined;
     for (const [key, body] of this.#overlay) {
-      const own = versionOf(body);
-      if (own === undefined || isBelow(version, own)) continue;
+      const own = body.metadata?.resourceVersion;
+      if (!isComparableVersion(own) || isOlderVersion(version, own)) continue;
       this.#overlay.delete(key);
       if (this.#streamed.has(key)) continue;
       this.#deleted.delete(key);
@@ -134,22 +141,5 @@ function sameVersion(a: ObjectBody, b: ObjectBody): boolean {
 
 /** Whether `a` is older than `b`. Where versions are not integers nothing is older: the newest to arrive wins. */
 function isOlder(a: ObjectBody, b: ObjectBody): boolean {
-  const first = versionOf(a);
-  const second = versionOf(b);
-  return first !== undefined && second !== undefined && isBelow(first, second);
-}
-
-function versionOf(body: ObjectBody): string | undefined {
-  const version = body.metadata?.resourceVersion;
-  return isComparable(version) ? version : undefined;
-}
-
-/** An integer as servers write it: without leading zeros, so that the longer one is the larger one. */
-function isComparable(version: string | undefined): version is string {
-  return version !== undefined && /^(?:0|[1-9]\d*)$/.test(version);
-}
-
-/** Compared as texts: they are too large for numbers, and a BigInt for each event costs more than the rest of the store. */
-function isBelow(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length;
+  return isOlderVersion(a.metadata?.resourceVersion, b.metadata?.resourceVersion);
 }

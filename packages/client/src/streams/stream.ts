@@ -1,6 +1,13 @@
 /** Runs the machine of machine.ts against a server: requests, lines, timers, and the sink. */
 import { apiVersionOf, type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
-import { type Clock, formatFieldSelector, formatLabelSelector, Nap, systemClock } from "../meta/index.ts";
+import {
+  type Clock,
+  formatFieldSelector,
+  formatLabelSelector,
+  formatShardSelector,
+  Nap,
+  systemClock,
+} from "../meta/index.ts";
 import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse, tooLarge } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
 import { EventParser } from "./event.ts";
@@ -70,7 +77,9 @@ class Stream<B extends ObjectBody> {
     this.#clock = o.clock ?? systemClock;
     this.#random = o.random ?? Math.random;
     this.#path = pathOf(kind, { namespace: o.namespace });
+    const shard = o.shardSelector?.();
     this.#selectors = {
+      shardSelector: shard && formatShardSelector(shard),
       labelSelector: formatLabelSelector(o.labelSelector) || undefined,
       fieldSelector: formatFieldSelector(o.fieldSelector) || undefined,
     };
@@ -148,12 +157,23 @@ class Stream<B extends ObjectBody> {
         items?: B[] | null;
         metadata?: { resourceVersion?: string; continue?: string };
       }>();
-      const items = (page.items ?? []).map((item) => this.#tidy(item));
+      const tidied = (page.items ?? []).map((item) => this.#tidy(item));
+      const items = this.#sink.keeps ? this.#kept(tidied) : tidied;
       const { resourceVersion = "", continue: rest } = page.metadata ?? {};
       return { is: "page", items, version: resourceVersion, token: rest || undefined };
     } catch (error) {
+      if (error instanceof SinkFailure) throw error;
       return { is: "failed", error };
     }
+  }
+
+  /** What the sink wants of a page. */
+  #kept(items: B[]): B[] {
+    let kept = items;
+    guard(() => {
+      kept = items.filter((item) => this.#sink.keeps?.(item));
+    });
+    return kept;
   }
 
   /** Between half of the limit and all of it, so that many streams do not end at once. */

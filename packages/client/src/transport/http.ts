@@ -26,6 +26,7 @@ import { bufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers
 import { ApiError, apiErrorFrom, ConnectionError, TimeoutError } from "./errors.ts";
 import { deadlineOf, Exchange, identityOf, type Limit, timeoutError } from "./exchange.ts";
 import { RequestGate, type TurnOutcome } from "./gate.ts";
+import { endGuarded } from "./guarded.ts";
 import { kindOfRequest } from "./limit.ts";
 import type {
   Query,
@@ -195,7 +196,11 @@ export class HttpTransport implements Transport {
   ): Promise<RawResponse> {
     const { server, context, origin } = this.#access;
     const exchange = new Exchange(request, server, limit, this.#o.clock, { context, origin });
-    const sending = this.#open(request, identity, await this.#agentsFor(identity.tls));
+    const agents = await this.#agentsFor(identity.tls);
+    let refused: { readonly error: unknown } | undefined;
+    const sending = this.#open(request, identity, agents, (error) => {
+      refused = { error };
+    });
     let response: http.IncomingMessage | undefined;
     let receivedBytes: number | undefined;
     try {
@@ -204,9 +209,11 @@ export class HttpTransport implements Transport {
       return await this.#answer(request, identity, exchange, response, (bytes) => {
         receivedBytes = bytes;
       });
+    } catch (error) {
+      throw refused ? refused.error : error;
     } finally {
       const sentBytes = Number(sending.getHeader("content-length") ?? 0);
-      request.onAttempt?.({ status: response?.statusCode, sentBytes, receivedBytes });
+      if (!refused) request.onAttempt?.({ status: response?.statusCode, sentBytes, receivedBytes });
     }
   }
 
@@ -253,7 +260,12 @@ export class HttpTransport implements Transport {
     return Object.fromEntries(Object.entries(this.#access.headers).filter(([name]) => !isImpersonation(name)));
   }
 
-  #open(request: RawRequest, identity: Identity, agents: Agents): http.ClientRequest {
+  #open(
+    request: RawRequest,
+    identity: Identity,
+    agents: Agents,
+    onRefused: (error: unknown) => void,
+  ): http.ClientRequest {
     const secure = this.#base.protocol === "https:";
     const headers = this.#headers(identity, request.headers);
     headers.accept ??= "application/json";
@@ -270,7 +282,8 @@ export class HttpTransport implements Transport {
       path: `${this.#base.pathname.replace(/\/$/, "")}${request.path}${formatQuery(request.query)}`,
       headers,
     });
-    sending.end(body);
+    if (request.beforeSend) endGuarded(sending, body, request.beforeSend, onRefused);
+    else sending.end(body);
     return sending;
   }
 

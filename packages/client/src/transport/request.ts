@@ -34,6 +34,8 @@ export interface RawRequest extends RequestOptions {
    * such as a proxied program. Only that the API server does not accept the credentials is still an error.
    */
   readonly anyStatus?: boolean | undefined;
+  /** Called right before the request leaves the process, and again before each repetition; what it throws is final. */
+  readonly beforeSend?: (() => void) | undefined;
   /** Hears of each time that the request has gone to the server: once, and again for each repetition. */
   readonly onAttempt?: ((attempt: RequestAttempt) => void) | undefined;
 }
@@ -65,6 +67,8 @@ export interface WebSocketRequest extends RequestOptions {
   /** Pairs where a parameter occurs more than once. */
   readonly query?: Query | readonly (readonly [string, string])[] | undefined;
   readonly headers?: RequestHeaders | undefined;
+  /** Called right before the request leaves the process; what it throws is final. */
+  readonly beforeSend?: (() => void) | undefined;
   /** The subprotocols that will do, the best one first. The server picks. */
   readonly protocols: readonly string[];
 }

@@ -12,6 +12,7 @@ import type { WebSocket } from "ws";
 import type { Credentials, CredentialWait, Identity } from "../config/index.ts";
 import { type Clock, durationMs, type KubeError, sleep } from "../meta/index.ts";
 import { ApiError, apiErrorFrom, ConnectionError, type RequestIdentity, TimeoutError } from "./errors.ts";
+import { endGuarded } from "./guarded.ts";
 import { connectionErrorFrom } from "./network-errors.ts";
 import type { WebSocketConnection, WebSocketRequest } from "./request.ts";
 import { readRetryAfter, retryDelay } from "./retry.ts";
@@ -83,6 +84,7 @@ async function open(
   const about: RequestIdentity = { method: "GET", path: request.path };
   let phase: "connect" | "headers" = "connect";
   let sending: http.ClientRequest | undefined;
+  let fail: (failure: unknown) => void = () => undefined;
   const socket = new WebSocket(addressOf(access.server, request), request.protocols, {
     agent,
     headers: access.headers(identity),
@@ -100,7 +102,8 @@ async function open(
         // Notices a peer that vanished without a word, long before the next write to it.
         wire.setKeepAlive?.(true, PING_MS);
       });
-      outgoing.end();
+      if (request.beforeSend) endGuarded(outgoing, undefined, request.beforeSend, (error) => fail(error));
+      else outgoing.end();
     },
   });
   const connection = new SocketConnection(socket, request.signal, access.clock);
@@ -111,7 +114,7 @@ async function open(
       if (failure === undefined) resolve(connection);
       else reject(failure);
     };
-    const fail = (failure: unknown) => {
+    fail = (failure) => {
       settle(failure);
       socket.terminate();
     };

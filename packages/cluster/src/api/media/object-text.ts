@@ -75,5 +75,6 @@ export function listMetadata(listing: Listing): Record<string, unknown> & { reso
     resourceVersion: listing.resourceVersion,
     ...(listing.continueToken === undefined ? {} : { continue: listing.continueToken }),
     ...(listing.remaining === undefined ? {} : { remainingItemCount: listing.remaining }),
+    ...(listing.shard === undefined ? {} : { shardInfo: { selector: listing.shard } }),
   };
 }

@@ -131,7 +131,8 @@ function checkScope(named: ResourceTarget, { resource }: Endpoint, method: strin
 function selectionOf(call: ResourceCall): Selection {
   const { query } = call.request;
   const { endpoint, namespace, name } = call.target;
-  const selection = parseSelection(endpoint, namespace, query.get("labelSelector"), query.get("fieldSelector"));
+  const asked = (selector: string) => query.get(`${selector}Selector`);
+  const selection = parseSelection(endpoint, namespace, asked("label"), asked("field"), asked("shard"));
   if (name === undefined) return selection;
   // The old way to watch one object puts its name into the path.
   const fields = [...selection.fields, { field: "metadata.name", operator: "=" as const, value: name }];

@@ -20,6 +20,8 @@ export interface Listing {
   readonly resourceVersion: string;
   readonly continueToken: string | undefined;
   readonly remaining: number | undefined;
+  /** The part of the collection that this is; undefined: all of it. */
+  readonly shard?: string | undefined;
 }
 
 interface Token {
@@ -105,6 +107,7 @@ function page(
     resourceVersion: String(at),
     continueToken: more ? encodeToken({ revision: at, after: last as string }, prefixOf(selection)) : undefined,
     remaining: more && selectsEverything(selection) ? entries.length - index : undefined,
+    ...(selection.shard && { shard: selection.shard.selector }),
   };
 }
 

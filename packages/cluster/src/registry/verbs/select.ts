@@ -1,5 +1,6 @@
 import {
   type FieldSelector,
+  formatShardSelector,
   type LabelSelector,
   lookup,
   matchesFields,
@@ -7,16 +8,20 @@ import {
   parseFieldSelector,
   parseLabelSelector,
   SelectorError,
+  shardMatcher,
 } from "@lotse/client/meta";
 import { badRequest } from "../errors.ts";
 import type { ApiObject } from "../object.ts";
 import type { Endpoint } from "../resource.ts";
+import { parseShardSelector } from "./shard.ts";
 
 /** Which objects of a collection a request is about. */
 export interface Selection {
   readonly namespace: string | undefined;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
+  /** A part of the collection by the hash of uids or namespaces, in words and as a question; undefined: all of it. */
+  readonly shard?: { readonly selector: string; readonly has: (object: ApiObject) => boolean } | undefined;
 }
 
 /** Reads the selectors of a query; what cannot be understood is a bad request. */
@@ -25,16 +30,25 @@ export function parseSelection(
   namespace: string | undefined,
   labelSelector: string | null,
   fieldSelector: string | null,
+  shardSelector: string | null = null,
 ): Selection {
+  const shard = shardSelector ? parseShard(shardSelector) : undefined;
   try {
     const labels = parseLabelSelector(labelSelector ?? undefined);
     const fields = parseFieldSelector(fieldSelector ?? undefined);
     for (const { field } of fields) checkField(endpoint, field);
-    return { namespace, labels, fields };
+    return { namespace, labels, fields, ...(shard && { shard }) };
   } catch (error) {
     if (error instanceof SelectorError) throw badRequest(error.message);
     throw error;
   }
+}
+
+/** What is understood here is what clients write that know the form; a server of Kubernetes reads more of CEL. */
+function parseShard(text: string): Selection["shard"] {
+  const parsed = parseShardSelector(text);
+  if (!parsed) throw badRequest(`unable to parse shardSelector: ${JSON.stringify(text)}`);
+  return { selector: formatShardSelector(parsed), has: shardMatcher(parsed) };
 }
 
 function checkField(endpoint: Endpoint, field: string): void {
@@ -57,6 +71,7 @@ function fieldsOf(endpoint: Endpoint): readonly string[] {
 /** Whether a list or a watch shows the object. */
 export function selects(selection: Selection, endpoint: Endpoint, object: ApiObject): boolean {
   if (selection.namespace !== undefined && object.metadata.namespace !== selection.namespace) return false;
+  if (selection.shard && !selection.shard.has(object)) return false;
   if (!matchesLabels(selection.labels, object.metadata.labels)) return false;
   if (selection.fields.length === 0) return true;
   return matchesFields(selection.fields, (field) => {
@@ -68,7 +83,7 @@ export function selects(selection: Selection, endpoint: Endpoint, object: ApiObj
   });
 }
 
-/** Whether neither labels nor fields are asked for, so that no object has to be looked at. */
+/** Whether neither labels nor fields nor a shard are asked for, so that no object has to be looked at. */
 export function selectsEverything(selection: Selection): boolean {
-  return selection.labels.length === 0 && selection.fields.length === 0;
+  return selection.shard === undefined && selection.labels.length === 0 && selection.fields.length === 0;
 }
