@@ -20,6 +20,8 @@ export {
   type JsonPathIn,
   type KindDefinition,
   type NewBody,
+  type Objective,
+  type ObjectiveInput,
   type ResourceBody,
   type ResourceClass,
   type ResourceDefinition,
@@ -157,8 +159,24 @@ export {
   type AdmissionCause,
   AdmissionError,
   type AdmissionErrorOptions,
+  FencedError,
   PermanentError,
   TemporaryError,
+} from "./declare/index.ts";
+
+// More than one process of an operator: one works, all share the objects, or they give way to each other.
+
+export {
+  type Coordination,
+  type LeaderCoordination,
+  type LeaseOptions,
+  leader,
+  type PeeringCoordination,
+  peering,
+  type ShardedObject,
+  type ShardKey,
+  type ShardsCoordination,
+  shards,
 } from "./declare/index.ts";
 
 // Requests that are judged before they are stored: `on.validate`, `on.mutate` and `operator.policy`.
@@ -265,8 +283,21 @@ export { type UninstallRequest, type UninstallResult, uninstallOperator } from "
 export type {
   RetryAnswer,
   RunningOperator,
+  RunningShadow,
   StartOptions,
 } from "./operator/index.ts";
+
+// A new version beside the old one: `start({ shadow })`, and what it would have done otherwise.
+
+export {
+  type ShadowDifference,
+  ShadowError,
+  type ShadowField,
+  type ShadowOptions,
+  type ShadowReport,
+  type ShadowVerdict,
+  type Untried,
+} from "./shadow/index.ts";
 
 // Its log: records, and where they go.
 

@@ -12,8 +12,8 @@ export interface Refusal extends MissingRight {
 type FindRight = typeof import("lotse/rights").missingRight;
 
 /**
- * What the operator asked for and may not do, each thing once. The framework looks whether definitions are there and does
- * without where it may not; that is no refusal.
+ * What the operator asked for and may not do, each thing once. The framework looks whether definitions are there, and
+ * whether a former version has registered anything, and does without where it may not; that is no refusal.
  */
 export class Refusals {
   readonly #find: FindRight;
@@ -43,7 +43,7 @@ export class Refusals {
     ended: (end) => {
       if (!("error" in end) || !(end.error instanceof ForbiddenError)) return;
       const right = this.#find(request);
-      if (right) this.#add(right);
+      if (right && !isNote(request)) this.#add(right);
     },
   });
 
@@ -56,6 +56,11 @@ export class Refusals {
     this.#found.set(text, refusal);
     this.#onRefusal(refusal);
   }
+}
+
+/** The Lease on which an operator notes what it has registered. */
+function isNote({ method, path }: { readonly method: string; readonly path: string }): boolean {
+  return method === "GET" && /\/leases\/[^/?]+-registered$/.test(path);
 }
 
 /** What is followed for a handler is asked for elsewhere than where the handler looks: the place does not count. */

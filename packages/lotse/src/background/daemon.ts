@@ -4,7 +4,7 @@
  */
 import type { KubeBody } from "@lotse/client";
 import { sleep } from "@lotse/client/meta";
-import { Aborted, type DaemonHandler, filterContext, TemporaryError } from "../declare/index.ts";
+import { Aborted, type DaemonHandler, FencedError, filterContext, TemporaryError } from "../declare/index.ts";
 import type { JournalRun, JournalWrite, Logger } from "../report/index.ts";
 import {
   type AttemptResult,
@@ -13,6 +13,7 @@ import {
   combinePatches,
   conditionsOf,
   daemonContext,
+  daemonFence,
   errorFields,
   executeForObject,
   type KindWork,
@@ -20,6 +21,7 @@ import {
   type ObjectMemory,
   observePatch,
   PatchDraft,
+  refusalIn,
   reportTrouble,
   resultPatch,
   retryDelayMs,
@@ -43,6 +45,8 @@ export class Daemon {
   readonly #startedAt: number;
   #pause: AbortController | undefined;
   #over = false;
+  /** What it wanted to change at its end was refused: it begins anew where its object is. */
+  #refused = false;
   #standing: Standing | undefined;
   /** Digest of the essence that it failed with. */
   #failedFor: string | undefined;
@@ -99,7 +103,7 @@ export class Daemon {
       this.#logger.debug("daemon begins");
       for (let attempts = 0; ; attempts++) {
         const result = await this.#attempt(attempts);
-        if (result.abandoned) return false;
+        if (result.abandoned || this.#refused) return false;
         const { type } = result.outcome;
         if (type === "aborted" || (this.#stop.reason && type === "done")) return false;
         const spentMs = clock.now() - this.#startedAt;
@@ -171,7 +175,8 @@ export class Daemon {
 
   /** Writes what the daemon wants so far; when that is refused, it is as if it had not been tried. */
   async #flush(draft: PatchDraft, conditions: ConditionsDraft, wrote: JournalWrite[]): Promise<void> {
-    if (this.#stop.reason) throw this.#stop.reason;
+    const { reason } = this.#stop;
+    if (reason) throw reason.why === "ownership" ? new FencedError(reason.message) : reason;
     const taken = draft.take();
     const said = conditions.take();
     try {
@@ -188,10 +193,11 @@ export class Daemon {
   async #writeEnd(
     draft: PatchDraft,
     conditions: ConditionsDraft,
-    { outcome }: AttemptResult,
+    { outcome, runId }: AttemptResult,
     wrote: JournalWrite[],
   ): Promise<void> {
     const { id } = this.#handler;
+    const logger = this.#logger.with({ runId });
     try {
       let { mergePatch: changes } = draft;
       if (outcome.type === "done" && outcome.result !== undefined && this.#work.keepsResult(id)) {
@@ -199,7 +205,12 @@ export class Daemon {
       }
       await this.#write(changes, draft.transforms, conditions.changes(), wrote);
     } catch (error) {
-      this.#logger.error("what the daemon wanted to change could not be written", errorFields(error, true));
+      if (refusalIn(error)) {
+        this.#refused = true;
+        logger.info("what the daemon wanted to change is not written here", { why: messageOf(error) });
+        return;
+      }
+      logger.error("what the daemon wanted to change could not be written", errorFields(error, true));
       this.#work.reporting.post(
         this.#newest(),
         "Warning",
@@ -224,7 +235,9 @@ export class Daemon {
     // Like any write of a handler: the object is woken, for what its other handlers and reconcilers have to know.
     const onWritten = (written: KubeBody) =>
       work.store.handlerWrote(written, work.kind, { verb: "patch", writer: undefined });
-    const result = await write(work.runtime.client, body, plan, work.target, onWritten);
+    const fence = daemonFence(work, this.#memory, body);
+    const result = await write(work.runtime.client, body, plan, work.target, onWritten, fence);
+    if (result.type === "superseded") throw new FencedError("another process has handled the object meanwhile");
     if (result.type !== "written") return;
     work.reporting.measures.wrote();
     const what = [...Object.keys(changes ?? {}), ...(conditions ? ["conditions"] : [])].join(", ") || "transformations";
@@ -252,23 +265,24 @@ export class Daemon {
     this.#work.store.wake(this.#memory.key);
   }
 
-  #report({ outcome, error }: AttemptResult, attempts: number, delayMs: number | undefined): void {
+  #report({ outcome, error, runId }: AttemptResult, attempts: number, delayMs: number | undefined): void {
+    const logger = this.#logger.with({ runId });
     if (outcome.type === "done" && error === undefined) {
       this.#recovered();
-      this.#logger.info("daemon has ended");
+      logger.info("daemon has ended");
     } else if (outcome.type === "done") {
-      this.#logger.warn("daemon failed, which is ignored", errorFields(error, true));
-    } else this.#trouble(error, attempts, delayMs);
+      logger.warn("daemon failed, which is ignored", errorFields(error, true));
+    } else this.#trouble(error, attempts, delayMs, runId);
   }
 
-  #trouble(error: unknown, attempts: number, retryInMs: number | undefined): void {
+  #trouble(error: unknown, attempts: number, retryInMs: number | undefined, runId?: string): void {
     const handler = this.#handler;
     const { id } = handler;
     const message = messageOf(error);
     const before = this.#standing;
     this.#failedFor = this.#memory.sight.digest;
     this.#standing = standingAfter(id, error, message, retryInMs);
-    const trouble = { what: "daemon", reason: "daemon", handler, error, attempts, retryInMs } as const;
+    const trouble = { what: "daemon", reason: "daemon", handler, runId, error, attempts, retryInMs } as const;
     reportTrouble(this.#work, this.#memory, this.#newest(), trouble, this.#logger);
     // The object says how its work stands, with its next turn.
     if (before?.state !== this.#standing?.state) this.#work.store.wake(this.#memory.key);

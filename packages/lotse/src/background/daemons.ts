@@ -17,7 +17,8 @@ export function updateDaemons(
   for (const handler of handlers) {
     if (daemons.get(handler.id)?.isLifted) daemons.delete(handler.id);
     const daemon = daemons.get(handler.id);
-    const wanted = !deleting && !turn.work.runtime.stopping.aborted && matches(handler, turn);
+    const mayBegin = !deleting && !turn.work.runtime.stopping.aborted && !turn.memory.left;
+    const wanted = mayBegin && matches(handler, turn);
     if (wanted && !daemon) begin(turn, handler, daemons);
     else if (!wanted && daemon && !daemon.isOver) {
       if (deleting) daemon.stop("deletion", "the object is being deleted");

@@ -63,7 +63,7 @@ async function runTimer(
   }
   timers.set(handler.id, after.ended ? { ...after, endedFor: digest } : after);
   const nextAt = timerDueAt(handler, after, memory.sight.changedAt);
-  const { outcome, error } = result;
+  const { outcome, error, runId } = result;
   if (outcome.type === "temporary" || outcome.type === "failed") {
     const retryInMs = after.ended || nextAt === undefined ? undefined : nextAt - now;
     const { message } = outcome;
@@ -71,6 +71,7 @@ async function runTimer(
       what: "timer",
       reason: "timer",
       handler,
+      runId,
       error,
       message,
       attempts: attempts + 1,
@@ -78,7 +79,7 @@ async function runTimer(
     } as const;
     reportTrouble(work, memory, body, trouble, logger);
   } else if (error !== undefined && outcome.type === "done") {
-    logger.warn("timer failed, which is ignored", { ...named(handler), ...errorFields(error, true) });
-  } else logger.debug("timer ran", { handler: handler.id, took: formatDuration(now - begunAt) });
+    logger.warn("timer failed, which is ignored", { ...named(handler, runId), ...errorFields(error, true) });
+  } else logger.debug("timer ran", { handler: handler.id, runId, took: formatDuration(now - begunAt) });
   return nextAt;
 }

@@ -1,5 +1,7 @@
 /** What the definitions of all commands share: their manners, and the flags that several of them have. */
+import { durationMs } from "@lotse/client/meta";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { recordedMs } from "./profiling/index.ts";
 import type { Io } from "./terminal/index.ts";
 
 /** A command with the manners of the whole program. */
@@ -55,17 +57,71 @@ export function webhooksOption(): Option {
   return new Option("--webhooks <who>", help).choices(["operator", "manifests"]);
 }
 
+/** The flags of a shadow besides `--shadow`; as those about webhooks, they have no line of their own in the help. */
+export function shadowOptions(command: Command): Command {
+  const hidden = (flags: string, help: string) => new Option(flags, help).hideHelp();
+  return command
+    .addOption(hidden("--until-quiet <duration>", "with --shadow: end when nothing new differs for so long"))
+    .addOption(hidden("--from-scratch", "with --shadow: do everything anew, and compare all objects"))
+    .addOption(hidden("--settle <duration>", "with --shadow: compare what has not changed for so long (default: 5s)"))
+    .addOption(
+      hidden("--beside <manager>", "with --shadow: field manager of the old version; repeatable").argParser(collect),
+    )
+    .addOption(
+      hidden("--compare <kind>", "with --shadow: compare this kind in any case; repeatable").argParser(collect),
+    )
+    .addOption(hidden("--allow-exec", "with --shadow: really run commands in containers"))
+    .addOption(outputOption().hideHelp());
+}
+
+/** Whom `freeze` and `resume` mean. */
+export function targetOptions(command: Command): Command {
+  return clusterOptions(command)
+    .option("-n, --namespace <name>", "where it runs (default: the context's); repeatable", collectNames)
+    .option("-A, --all-namespaces", "wherever it runs")
+    .option("--peering <name>", "by Kopf's peering object of this name instead")
+    .option("--id <id>", "who you are (default: user@host)");
+}
+
+/** `--coordination`: how processes share the work. */
+export function coordinationOption(help: string): Option {
+  return new Option("--coordination <how>", help).choices(["leader", "shards", "alone"]);
+}
+
+/**
+ * The flags of peering, as Kopf has them. They have no line of their own in the help, which is one screen: docs/cli.md has
+ * them all, and shells complete them.
+ */
+export function precedenceOptions(command: Command): Command {
+  return command
+    .addOption(new Option("-P, --peering <name>", "give way by this peering object, and wait for it").hideHelp())
+    .addOption(new Option("-p, --priority <number>", "give way to higher ones").argParser(wholeNumber).hideHelp())
+    .addOption(new Option("--standalone", "give way to nobody: as --coordination alone").hideHelp());
+}
+
 /** How operators run, wherever they come from. */
 export function runOptions(command: Command): Command {
-  return webhookOptions(clusterOptions(command))
+  return shadowOptions(precedenceOptions(webhookOptions(clusterOptions(command))))
     .option("-n, --namespace <name>", "only this namespace, or these: 'team-*'; repeatable", collectNames)
-    .option("-A, --all-namespaces", "objects of all namespaces (the default)")
+    .addOption(new Option("-A, --all-namespaces", "objects of all namespaces (the default)").hideHelp())
+    .addOption(coordinationOption("beside others: leader, shards, or alone (default)"))
+    .option("--dev", "the deployed operator pauses while this one runs")
     .option("--install-crds", "install the operators' definitions first")
     .option("-L, --liveness <url>", "serve health and metrics: http://0.0.0.0:8080/healthz")
+    .addOption(
+      new Option("--metrics-auth <url>", "serve metrics to those who may read them: https://0.0.0.0:8443").hideHelp(),
+    )
     .option("--explain <url>", "answer lotse explain there: http://127.0.0.1:8081")
+    .addOption(
+      new Option(
+        "--profile-folder <folder>",
+        "where SIGUSR2 has a CPU profile written to (default: the temporary one)",
+      ).hideHelp(),
+    )
     .option("--webhook-url <url>", "where the cluster asks; or -service, -host, -port")
-    .option("--certificates <who>", "of webhooks: own, cert-manager, or a folder's")
-    .option("--require-permissions", "do not start while permissions are missing")
+    .addOption(new Option("--certificates <who>", "of webhooks: own, cert-manager, or a folder's").hideHelp())
+    .addOption(new Option("--require-permissions", "do not start while permissions are missing").hideHelp())
+    .option("--shadow", "write nothing, tell what differs from the old version")
     .option("-y, --yes", "do not ask, even if the context looks like production")
     .addOption(logFormatOption("pretty in a terminal"))
     .option("-v, --verbose", "add debug lines, and stacks to errors")
@@ -99,6 +155,32 @@ export function positiveNumber(value: string): number {
     throw new InvalidArgumentError("It is a whole number from 1 to 1000.");
   }
   return number;
+}
+
+/** A priority from the command line. */
+export function wholeNumber(value: string): number {
+  if (!/^-?\d{1,9}$/.test(value)) throw new InvalidArgumentError("It is a whole number.");
+  return Number(value);
+}
+
+/** A duration from the command line, in milliseconds: at least a second, as peers count in seconds. */
+export function lifetimeMs(value: string): number {
+  let ms: number;
+  try {
+    // Kopf's own command takes seconds.
+    ms = /^\d+$/.test(value) ? Number(value) * 1_000 : durationMs(value);
+  } catch {
+    throw new InvalidArgumentError("It is a duration: 30s, 5m, 1h30m.");
+  }
+  if (ms < 1_000) throw new InvalidArgumentError("It is a second at least.");
+  return ms;
+}
+
+/** For how long to record, in milliseconds. */
+export function profileMs(value: string): number {
+  const ms = recordedMs(value);
+  if (ms === undefined) throw new InvalidArgumentError("It is a duration up to ten minutes: 10s, 1m30s.");
+  return ms;
 }
 
 /** The environment variable of a flag: `LOTSE_RUN_LOG_FORMAT`. */

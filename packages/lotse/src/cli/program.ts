@@ -7,11 +7,11 @@ import { Command, Help, Option } from "commander";
 import type { CheckOptions } from "./check/index.ts";
 import type { ClusterOptions } from "./cluster.ts";
 import type { DevOptions } from "./dev/index.ts";
-import type { ExplainOptions, RetryOptions } from "./explain/index.ts";
 import {
   clusterOptions,
   collect,
   collectNames,
+  coordinationOption,
   examples,
   kubeletOption,
   logFormatOption,
@@ -27,16 +27,19 @@ import {
 import type { GenerateOptions } from "./generate/index.ts";
 import type { InitOptions } from "./init/index.ts";
 import type { MigrateOptions } from "./migrate.ts";
+import {
+  type Define,
+  type Done,
+  explainCommand,
+  freezeCommand,
+  profileCommand,
+  resumeCommand,
+  retryCommand,
+} from "./on-call.ts";
 import type { RunOptions } from "./run/index.ts";
 import type { ProjectIo } from "./scan/index.ts";
 import type { UninstallOptions } from "./uninstall.ts";
 import { readVersion } from "./version.ts";
-
-/** Told the exit code of the command that was called. */
-export type Done = (exitCode: number) => void;
-
-/** Declares one command. */
-export type Define = (program: Command, io: ProjectIo, done: Done) => Command;
 
 /** In the order of the help. */
 const COMMANDS: readonly Define[] = [
@@ -48,17 +51,22 @@ const COMMANDS: readonly Define[] = [
   generateCommand,
   explainCommand,
   retryCommand,
+  profileCommand,
+  freezeCommand,
+  resumeCommand,
   migrateCommand,
   uninstallCommand,
   completionCommand,
 ];
 
+/** Two commands that have one line in the list of all. */
+const TOGETHER: Readonly<Record<string, string>> = { explain: "explain, retry", freeze: "freeze, resume" };
+const UNSEEN = new Set(["help", "resume", "retry"]);
+
 /** The whole program. */
 export function programOf(io: ProjectIo, done: Done): Command {
   const program = new Command("lotse")
-    .description(
-      "Write Kubernetes operators in TypeScript: develop, run and look at them.\nExit codes: 0 done, 1 failed, 2 wrong usage.",
-    )
+    .description("Kubernetes operators in TypeScript. Exit codes: 0 done, 1 failed, 2 wrong usage.")
     .version(readVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
@@ -66,10 +74,10 @@ export function programOf(io: ProjectIo, done: Done): Command {
     .enablePositionalOptions()
     // Everything on one screen: arguments stand in the usage, choices in the descriptions.
     .configureHelp({
-      subcommandTerm: (command) => command.name(),
+      subcommandTerm: (command) => TOGETHER[command.name()] ?? command.name(),
       optionDescription: ({ description }) => description,
       // `lotse help run` works, and does not need a line: `lotse run --help` is said everywhere.
-      visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => one.name() !== "help"),
+      visibleCommands: (command) => new Help().visibleCommands(command).filter((one) => !UNSEEN.has(one.name())),
     })
     .exitOverride()
     .configureOutput({
@@ -179,7 +187,7 @@ function generateCommand(program: Command, io: ProjectIo, done: Done): Command {
   const command = subcommand(program, "generate")
     .summary("make what an operator needs to be deployed")
     .description(
-      "Makes of operators: crd, rbac, deploy (all that a cluster needs), dockerfile,\nhelm (a chart), olm (a bundle); of CRD files and kinds of the cluster: types.",
+      "Makes of operators: crd, rbac, deploy (all that a cluster needs), dockerfile,\nhelm (a chart), olm (a bundle), dashboard, alerts; of CRDs and kinds: types.",
     )
     .argument("<product>")
     .argument("[files...]")
@@ -187,12 +195,19 @@ function generateCommand(program: Command, io: ProjectIo, done: Done): Command {
     .option("-n, --namespace <name>", "where the operator will run (default: default)")
     .option("--serve <name>", "serves only this namespace; repeatable", collectNames)
     .option("--image <image>", "the operator's image (default: its name)")
+    .option("--replicas <number>", "how many pods it has (default: 1)", positiveNumber)
+    .addOption(coordinationOption("how they share the work: leader (default), shards"))
+    .option("--metrics-auth", "shows metrics to those who may read them, by https")
     .addOption(webhooksOption())
     .option("--certificates <who>", "of webhooks: own, cert-manager, or a Secret's name")
-    .option("--pin <image>", "for dockerfile: node:22-alpine@sha256:…; repeatable", collect)
+    .addOption(new Option("--pin <image>", "of a Dockerfile: node:22-alpine@sha256:…").argParser(collect).hideHelp())
     .option("--from <recording>", "what its handlers did; LOTSE_RECORD=FILE records it", collect)
-    .option("--api-version <version>", "for types: v1beta1 (default: the stored one)");
-  return clusterOptions(command)
+    .option("--api-version <version>", "for types: v1beta1 (default: the stored one)")
+    .addOption(new Option("--select <labels>", 'for dashboard and alerts: the series, as in job="rates"').hideHelp())
+    .addOption(new Option("--plain", "for alerts: rules as Prometheus itself reads them").hideHelp())
+    .addOption(new Option("--kubeconfig <path>", "for types: where clusters are named").hideHelp())
+    .addOption(new Option("--context <name>", "for types: which of them").hideHelp());
+  return command
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
       "after",
@@ -229,47 +244,6 @@ function checkCommand(program: Command, io: ProjectIo, done: Done): Command {
     .action(async (files: string[], options: CheckOptions) => {
       const { check } = await import("./check/index.ts");
       done(await check(files, options, io));
-    });
-}
-
-function explainCommand(program: Command, io: ProjectIo, done: Done): Command {
-  return subcommand(program, "explain")
-    .summary("tell what a running operator did with an object, and why")
-    .description(
-      "Asks the operators that run on this machine what woke an object, what ran for\nit, what was written and what it waits for.",
-    )
-    .argument("<kind>", "by any of its names: machines, machines.example.com")
-    .argument("<name>", "the object's name, or NAMESPACE/NAME")
-    .option("-n, --namespace <name>", "the object's namespace (default: default)")
-    .option("--url <url>", "where it answers (--explain): http://localhost:8081")
-    .addOption(outputOption())
-    .option("-v, --verbose", "add stacks to errors")
-    .addHelpText(
-      "after",
-      examples(["lotse explain machine team-a/m1", "lotse explain machine m1 --url http://localhost:8081 -o json"]),
-    )
-    .action(async (kind: string, name: string, options: ExplainOptions) => {
-      const { explain } = await import("./explain/index.ts");
-      done(await explain(kind, name, options, io));
-    });
-}
-
-function retryCommand(program: Command, io: ProjectIo, done: Done): Command {
-  return subcommand(program, "retry")
-    .summary("try now what waits for its retry, or has failed for good")
-    .description(
-      "Asks the operators that run on this machine to try now what waits for its retry\non an object, and what has failed for good.",
-    )
-    .argument("<kind>", "by any of its names: machines, machines.example.com")
-    .argument("<name>", "the object's name, or NAMESPACE/NAME")
-    .option("-n, --namespace <name>", "the object's namespace (default: default)")
-    .option("--url <url>", "where it answers (--explain): http://localhost:8081")
-    .addOption(outputOption())
-    .option("-v, --verbose", "add stacks to errors")
-    .addHelpText("after", examples(["lotse retry machine team-a/m1", "lotse retry machine m1 -n team-a -o json"]))
-    .action(async (kind: string, name: string, options: RetryOptions) => {
-      const { retry } = await import("./explain/index.ts");
-      done(await retry(kind, name, options, io));
     });
 }
 

@@ -137,6 +137,8 @@ export interface ValidateContext<B extends KubeBody, O = KubeObject<B>> {
   /** The notes of the object where the operator knows it; at creation a copy of the operator's notes, which is thrown away. */
   readonly memo: Memo;
   readonly logger: Logger;
+  /** The id of this run: in each of its log lines, and in its span. Each request is another one. */
+  readonly runId: string;
   /** A client whose default namespace is the object's; its calls end with `signal`. */
   readonly client: Client;
   /** Aborts when the API server waits no longer, or the operator has to end. */

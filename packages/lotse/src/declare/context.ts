@@ -105,10 +105,13 @@ export interface ObjectContext<B extends KubeBody, O = KubeObject<B>> extends Ca
   readonly patch: Patch<B>;
   /** In-memory notes for this object, shared by its handlers. */
   readonly memo: Memo;
+  /** Its lines are about the object, and have the `runId`. */
   readonly logger: Logger;
+  /** The id of this run: in each of its log lines, in its span, and in `lotse explain`. Another attempt has another one. */
+  readonly runId: string;
   /** A client whose default namespace is the object's; its calls end with `signal`. */
   readonly client: Client;
-  /** Aborts when the attempt should end: deletion, timeout, shutdown (`signal.reason.why`). */
+  /** Aborts when the attempt should end: deletion, timeout, shutdown, another replica takes over (`signal.reason.why`). */
   readonly signal: AbortSignal;
   readonly param: unknown;
   /** How the operator works. */
@@ -206,16 +209,20 @@ export interface DaemonContext<B extends KubeBody, O = KubeObject<B>>
 /** What `on.login` handlers get. */
 export interface LoginContext extends AttemptContext {
   readonly logger: Logger;
+  /** The id of this run: in each of its log lines, and in its span. Another attempt has another one. */
+  readonly runId: string;
   readonly memo: Memo;
   readonly signal: AbortSignal;
   readonly settings: FixedSettings;
   readonly param: unknown;
 }
 
-/** What `on.startup`, `on.cleanup` and `on.probe` handlers get. */
+/** What `on.startup`, `on.cleanup`, `on.lead`, `on.follow` and `on.probe` handlers get. */
 export interface ActivityContext extends AttemptContext {
   readonly client: Client;
   readonly logger: Logger;
+  /** The id of this run: in each of its log lines, and in its span. Another attempt has another one. */
+  readonly runId: string;
   /** Notes of the operator: each object's `memo` begins with what is in it. */
   readonly memo: Memo;
   readonly signal: AbortSignal;
@@ -225,13 +232,14 @@ export interface ActivityContext extends AttemptContext {
   /** The operator's indexes; empty before it has started. */
   readonly indexes: Indexes;
   /** Which of them this is. */
-  readonly activity: "startup" | "cleanup" | "probe";
+  readonly activity: "startup" | "cleanup" | "probe" | "lead" | "follow";
 }
 
 /** Why an attempt's signal was aborted: the `reason` of {@link ObjectContext.signal}. */
 export class Aborted extends Error {
   override readonly name = "Aborted";
-  readonly why: "deletion" | "mismatch" | "timeout" | "shutdown" | "superseded";
+  /** `ownership`: another process of the operator works on the object from now on, or may do so. */
+  readonly why: "deletion" | "mismatch" | "timeout" | "shutdown" | "superseded" | "ownership";
 
   constructor(why: Aborted["why"], message: string) {
     super(message);

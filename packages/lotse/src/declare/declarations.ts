@@ -1,24 +1,15 @@
 import type { KubeBody } from "@lotse/client";
-import { durationMs, isDns1123Label } from "@lotse/client/meta";
+import { isDns1123Label } from "@lotse/client/meta";
 import { type AdmissionDeclaration, type AdmissionHandler, type MutateOptions, planAdmission } from "./admission.ts";
 import type { Reason } from "./cause.ts";
 import type { CheckedChildren } from "./checked-children.ts";
 import { type ChildrenOptions, planChildren } from "./children.ts";
 import type { DaemonContext, TimerContext } from "./context.ts";
+import { DeclaredIds } from "./declared-ids.ts";
 import { declarationError } from "./errors.ts";
 import type { FieldPath } from "./field-path.ts";
-import { type FilterContext, type Filters, fieldKeys } from "./filters.ts";
-import {
-  type ActivityHandler,
-  type ChangeHandler,
-  type DaemonHandler,
-  type Handler,
-  type IndexHandler,
-  planDebounce,
-  planSchedule,
-  type SchedulePlan,
-  type TimerHandler,
-} from "./handler.ts";
+import type { FilterContext } from "./filters.ts";
+import type { ActivityHandler, ChangeHandler, DaemonHandler, Handler, IndexHandler, TimerHandler } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
 import type { BodyOf, ObjectOf } from "./kind-types.ts";
 import type { ActivityOptions, On } from "./on.ts";
@@ -29,15 +20,14 @@ import type {
   IndexOptions,
   ObjectHandlerOptions,
   ResourceInput,
-  ScheduleOptions,
   TimerOptions,
 } from "./options.ts";
+import { planChange, planDaemon, planTimer, readSchedule, refuseMeaningless } from "./plan-handlers.ts";
 import { type PolicyDeclaration, type PolicyOptions, planPolicy } from "./policy.ts";
-import { filtersOf, functionOf, initialDelayOf, nameOf, optionsOf } from "./read-options.ts";
+import { filtersOf, functionOf, nameOf, optionsOf } from "./read-options.ts";
 import { planReconciler, type ReconcileContext, type ReconcileHandler, type ReconcileOptions } from "./reconcile.ts";
 import type { ResourceClass } from "./resource.ts";
 import { planRetries } from "./retry.ts";
-import { describeSelector, parseSelector } from "./selectors.ts";
 import { callerFrame } from "./source-location.ts";
 import type {
   OperatorScheduleOptions,
@@ -70,15 +60,13 @@ interface Entry<H = Handler> {
 export class Declarations {
   readonly #entries = new Map<string, Entry>();
   readonly #activities: ActivityHandler[] = [];
-  readonly #predicates = new Map<unknown, string>();
   readonly #sources: SourceHandler[] = [];
   readonly #schedules: ScheduledHandler[] = [];
   readonly #files = new Set<string>();
   readonly #admission = new Map<string, Entry<AdmissionHandler>>();
   readonly #policies: PolicyDeclaration[] = [];
   readonly #conversions = new Map<ResourceClass<unknown, unknown>, Map<string, Conversion>>();
-  /** By resource: where each id was declared, to name the first place when a second one takes it. */
-  readonly #places = new Map<string, Map<string, string>>();
+  readonly #ids = new DeclaredIds();
 
   /** Declares handlers of changes and events. */
   readonly on: On;
@@ -111,6 +99,8 @@ export class Declarations {
         cleanup: lifecycle("cleanup"),
         login: lifecycle("login"),
         probe: lifecycle("probe"),
+        lead: lifecycle("lead"),
+        follow: lifecycle("follow"),
       },
     ) as unknown as On;
   }
@@ -133,31 +123,8 @@ export class Declarations {
       throw declarationError("a timer needs options", 'write operator.timer(Kind, { interval: "1h" }, handler)');
     }
     optionsOf("timer", "timer", [options, handler]);
-    if (options.schedule === undefined && (options.timeZone ?? options.missed) !== undefined) {
-      throw declarationError('"timeZone" and "missed" need a "schedule"', 'add { schedule: "0 3 * * *" }');
-    }
-    if (options.schedule !== undefined && (options.interval ?? options.idle ?? options.initialDelay) !== undefined) {
-      throw declarationError(
-        'a timer with a "schedule" has no "interval", "idle" or "initialDelay"',
-        "declare two timers",
-      );
-    }
-    if (options.sharp && options.interval === undefined) {
-      throw declarationError('"sharp" has no meaning without an interval', 'add { interval: "1h" }');
-    }
-    this.#add(resource, {
-      type: "timer",
-      id: this.#idOf("timer", resource, options, fn),
-      filters: filtersOf(options),
-      retry: planRetries(options),
-      intervalMs: options.interval === undefined ? undefined : durationMs(options.interval),
-      initialDelay: initialDelayOf(options.initialDelay),
-      idleMs: options.idle === undefined ? undefined : durationMs(options.idle),
-      sharp: options.sharp ?? false,
-      schedule: readSchedule(options),
-      param: options.param,
-      fn: fn as TimerHandler["fn"],
-    });
+    const id = this.#ids.choose("timer", resource, options, fn);
+    this.#add(resource, { ...planTimer(options), id, fn: fn as TimerHandler["fn"] });
   }
 
   /**
@@ -186,16 +153,8 @@ export class Declarations {
   daemon(resource: ResourceInput, ...rest: unknown[]): void {
     const fn = functionOf("daemon", rest);
     const options = optionsOf<DaemonOptions<KubeBody>>("daemon", "daemon", rest);
-    this.#add(resource, {
-      type: "daemon",
-      id: this.#idOf("daemon", resource, options, fn),
-      filters: filtersOf(options),
-      retry: planRetries(options),
-      initialDelay: initialDelayOf(options.initialDelay),
-      graceMs: options.grace === undefined ? undefined : durationMs(options.grace),
-      param: options.param,
-      fn: fn as DaemonHandler["fn"],
-    });
+    const id = this.#ids.choose("daemon", resource, options, fn);
+    this.#add(resource, { ...planDaemon(options), id, fn: fn as DaemonHandler["fn"] });
   }
 
   /**
@@ -220,9 +179,9 @@ export class Declarations {
   index(resource: ResourceInput, ...rest: unknown[]): IndexHandle<never, never> {
     const fn = functionOf("index", rest);
     const options = optionsOf<IndexOptions<KubeBody>>("index", "index", rest);
-    const id = this.#idOf("index", resource, options, fn);
-    const { errors = "ignored" } = options;
-    this.#add(resource, { type: "index", id, errors, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
+    const id = this.#ids.choose("index", resource, options, fn);
+    const { errors = "ignored", own = false } = options;
+    this.#add(resource, { type: "index", id, errors, own, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
     return { id };
   }
 
@@ -336,7 +295,7 @@ export class Declarations {
   policy(resource: ResourceInput, options: PolicyOptions): void {
     optionsOf("policy", "policy", [options, undefined]);
     const plan = planPolicy(options ?? {});
-    const id = this.#idOf("policy", resource, options, { name: "" });
+    const id = this.#ids.choose("policy", resource, options, { name: "" });
     const sourceLocation = this.#take(resource, "policy", id);
     this.#policies.push({ ...plan, resource, id, sourceLocation });
   }
@@ -362,7 +321,7 @@ export class Declarations {
       ...[...this.resources, ...this.admission, ...this.#policies].map(({ resource }) => resource),
       ...this.#conversions.keys(),
     ];
-    return [...new Map(named.map((one) => [resourceKey(one, this.#predicates), one])).values()];
+    return [...new Map(named.map((one) => [this.#ids.keyOf(one), one])).values()];
   }
 
   /** What tells of the world outside, in the order of declaration. */
@@ -382,7 +341,7 @@ export class Declarations {
     fn: (...args: never[]) => unknown,
     children: ReconcileHandler["children"],
   ): void {
-    const id = this.#idOf(label, resource, options, fn);
+    const id = this.#ids.choose(label, resource, options, fn);
     const filters = filtersOf(options);
     const retry = planRetries(options);
     const { param } = options;
@@ -433,25 +392,7 @@ export class Declarations {
     const label = reasons.join("-");
     const fn = functionOf(label, rest);
     const options = optionsOf<ChangeOptions<KubeBody>>("change", `on.${label}`, rest);
-    if (options.optional !== undefined && !reasons.includes("delete")) {
-      throw declarationError(`"optional" has no meaning for on.${label}`, "it belongs to on.delete");
-    }
-    if (options.deleted !== undefined && !reasons.includes("resume")) {
-      throw declarationError(`"deleted" has no meaning for on.${label}`, "it belongs to on.resume");
-    }
-    if (options.onGiveUp !== undefined && (!reasons.includes("delete") || options.optional)) {
-      throw declarationError(`"onGiveUp" has no meaning for on.${label}`, "it belongs to on.delete without optional");
-    }
-    const sides = options.old !== undefined || options.new !== undefined;
-    if (sides && !reasons.includes("update")) {
-      throw declarationError(
-        `"old" and "new" have no meaning for on.${label}`,
-        "they belong to on.update and on.field",
-      );
-    }
-    if (options.debounce !== undefined && !reasons.includes("update")) {
-      throw declarationError(`"debounce" has no meaning for on.${label}`, "it belongs to on.update and on.field");
-    }
+    refuseMeaningless(reasons, label, options);
     const changes = options.field !== undefined && reasons.includes("update");
     this.#addChange(reasons, label, resource, options, fn, changes);
   }
@@ -480,34 +421,21 @@ export class Declarations {
     fn: (...args: never[]) => unknown,
     changes: boolean,
   ): void {
-    const { old: was, new: is } = options;
     if (!options.id && !nameOf(fn)) {
       throw declarationError(
         `on.${label} needs a handler with a name: its work is remembered on objects under it`,
         `write async function publishRate({ spec }) {…} instead of an arrow, or add { id: "publishRate" }`,
       );
     }
-    this.#add(resource, {
-      type: "change",
-      id: this.#idOf(label, resource, options, fn),
-      reasons: new Set(reasons),
-      filters: filtersOf(options),
-      change: changes ? { ...(was !== undefined && { old: was }), ...(is !== undefined && { new: is }) } : undefined,
-      retry: planRetries(options),
-      optional: options.optional ?? false,
-      deleted: options.deleted ?? false,
-      onGiveUp: options.onGiveUp ?? "release",
-      debounce: planDebounce(options.debounce),
-      param: options.param,
-      fn: fn as ChangeHandler["fn"],
-    });
+    const id = this.#ids.choose(label, resource, options, fn);
+    this.#add(resource, { ...planChange(reasons, options, changes), id, fn: fn as ChangeHandler["fn"] });
   }
 
   /** Handlers that are called once, whatever comes of it. */
   #unremembered(type: "event" | "failure", resource: ResourceInput, rest: unknown[]): void {
     const fn = functionOf(type, rest);
     const options = optionsOf<ObjectHandlerOptions<KubeBody>>(type, `on.${type}`, rest);
-    const id = this.#idOf(type, resource, options, fn);
+    const id = this.#ids.choose(type, resource, options, fn);
     const { param } = options;
     this.#add(resource, { type, id, filters: filtersOf(options), param, fn: fn as never });
   }
@@ -517,13 +445,13 @@ export class Declarations {
     const fn = functionOf(type, rest);
     const options = optionsOf<MutateOptions<KubeBody>>(type, `on.${type}`, rest);
     const plan = planAdmission(`on.${type}`, options);
-    const id = this.#idOf(type, resource, options, fn);
+    const id = this.#ids.choose(type, resource, options, fn);
     const filters = filtersOf(options);
     if (id.split("/").some((part) => part === "" || part === "." || part === "..")) {
       throw declarationError(`the id ${JSON.stringify(id)} cannot be part of a path`, "use letters, digits and dashes");
     }
     const sourceLocation = this.#take(resource, "handler", id);
-    const key = resourceKey(resource, this.#predicates);
+    const key = this.#ids.keyOf(resource);
     let entry = this.#admission.get(key);
     if (!entry) {
       entry = { resource, handlers: [] };
@@ -583,26 +511,8 @@ export class Declarations {
     });
   }
 
-  /**
-   * The `id` option, else the function's name, else its kind with a running number. A field is part of the id, so that
-   * one function can serve several fields.
-   */
-  #idOf(
-    label: string,
-    resource: ResourceInput,
-    options: { readonly id?: string } & Pick<Filters<KubeBody>, "field">,
-    fn: { readonly name: string },
-  ): string {
-    const named = options.id ?? nameOf(fn);
-    if (named) return options.field === undefined ? named : `${named}/${fieldKeys(options.field).join(".")}`;
-    const taken = this.#places.get(resourceKey(resource, this.#predicates));
-    let number = 1;
-    while (taken?.has(`${label}-${number}`)) number++;
-    return `${label}-${number}`;
-  }
-
   #entry(resource: ResourceInput): Entry {
-    const key = resourceKey(resource, this.#predicates);
+    const key = this.#ids.keyOf(resource);
     let entry = this.#entries.get(key);
     if (!entry) {
       entry = { resource, handlers: [] };
@@ -619,20 +529,8 @@ export class Declarations {
 
   /** An id stands for one handler of a resource, whatever it does. Returns where it is being declared. */
   #take(resource: ResourceInput, what: "handler" | "policy", id: string): string | undefined {
-    const key = resourceKey(resource, this.#predicates);
     const sourceLocation = this.#callerLocation();
-    const places = this.#places.get(key) ?? new Map<string, string>();
-    this.#places.set(key, places);
-    const first = places.get(id);
-    if (first !== undefined) {
-      const several =
-        what === "handler" ? ', or declare one handler for several causes: on(["create", "update"], …)' : "";
-      throw declarationError(
-        `${what} id "${id}" is used twice for ${key} (first at ${first})`,
-        `name one of them with { id: "…" }${several}`,
-      );
-    }
-    places.set(id, sourceLocation ?? "an unknown place");
+    this.#ids.take(resource, what, id, sourceLocation);
     return sourceLocation;
   }
 }
@@ -649,26 +547,4 @@ function outsideName(what: string, name: unknown, others: readonly { readonly id
     throw declarationError(`there are two ${what}s called "${name}"`, "give one of them another name");
   }
   return name;
-}
-
-function readSchedule(options: Partial<ScheduleOptions>): SchedulePlan | undefined {
-  if (options.schedule === undefined) return undefined;
-  try {
-    return planSchedule(options as ScheduleOptions);
-  } catch (error) {
-    throw declarationError((error as Error).message, 'a schedule is "0 3 * * *", "@daily" or "@every 1h"');
-  }
-}
-
-/** Two inputs with the same key are declared together. Predicates are told apart by a running number. */
-function resourceKey(resource: ResourceInput, predicates: Map<unknown, string>): string {
-  const selector = parseSelector(resource);
-  if (selector.type === "exact") return [selector.plural, selector.version, selector.group].filter(Boolean).join(".");
-  if (selector.type !== "predicate") return describeSelector(selector);
-  let key = predicates.get(selector.matches);
-  if (key === undefined) {
-    key = `predicate ${predicates.size + 1}`;
-    predicates.set(selector.matches, key);
-  }
-  return key;
 }

@@ -32,6 +32,24 @@ export class PermanentError extends KubeError {
   override readonly code: string = "LOTSE_PERMANENT";
 }
 
+/**
+ * A write was refused before it left the process: another process works on the object now, or may do so. Nothing was sent.
+ * The handler need not care: its work is done anew by whoever works on the object.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await client.apply(ConfigMap.gen({ name: "settings", data: { color: "blue" } }));
+ * } catch (error) {
+ *   if (error instanceof FencedError) logger.info("another replica has taken over");
+ *   throw error;
+ * }
+ * ```
+ */
+export class FencedError extends KubeError {
+  override readonly code: string = "LOTSE_FENCED";
+}
+
 /** One thing that is wrong with an object, in the form of the API: which field, and why. */
 export interface AdmissionCause {
   /** `"spec.size"`. */

@@ -133,6 +133,8 @@ export interface IndexHandler {
   readonly sourceLocation: string | undefined;
   readonly filters: Filters<KubeBody>;
   readonly errors: ErrorMode;
+  /** Only over objects of this process. */
+  readonly own: boolean;
   readonly fn: (context: FilterContext<KubeBody>) => unknown;
 }
 
@@ -146,9 +148,9 @@ export type Handler =
   | IndexHandler
   | ReconcileHandler;
 
-/** A declared `on.startup`, `on.cleanup`, `on.probe` or `on.login`: a handler of the operator, not of objects. */
+/** A declared `on.startup`, `on.cleanup`, `on.lead`, `on.follow`, `on.probe` or `on.login`: a handler of the operator, not of objects. */
 export interface ActivityHandler {
-  readonly type: "startup" | "cleanup" | "probe" | "login";
+  readonly type: "startup" | "cleanup" | "probe" | "login" | "lead" | "follow";
   readonly id: string;
   /** Where it was declared: `operator.ts:12`. */
   readonly sourceLocation: string | undefined;

@@ -52,6 +52,22 @@ export {
   type Patch,
   type TimerContext,
 } from "./context.ts";
+export {
+  type Coordination,
+  type CoordinationPlan,
+  LEASE_JITTER,
+  type LeaderCoordination,
+  type LeaseOptions,
+  type LeaseTimes,
+  leader,
+  type PeeringCoordination,
+  peering,
+  planCoordination,
+  type ShardedObject,
+  type ShardKey,
+  type ShardsCoordination,
+  shards,
+} from "./coordination.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export type { Drift, DriftAnswer, DriftedField } from "./drift.ts";
 export {
@@ -59,6 +75,7 @@ export {
   AdmissionError,
   type AdmissionErrorOptions,
   DeclarationError,
+  FencedError,
   PermanentError,
   TemporaryError,
 } from "./errors.ts";
@@ -99,15 +116,18 @@ export { type HandlerOrder, type OrderFunction, orderDue } from "./handler-order
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
 export {
   isFollowedBy,
+  isFollowedByAny,
   type KindPlan,
   needsDiscovery,
   type Plan,
   type PlanProblem,
   planKinds,
+  reconciledKinds,
   selects,
 } from "./kind-plan.ts";
 export type { BodyOf, ObjectOf } from "./kind-types.ts";
 export { type NamespaceFilter, parseNamespaces } from "./namespaces.ts";
+export type { Objective, ObjectiveInput } from "./objective.ts";
 export type {
   ActivityOptions,
   DeclareActivity,
@@ -162,6 +182,17 @@ export {
   requeue,
   type Watches,
 } from "./reconcile.ts";
+export {
+  domainOf,
+  parseRegistered,
+  REGISTERED_ANNOTATION,
+  REGISTERED_GROUP,
+  type RegisteredName,
+  registeredArgument,
+  registeredLabels,
+  registeredLease,
+  registeredText,
+} from "./registered.ts";
 export {
   type ClassOfKind,
   type ClassOfShortForm,

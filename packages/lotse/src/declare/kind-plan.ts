@@ -73,8 +73,28 @@ export function selects(resource: ResourceInput, kind: KindDescription): boolean
   return selectKinds(selector, [kind], { verbs: [] }).kinds.length > 0;
 }
 
+/** The kinds that have a reconciler, as far as that is known without asking a cluster: those that are told exactly. */
+export function reconciledKinds({
+  resources,
+}: {
+  readonly resources: readonly ResourceDeclaration[];
+}): KindDescription[] {
+  return resources.flatMap(({ resource, handlers }) => {
+    if (parseSelector(resource).type !== "exact" || !handlers.some(({ type }) => type === "reconcile")) return [];
+    return typeof resource === "function" ? (resource as KindClass).description : (resource as KindDescription);
+  });
+}
+
+/** Whether a reconciler of any kind has said that it follows `kind`. */
+export function isFollowedByAny(
+  { resources }: { readonly resources: readonly ResourceDeclaration[] },
+  kind: KindDescription,
+): boolean {
+  return resources.some((one) => isFollowedBy(one, kind));
+}
+
 /** Whether reconcilers of a planned kind have said that they follow `kind`. */
-export function isFollowedBy({ handlers }: KindPlan, kind: KindDescription): boolean {
+export function isFollowedBy({ handlers }: Pick<KindPlan, "handlers">, kind: KindDescription): boolean {
   return handlers.some(
     (handler) =>
       handler.type === "reconcile" &&

@@ -160,4 +160,29 @@ export interface On {
   readonly login: DeclareActivity<LoginContext, Login | readonly Login[] | undefined>;
   /** Answers a question about the operator's health; the result is in `running.probe()` under the handler's id. */
   readonly probe: DeclareActivity;
+  /**
+   * This process begins to lead: of several replicas with `coordination: "leader"` it is the one that works. Runs beside the
+   * handlers of objects, and its writes are refused when another one leads. A failure is told and ends nothing; `signal`
+   * aborts when the process leads no longer. Never called where no process leads.
+   *
+   * @example
+   * ```ts
+   * operator.on.lead(async function announce({ logger }) {
+   *   logger.info("this replica does the work now");
+   * });
+   * ```
+   */
+  readonly lead: DeclareActivity;
+  /**
+   * This process leads no longer, and stands by: called after its handlers have ended. A failure is told and ends nothing;
+   * `signal` aborts when it leads again, or when the operator stops. Not called when a leader stops: see `on.cleanup`.
+   *
+   * @example
+   * ```ts
+   * operator.on.follow(async function forget({ memo }) {
+   *   delete memo.token;
+   * });
+   * ```
+   */
+  readonly follow: DeclareActivity;
 }

@@ -1,6 +1,8 @@
 /** What an operator is told once and for all, when it is made. */
+
 import type { Duration } from "@lotse/client/meta";
 import type { WebhookOptions } from "./admission.ts";
+import type { Coordination } from "./coordination.ts";
 import { DeclarationError } from "./errors.ts";
 import { type Settings, type SettingsInput, settingsOf } from "./settings.ts";
 import type { RecordStorage } from "./storage.ts";
@@ -36,6 +38,11 @@ export interface OperatorOptions {
   readonly graceful?: Duration;
   /** Where the operator answers the API server, if it judges requests or converts objects. */
   readonly webhooks?: WebhookOptions;
+  /**
+   * How several processes of this operator share its work: `"alone"` (default), `"leader"` or {@link leader}, {@link shards},
+   * {@link peering}. What `start()` or `lotse run --coordination` say wins.
+   */
+  readonly coordination?: Coordination;
   /** Everything else that can be set. `on.startup` handlers may still change it. */
   readonly settings?: SettingsInput;
 }

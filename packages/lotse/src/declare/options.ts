@@ -91,6 +91,11 @@ export interface IndexOptions<B, F extends FieldPath = FieldPath> extends Object
    * {@link PermanentError} mean what they say.
    */
   readonly errors?: ErrorMode;
+  /**
+   * Where processes share the objects ({@link shards}): whether the index is only over those of this one. Default `false`:
+   * the index is the same in each of them, and each keeps all objects of the kind in memory for it.
+   */
+  readonly own?: boolean;
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 } from "../schema/index.ts";
 import type { ColumnsIn, FieldsIn, ScaleIn } from "./columns.ts";
 import { DeclarationError, declarationError } from "./errors.ts";
+import { type Objective, type ObjectiveInput, planObjective } from "./objective.ts";
 import { type PlannedVersion, planVersions, type VersionsInput, type VersionsPlan } from "./plan-versions.ts";
 import type { NewBody, ResourceBody, WithCommon } from "./resource-body.ts";
 import { callerLocation } from "./source-location.ts";
@@ -56,6 +57,8 @@ export interface KindDefinition<Scale = ScalePlaces, Fields = readonly string[]>
   readonly scale?: Scale;
   /** Fields by which objects can be listed, beside their name: `[".spec.colour"]`. */
   readonly selectableFields?: Fields;
+  /** How soon objects are `Ready` after a change, and how many of the changes have to make it; measured, not enforced. */
+  readonly objective?: ObjectiveInput;
 }
 
 /** What {@link resource} is made of. */
@@ -155,6 +158,8 @@ export interface ResourceClass<Spec, Status, Input = Spec, Versions = {}>
   readonly conversions: ReadonlyMap<string, Conversion>;
   /** Whether what a version cannot hold is kept in an annotation. */
   readonly lossless: boolean;
+  /** What users of the kind may expect; undefined: nothing is promised. */
+  readonly objective: Objective | undefined;
   /** A type, for `typeof Shop.Spec`: the spec as it is read. There is no such value. */
   readonly Spec: Spec;
   /** A type, for `typeof Shop.Status`: the status as it is read. There is no such value. */
@@ -285,6 +290,7 @@ function sharedBy(
     storageVersion: storage,
     conversions,
     lossless: definition.lossless ?? true,
+    objective: definition.objective && planObjective(definition.objective, definition.kind),
     version: (name: string): AnyResourceClass => {
       const found = classes.get(name);
       if (found) return found;

@@ -24,6 +24,8 @@ export interface WokenObject {
 export interface OutsideContext {
   readonly client: Client;
   readonly logger: Logger;
+  /** The id of this run: in each of its log lines, and in its span. Another attempt has another one. */
+  readonly runId: string;
   /** Notes of the operator. */
   readonly memo: Memo;
   /** Aborts when the operator stops. */

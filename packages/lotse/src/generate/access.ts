@@ -35,12 +35,22 @@ export function accessManifests({ name, namespace, needs, serves }: AccessInput)
     const metadata = { name, namespace: served, labels };
     manifests.push(role("Role", metadata, inNamespaces), binding("RoleBinding", metadata, "Role", account.metadata));
   }
-  if (own.length > 0) {
+  for (const [where, needed] of byNamespace(own, namespace)) {
     // Another role than that of a namespace which is served: this one may be both.
-    const metadata = { name: `${name}-own`, namespace, labels };
-    manifests.push(role("Role", metadata, own), binding("RoleBinding", metadata, "Role", account.metadata));
+    const metadata = { name: `${name}-own`, namespace: where, labels };
+    manifests.push(role("Role", metadata, needed), binding("RoleBinding", metadata, "Role", account.metadata));
   }
   return manifests;
+}
+
+/** What an operator needs beside itself, by where that is: its own namespace unless it says another. */
+export function byNamespace(needs: readonly Need[], ownNamespace: string): Map<string, Need[]> {
+  const found = new Map<string, Need[]>();
+  for (const need of needs) {
+    const { namespace = ownNamespace } = need;
+    found.set(namespace, [...(found.get(namespace) ?? []), need]);
+  }
+  return found;
 }
 
 const API = "rbac.authorization.k8s.io";

@@ -33,6 +33,7 @@ describe("a deployed operator", () => {
               {
                 env: [
                   { name: "POD_NAME" },
+                  { name: "POD_NAMESPACE" },
                   { name: "LOTSE_RUN_LIVENESS", value: "http://0.0.0.0:8080/healthz" },
                   { name: "LOTSE_RUN_EXPLAIN", value: "http://127.0.0.1:8081" },
                 ],

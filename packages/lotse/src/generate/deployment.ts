@@ -1,4 +1,12 @@
-/** The Deployment of an operator: one replica, probes, limits, no rights on its node. */
+/** The Deployment of an operator: its replicas, probes, limits, no rights on its node. */
+import {
+  COORDINATION_VARIABLE,
+  disruptionBudgetManifest,
+  ONE_ALONE,
+  type Replication,
+  spreadOf,
+  strategyOf,
+} from "./coordination.ts";
 
 /** What it is made of. */
 export interface DeploymentInput {
@@ -13,6 +21,10 @@ export interface DeploymentInput {
   readonly stopMs: number;
   /** How the API server reaches it; undefined: it is not asked anything. */
   readonly webhooks?: PodWebhooks | undefined;
+  /** How many there are, and how they share the work; default: one, alone. */
+  readonly replication?: Replication | undefined;
+  /** Whether metrics are for those who may read them; default: for whoever reaches the pod. */
+  readonly metricsAuth?: boolean | undefined;
 }
 
 /** What a pod needs that the API server asks. */
@@ -32,6 +44,12 @@ export const HEALTH_PORT = 8080;
 /** Where questions about objects are answered, inside the pod alone: `kubectl port-forward` gets there. */
 export const EXPLAIN_PORT = 8081;
 
+/** Where metrics are served that are not for everybody. */
+export const METRICS_PORT = 8443;
+
+/** Tells the operator to serve them there. */
+export const METRICS_AUTH: Variable = { name: "LOTSE_RUN_METRICS_AUTH", value: `https://0.0.0.0:${METRICS_PORT}` };
+
 /** Tells the operator that its definitions are there: it has no right to write them. */
 export const DEFINITIONS_ARE_THERE: Variable = { name: "LOTSE_RUN_INSTALL_CRDS", value: "false" };
 
@@ -40,9 +58,22 @@ export function labelsOf(name: string): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/name": name, "app.kubernetes.io/managed-by": "lotse" };
 }
 
-/** The manifest. */
+/** By which labels the pods of an operator are found. */
+export function podLabelsOf(name: string): Readonly<Record<string, string>> {
+  return { "app.kubernetes.io/name": name };
+}
+
+/** The manifests: the Deployment, and a budget where there are several pods. */
+export function deploymentManifests(input: DeploymentInput): object[] {
+  const { name, namespace, replication = ONE_ALONE } = input;
+  if (replication.replicas < 2) return [deploymentManifest(input)];
+  const metadata = { name, namespace, labels: labelsOf(name) };
+  return [disruptionBudgetManifest(metadata, podLabelsOf(name)), deploymentManifest(input)];
+}
+
+/** The Deployment itself. */
 export function deploymentManifest(input: DeploymentInput): object {
-  const { name, namespace, image, serves, bringsDefinitions, stopMs, webhooks } = input;
+  const { name, namespace, image, serves, bringsDefinitions, stopMs, webhooks, replication, metricsAuth } = input;
   const env: Variable[] = [
     ...(serves ? [{ name: "LOTSE_RUN_NAMESPACE", value: serves.join(",") }] : []),
     ...(bringsDefinitions ? [DEFINITIONS_ARE_THERE] : []),
@@ -52,7 +83,7 @@ export function deploymentManifest(input: DeploymentInput): object {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name, namespace, labels: labelsOf(name) },
-    spec: deploymentSpec(name, image, env, stopMs, webhooks),
+    spec: deploymentSpec({ name, image, env, stopMs, webhooks, replication, metricsAuth }),
   };
 }
 
@@ -61,16 +92,18 @@ export function deploymentManifest(input: DeploymentInput): object {
  * out of it is not touched: only the operator's author knows whom it calls.
  */
 export function networkPolicyManifest(
-  input: Pick<DeploymentInput, "name" | "namespace"> & { readonly webhooks?: Pick<PodWebhooks, "port"> | undefined },
+  input: Pick<DeploymentInput, "name" | "namespace" | "metricsAuth"> & {
+    readonly webhooks?: Pick<PodWebhooks, "port"> | undefined;
+  },
 ): object {
-  const { name, namespace, webhooks } = input;
-  const ports = [HEALTH_PORT, ...(webhooks ? [webhooks.port] : [])];
+  const { name, namespace, webhooks, metricsAuth } = input;
+  const ports = [HEALTH_PORT, ...(metricsAuth ? [METRICS_PORT] : []), ...(webhooks ? [webhooks.port] : [])];
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: { name, namespace, labels: labelsOf(name) },
     spec: {
-      podSelector: { matchLabels: { "app.kubernetes.io/name": name } },
+      podSelector: { matchLabels: podLabelsOf(name) },
       policyTypes: ["Ingress"],
       ingress: [{ ports: ports.map((port) => ({ port, protocol: "TCP" })) }],
     },
@@ -88,20 +121,23 @@ export function terminationSeconds(stopMs: number): number {
   return Math.max(USUAL_SECONDS, Math.ceil(stopMs / 1000) + SPARE_SECONDS);
 }
 
+/** What the `spec` of a Deployment is made of. */
+export interface DeploymentSpecInput
+  extends Pick<DeploymentInput, "name" | "image" | "stopMs" | "replication" | "metricsAuth"> {
+  readonly env: readonly Variable[];
+  readonly webhooks?: Pick<PodWebhooks, "port" | "certificates"> | undefined;
+}
+
 /** The `spec` of the Deployment. */
-export function deploymentSpec(
-  name: string,
-  image: string,
-  env: readonly Variable[],
-  stopMs: number,
-  webhooks?: Pick<PodWebhooks, "port" | "certificates">,
-): object {
+export function deploymentSpec(input: DeploymentSpecInput): object {
+  const { name, image, env, stopMs, webhooks, replication = ONE_ALONE, metricsAuth } = input;
+  const { replicas, plan, declared } = replication;
   const { certificates } = webhooks ?? {};
+  const spread = spreadOf(replicas, podLabelsOf(name));
   return {
-    replicas: 1,
-    // Two at once would work on the same objects: the old one has to be gone before the new one starts.
-    strategy: { type: "Recreate" },
-    selector: { matchLabels: { "app.kubernetes.io/name": name } },
+    replicas,
+    strategy: strategyOf(plan),
+    selector: { matchLabels: podLabelsOf(name) },
     template: {
       metadata: { labels: labelsOf(name) },
       spec: {
@@ -112,13 +148,18 @@ export function deploymentSpec(
             name: "operator",
             image,
             env: [
+              // Who it is among others, and where its Lease lies.
               { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+              { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
               { name: "LOTSE_RUN_LIVENESS", value: `http://0.0.0.0:${HEALTH_PORT}/healthz` },
+              ...(metricsAuth ? [METRICS_AUTH] : []),
               { name: "LOTSE_RUN_EXPLAIN", value: `http://127.0.0.1:${EXPLAIN_PORT}` },
+              ...(plan.type === declared ? [] : [{ name: COORDINATION_VARIABLE, value: plan.type }]),
               ...env,
             ],
             ports: [
               { name: "health", containerPort: HEALTH_PORT },
+              ...(metricsAuth ? [{ name: "metrics", containerPort: METRICS_PORT }] : []),
               ...(webhooks ? [{ name: "webhooks", containerPort: webhooks.port }] : []),
             ],
             livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 20, timeoutSeconds: 5 },
@@ -139,6 +180,7 @@ export function deploymentSpec(
         ],
         ...(certificates && { volumes: [{ name: "certificates", secret: { secretName: certificates.secret } }] }),
         terminationGracePeriodSeconds: terminationSeconds(stopMs),
+        ...(spread && { topologySpreadConstraints: spread }),
       },
     },
   };

@@ -1,5 +1,7 @@
 /** The templates of a chart. Whatever is decided here by a value is decided when the chart is installed. */
 
+import type { CoordinationParts } from "./helm-coordination.ts";
+import { METRICS_PARTS } from "./helm-metrics.ts";
 import { NO_PARTS, webhookParts } from "./helm-webhooks.ts";
 
 /** Text that Helm shall not read as its own. */
@@ -82,8 +84,18 @@ export interface RulesText {
   readonly patterns: string | undefined;
   /** Of what only an operator needs that writes its definitions. */
   readonly definitions: string | undefined;
-  /** Of what an operator needs beside itself that keeps its own certificates. */
-  readonly own: string | undefined;
+  /** Of what only an operator needs that asks who reads its metrics. */
+  readonly metrics: string | undefined;
+  /** Of what an operator needs beside itself. */
+  readonly own: readonly OwnRules[];
+}
+
+/** Rules of a role beside the operator, and when they are given. */
+export interface OwnRules {
+  /** As a template says it; undefined: always. */
+  readonly condition: string | undefined;
+  readonly namespace: string;
+  readonly rules: string;
 }
 
 /** Roles and bindings: one for the cluster, or one for each namespace that is named. */
@@ -97,6 +109,7 @@ export function rbacTemplate(chart: string, rules: RulesText): string {
     rules.definitions === undefined
       ? ""
       : `  {{- if .Values.installCrds }}\n${indented(rules.definitions)}  {{- end }}\n`,
+    rules.metrics === undefined ? "" : `  {{- if .Values.metrics.auth }}\n${indented(rules.metrics)}  {{- end }}\n`,
   ];
   const cluster = `---
 apiVersion: rbac.authorization.k8s.io/v1
@@ -141,35 +154,50 @@ ${bindingEnd(chart, "Role")}{{- end }}
     `{{- $scope := include "${chart}.scope" . }}\n`,
     rules.cluster === undefined ? `{{- if ${clusterRoleHasRules(rules)} }}\n${cluster}{{- end }}\n` : cluster,
     rules.namespaced === undefined ? "" : namespaced,
-    rules.own === undefined ? "" : ownRole(chart, rules.own),
+    ...[...new Set(rules.own.map(({ namespace }) => namespace))].map((namespace) =>
+      ownRole(
+        chart,
+        namespace,
+        rules.own.filter((one) => one.namespace === namespace),
+      ),
+    ),
     "{{- end }}\n",
   ].join("");
 }
 
 /** A role of its own: the namespace of the release may be one that is served, and has that role already. */
-function ownRole(chart: string, rules: string): string {
+function ownRole(chart: string, namespace: string, parts: readonly OwnRules[]): string {
   const metadata = `metadata:
   name: {{ include "${chart}.fullname" . }}-own
-  namespace: {{ .Release.Namespace }}
+  namespace: ${namespace}
   labels:
     {{- include "${chart}.labels" . | nindent 4 }}
 `;
-  return `{{- if eq .Values.webhooks.certificates.mode "own" }}
----
+  const rules = parts.map(({ condition, rules }) =>
+    condition === undefined ? indented(rules) : `  {{- if ${condition} }}\n${indented(rules)}  {{- end }}\n`,
+  );
+  const role = `---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 ${metadata}rules:
-${indented(rules)}---
+${rules.join("")}---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
-${metadata}${bindingEnd(chart, "Role", "-own")}{{- end }}
-`;
+${metadata}${bindingEnd(chart, "Role", "-own")}`;
+  const conditions = parts.map(({ condition }) => condition);
+  if (conditions.includes(undefined)) return role;
+  const any = conditions.length === 1 ? conditions[0] : `or ${conditions.map((one) => `(${one})`).join(" ")}`;
+  return `{{- if ${any} }}\n${role}{{- end }}\n`;
 }
 
 /** When the ClusterRole has rules although none of them is there always. */
-function clusterRoleHasRules({ definitions }: RulesText): string {
+function clusterRoleHasRules({ definitions, metrics }: RulesText): string {
   const elsewhere = 'ne $scope "namespaces"';
-  return definitions === undefined ? elsewhere : `or (${elsewhere}) .Values.installCrds`;
+  const others = [
+    ...(definitions === undefined ? [] : [".Values.installCrds"]),
+    ...(metrics === undefined ? [] : [".Values.metrics.auth"]),
+  ];
+  return others.length === 0 ? elsewhere : `or (${elsewhere}) ${others.join(" ")}`;
 }
 
 function bindingEnd(chart: string, role: "ClusterRole" | "Role", ending = ""): string {
@@ -189,7 +217,12 @@ function indented(yaml: string): string {
 }
 
 /** The Deployment. `definitions`: whether the operator has some that it could install; `webhooks`: whether it is asked. */
-export function deploymentTemplate(chart: string, definitions: boolean, webhooks: boolean): string {
+export function deploymentTemplate(
+  chart: string,
+  definitions: boolean,
+  webhooks: boolean,
+  coordination: CoordinationParts,
+): string {
   const hooks = webhooks ? webhookParts(chart) : NO_PARTS;
   const installs = `
             - name: LOTSE_RUN_INSTALL_CRDS
@@ -203,9 +236,7 @@ metadata:
     {{- include "${chart}.labels" . | nindent 4 }}
 spec:
   replicas: {{ .Values.replicas }}
-  # Two at once would work on the same objects: the old one has to be gone before the new one starts.
-  strategy:
-    type: Recreate
+  strategy:${coordination.strategy}
   selector:
     matchLabels:
       {{- include "${chart}.selectorLabels" . | nindent 6 }}
@@ -244,8 +275,12 @@ spec:
               valueFrom:
                 fieldRef:
                   fieldPath: metadata.name
+            - name: POD_NAMESPACE
+              valueFrom:
+                fieldRef:
+                  fieldPath: metadata.namespace${coordination.env}
             - name: LOTSE_RUN_LIVENESS
-              value: http://0.0.0.0:{{ .Values.port }}/healthz
+              value: http://0.0.0.0:{{ .Values.port }}/healthz${METRICS_PARTS.env}
             {{- if .Values.explainPort }}
             - name: LOTSE_RUN_EXPLAIN
               value: http://127.0.0.1:{{ .Values.explainPort }}
@@ -265,7 +300,7 @@ spec:
             {{- end }}
           ports:
             - name: health
-              containerPort: {{ .Values.port }}${hooks.port}
+              containerPort: {{ .Values.port }}${METRICS_PARTS.port}${hooks.port}
           livenessProbe:
             httpGet:
               path: /healthz
@@ -284,7 +319,7 @@ spec:
             {{- toYaml .Values.resources | nindent 12 }}
           securityContext:
             {{- toYaml .Values.securityContext | nindent 12 }}${hooks.mount}
-      terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
+      terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}${coordination.spread}
       {{- with .Values.nodeSelector }}
       nodeSelector:
         {{- toYaml . | nindent 8 }}
@@ -320,7 +355,7 @@ spec:
   ingress:
     - ports:
         - port: {{ .Values.port }}
-          protocol: TCP${hooks}
+          protocol: TCP${METRICS_PARTS.policy}${hooks}
 {{- end }}
 `;
 }

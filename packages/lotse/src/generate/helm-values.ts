@@ -1,8 +1,9 @@
 /** What can be set in a chart: the values, a word about each, and the schema that refuses wrong ones. */
 
 import { Commented } from "@lotse/client/meta";
+import type { CoordinationPlan } from "../declare/index.ts";
 import type { Certificates } from "./certificates.ts";
-import { EXPLAIN_PORT, HEALTH_PORT } from "./deployment.ts";
+import { EXPLAIN_PORT, HEALTH_PORT, METRICS_PORT } from "./deployment.ts";
 import { WEBHOOK_PORT } from "./webhooks.ts";
 
 /** What the values begin with. */
@@ -20,6 +21,11 @@ export interface ChartDefaults {
   readonly terminationSeconds: number;
   /** Who makes the certificate of the webhook server; undefined: there is none. */
   readonly certificates: Certificates | undefined;
+  readonly replicas: number;
+  /** How replicas share the work. */
+  readonly coordination: CoordinationPlan["type"];
+  /** Whether metrics are for those who may read them. */
+  readonly metricsAuth: boolean;
 }
 
 /** Names, and patterns as `lotse run --namespace` takes them. */
@@ -75,11 +81,7 @@ function entriesOf(defaults: ChartDefaults): Entries {
         schema: { type: "boolean" },
       },
     }),
-    replicas: {
-      comment: "1, or 0 to pause: two at once would work on the same objects.",
-      value: 1,
-      schema: { type: "integer", enum: [0, 1] },
-    },
+    ...replicaEntries(defaults),
     serviceAccount: {
       group: {
         create: { value: true, schema: { type: "boolean" } },
@@ -115,6 +117,19 @@ function entriesOf(defaults: ChartDefaults): Entries {
       comment: "Where health and metrics are served.",
       value: HEALTH_PORT,
       schema: { type: "integer", minimum: 1024, maximum: 65_535 },
+    },
+    metrics: {
+      group: {
+        auth: {
+          comment: [
+            "Whether metrics are shown only to those who may get the URL /metrics (the role <release>-metrics-reader): by",
+            "https, on a port of their own. Takes the right to ask the cluster who somebody is, and what they may do.",
+          ].join("\n"),
+          value: defaults.metricsAuth,
+          schema: { type: "boolean" },
+        },
+        port: { value: METRICS_PORT, schema: { type: "integer", minimum: 1024, maximum: 65_535 } },
+      },
     },
     explainPort: {
       comment: [
@@ -161,8 +176,48 @@ function entriesOf(defaults: ChartDefaults): Entries {
     nodeSelector: { value: {}, schema: texts },
     tolerations: { value: [], schema: { type: "array", items: map } },
     affinity: { value: {}, schema: map },
+    topologySpreadConstraints: {
+      comment: "Several replicas are spread over nodes and zones where that is possible, unless it is said here.",
+      value: [],
+      schema: { type: "array", items: map },
+    },
   };
 }
+
+/** How many there are, and how they share the work. Peers of one priority give way to each other: there is but one. */
+function replicaEntries({ replicas, coordination }: ChartDefaults): Entries {
+  if (coordination === "peering") {
+    return {
+      replicas: {
+        comment: "1, or 0 to pause: of two with the same priority both would pause.",
+        value: replicas,
+        schema: { type: "integer", enum: [0, 1] },
+      },
+    };
+  }
+  return {
+    replicas: {
+      comment: "0 pauses the operator; more than one needs a coordination.",
+      value: replicas,
+      schema: { type: "integer", minimum: 0 },
+    },
+    coordination: {
+      comment: [
+        "How replicas share the work: leader (one works, all others are ready to take over), shards (each works on its",
+        "share of the objects), or alone (there must never be two: the old one is gone before the new one starts).",
+      ].join("\n"),
+      value: coordination,
+      schema: { enum: ["leader", "shards", "alone"] },
+    },
+  };
+}
+
+/** Two that know nothing of each other would work on the same objects. */
+const ALONE_IS_ONE = {
+  if: { properties: { coordination: { const: "alone" } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { replicas: { maximum: 1 } } },
+};
 
 /** Where the API server asks the operator. */
 function webhookEntries(certificates: Certificates): Entries {
@@ -218,7 +273,7 @@ export function chartValuesSchema(defaults: ChartDefaults): object {
   const schema = schemaOf(entriesOf(defaults));
   // Helm hands these in by itself when the chart is part of another one.
   const properties = { ...schema.properties, global: map };
-  return { $schema: "http://json-schema.org/draft-07/schema#", ...schema, properties };
+  return { $schema: "http://json-schema.org/draft-07/schema#", ...schema, properties, ...ALONE_IS_ONE };
 }
 
 interface ObjectSchema {

@@ -1,5 +1,6 @@
 import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
+import { leader, peering, planCoordination } from "../declare/index.ts";
 import { aboutOf } from "./about.ts";
 import { type ChartInput, helmChart, imageParts } from "./helm.ts";
 import type { Need } from "./rbac.ts";
@@ -23,6 +24,12 @@ const INPUT: ChartInput = {
   image: undefined,
   serves: undefined,
   stopMs: 15_000,
+  replication: { replicas: 2, plan: planCoordination("leader"), declared: "alone" },
+  metricsAuth: false,
+  coordinationNeeds: {
+    leader: [{ ...need("leases", "a leader"), inOwnNamespace: true }],
+    shards: [{ ...need("leases", "shards"), inOwnNamespace: true }],
+  },
 };
 
 const DIGEST = `sha256:${"0".repeat(64)}`;
@@ -68,14 +75,56 @@ describe("a chart", () => {
     expect(written).toContain('# handler {{ "{{" }} fail "no" }}');
   });
 
+  it("gives the rights on Leases that its user's choice of a coordination needs", () => {
+    const own = rbac(INPUT).slice(rbac(INPUT).indexOf('{{- if or (eq .Values.coordination "leader")'));
+    expect(own).toContain('{{- if or (eq .Values.coordination "leader") (eq .Values.coordination "shards") }}\n---');
+    expect(own).toMatch(/\n {2}\{\{- if eq .Values.coordination "leader" \}\}\n {2}# a leader\n {2}- apiGroups:/);
+    expect(own).toMatch(/\n {2}\{\{- if eq .Values.coordination "shards" \}\}\n {2}# shards\n {2}- apiGroups:/);
+    const elsewhere = { ...need("leases", "there"), inOwnNamespace: true, namespace: "leases" };
+    const apart = rbac({ ...INPUT, coordinationNeeds: { ...INPUT.coordinationNeeds, leader: [elsewhere] } });
+    expect(apart).toContain("-own\n  namespace: leases\n");
+    expect(apart).toContain("-own\n  namespace: {{ .Release.Namespace }}\n");
+  });
+
+  it("tells the operator of its coordination, unless it says so itself", () => {
+    const deployment = (replication: ChartInput["replication"]) =>
+      textOf({ ...INPUT, replication }, "templates/deployment.yaml");
+    const plan = planCoordination(leader({ name: "first" }));
+    expect(deployment(INPUT.replication)).toContain('{{- if ne .Values.coordination "alone" }}');
+    expect(deployment({ replicas: 1, plan, declared: "leader" })).toContain(
+      '{{- if ne .Values.coordination "leader" }}',
+    );
+  });
+
+  it("has as many replicas as its user wants, but of those that are alone", () => {
+    expect(load(textOf(INPUT, "values.yaml"))).toMatchObject({ replicas: 2, coordination: "leader" });
+    const schema = JSON.parse(textOf(INPUT, "values.schema.json")) as Record<string, unknown>;
+    expect(schema).toMatchObject({
+      properties: { replicas: { minimum: 0 }, coordination: { enum: ["leader", "shards", "alone"] } },
+      if: { properties: { coordination: { const: "alone" } } },
+    });
+    expect(schema.then).toEqual({ properties: { replicas: { maximum: 1 } } });
+  });
+
+  it("has one replica of an operator that gives way to peers, and no choice", () => {
+    const plan = planCoordination(peering());
+    const input: ChartInput = { ...INPUT, replication: { replicas: 1, plan, declared: "peering" } };
+    expect(load(textOf(input, "values.yaml"))).not.toHaveProperty("coordination");
+    expect(JSON.parse(textOf(input, "values.schema.json"))).toMatchObject({
+      properties: { replicas: { enum: [0, 1] } },
+    });
+    for (const { name, text } of helmChart(input)) expect(text, name).not.toContain(".Values.coordination");
+  });
+
   it("has a ClusterRole only where one has rules", () => {
     expect(rbac(INPUT)).toContain(
-      '{{- if ne $scope "namespaces" }}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole',
+      '{{- if or (ne $scope "namespaces") .Values.metrics.auth }}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole',
     );
-    const cluster = rbac({ ...INPUT, needs: [need("nodes", "handler h", true)] });
+    const coordinationNeeds = { leader: [], shards: [] };
+    const cluster = rbac({ ...INPUT, needs: [need("nodes", "handler h", true)], coordinationNeeds });
     expect(cluster).not.toContain("kind: Role\n");
     expect(rbac({ ...INPUT, installNeeds: [need("crds", "x", true)] })).toContain(
-      '{{- if or (ne $scope "namespaces") .Values.installCrds }}',
+      '{{- if or (ne $scope "namespaces") .Values.installCrds .Values.metrics.auth }}',
     );
   });
 

@@ -2,19 +2,24 @@
 import type { CustomResourceDefinition } from "@lotse/client";
 import { toYaml } from "@lotse/client/meta";
 import type { About } from "./about.ts";
-import { ruleWithReason } from "./access.ts";
+import { byNamespace, ruleWithReason } from "./access.ts";
 import type { Certificates } from "./certificates.ts";
+import type { Replication } from "./coordination.ts";
 import { terminationSeconds } from "./deployment.ts";
+import { coordinationParts, disruptionBudgetTemplate } from "./helm-coordination.ts";
+import { metricsReaderTemplate } from "./helm-metrics.ts";
 import {
   deploymentTemplate,
   helpersTemplate,
   networkPolicyTemplate,
   notesTemplate,
+  type OwnRules,
   rbacTemplate,
   serviceAccountTemplate,
 } from "./helm-templates.ts";
 import { type ChartDefaults, chartValues, chartValuesSchema } from "./helm-values.ts";
 import { certificatesTemplate, serviceTemplate, webhookHelpers } from "./helm-webhooks.ts";
+import { needsOfMetricsAuth } from "./metrics-auth.ts";
 import { type Need, rulesFor } from "./rbac.ts";
 
 /** One file of what is made; `name` is relative, with slashes. */
@@ -44,6 +49,12 @@ export interface ChartInput {
   readonly stopMs: number;
   /** Who makes the certificate of its webhook server unless the chart's user says otherwise; undefined: it has none. */
   readonly certificates?: Certificates | undefined;
+  /** How many there are, and how they share the work, unless the chart's user says otherwise. */
+  readonly replication: Replication;
+  /** What they need to do so, by how they do it; `needs` has nothing of it. */
+  readonly coordinationNeeds: Readonly<Record<"leader" | "shards", readonly Need[]>>;
+  /** Whether metrics are for those who may read them, unless the chart's user says otherwise. */
+  readonly metricsAuth: boolean;
 }
 
 /** The oldest Kubernetes that is served; the suffix lets distributions' own versions pass. */
@@ -58,14 +69,19 @@ export function helmChart(input: ChartInput): GeneratedFile[] {
     installCrds: definitions.length > 0 ? input.installs : undefined,
     terminationSeconds: terminationSeconds(input.stopMs),
     certificates: input.certificates,
+    replicas: input.replication.replicas,
+    coordination: input.replication.plan.type,
+    metricsAuth: input.metricsAuth,
   };
   const asked = input.certificates !== undefined;
+  const coordination = coordinationParts(name, input.replication);
   const rules = {
     cluster: rulesText(needs.filter(({ clusterWide }) => clusterWide)),
     namespaced: rulesText(needs.filter(({ clusterWide, inOwnNamespace }) => !clusterWide && !inOwnNamespace)),
-    own: rulesText(needs.filter(({ inOwnNamespace }) => inOwnNamespace)),
+    own: ownRules(input, asked),
     patterns: rulesText(patternNeeds),
     definitions: rulesText(installNeeds),
+    metrics: rulesText(needsOfMetricsAuth()),
   };
   const plurals = definitions.map(({ metadata }) => metadata?.name ?? "");
   return [
@@ -74,8 +90,10 @@ export function helmChart(input: ChartInput): GeneratedFile[] {
     { name: "templates/NOTES.txt", text: notesTemplate(name, plurals) },
     { name: "templates/_helpers.tpl", text: `${helpersTemplate(name)}${asked ? webhookHelpers(name) : ""}` },
     ...(asked ? [{ name: "templates/certificates.yaml", text: certificatesTemplate(name) }] : []),
-    { name: "templates/deployment.yaml", text: deploymentTemplate(name, definitions.length > 0, asked) },
+    { name: "templates/deployment.yaml", text: deploymentTemplate(name, definitions.length > 0, asked, coordination) },
+    { name: "templates/metrics.yaml", text: metricsReaderTemplate(name) },
     { name: "templates/networkpolicy.yaml", text: networkPolicyTemplate(name, asked) },
+    { name: "templates/poddisruptionbudget.yaml", text: disruptionBudgetTemplate(name) },
     { name: "templates/rbac.yaml", text: rbacTemplate(name, rules) },
     ...(asked ? [{ name: "templates/service.yaml", text: serviceTemplate(name) }] : []),
     { name: "templates/serviceaccount.yaml", text: serviceAccountTemplate(name) },
@@ -105,6 +123,28 @@ export function imageParts(image: string): Pick<ChartDefaults, "repository" | "t
   const [, name = image, digest = ""] = /^([^@]+)@(sha256:[0-9a-f]{64})$/.exec(image) ?? [];
   const [, repository = name, tag = ""] = /^(.+):(\w[\w.-]{0,127})$/.exec(name) ?? [];
   return { repository, tag, digest };
+}
+
+/** What the operator needs beside itself, each part with when it does. */
+function ownRules({ needs, coordinationNeeds, replication }: ChartInput, asked: boolean): OwnRules[] {
+  const secrets = ({ resource }: Need) => asked && resource === "secrets";
+  const beside = needs.filter(({ inOwnNamespace }) => inOwnNamespace);
+  const parts: (readonly [condition: string | undefined, needs: readonly Need[]])[] = [
+    [undefined, beside.filter((need) => !secrets(need))],
+    ['eq .Values.webhooks.certificates.mode "own"', beside.filter(secrets)],
+  ];
+  if (replication.plan.type !== "peering") {
+    for (const how of ["leader", "shards"] as const) {
+      parts.push([`eq .Values.coordination "${how}"`, coordinationNeeds[how]]);
+    }
+  }
+  return parts.flatMap(([condition, needed]) =>
+    [...byNamespace(needed, "{{ .Release.Namespace }}")].map(([namespace, some]) => ({
+      condition,
+      namespace,
+      rules: rulesText(some) ?? "",
+    })),
+  );
 }
 
 function rulesText(needs: readonly Need[]): string | undefined {

@@ -1,5 +1,5 @@
 export { type About, aboutOf } from "./about.ts";
-export { type AccessInput, accessManifests, ruleWithReason } from "./access.ts";
+export { type AccessInput, accessManifests, byNamespace, ruleWithReason } from "./access.ts";
 export {
   type Certificates,
   certManagerManifests,
@@ -10,7 +10,14 @@ export {
   serviceNames,
   withInjection,
 } from "./certificates.ts";
-export { type DeploymentInput, deploymentManifest, networkPolicyManifest, type PodWebhooks } from "./deployment.ts";
+export {
+  type CoordinationChoice,
+  mayOverlap,
+  needsOfCoordination,
+  planOfChoice,
+  type Replication,
+} from "./coordination.ts";
+export { type DeploymentInput, deploymentManifests, networkPolicyManifest, type PodWebhooks } from "./deployment.ts";
 export {
   BASE_IMAGES,
   BUNDLER,
@@ -22,6 +29,17 @@ export {
 } from "./dockerfile.ts";
 export { type GrantInput, grantManifests } from "./grant.ts";
 export { type ChartInput, type GeneratedFile, helmChart } from "./helm.ts";
+export { metricsReaderManifest, needsOfMetricsAuth } from "./metrics-auth.ts";
+export {
+  alertGroups,
+  dashboard,
+  type Monitored,
+  type MonitoringRule,
+  plainRules,
+  prometheusRule,
+  type RuleGroup,
+  usualSelect,
+} from "./monitoring/index.ts";
 export { type BundleInput, type ExampleObject, olmBundle } from "./olm.ts";
 export { type PermissionScope, permissionsOf } from "./permissions.ts";
 export { allows, type Need, type Rule, rulesFor } from "./rbac.ts";

@@ -6,9 +6,11 @@ import type { CustomResourceDefinition } from "@lotse/client";
 import { KubeError, toYaml } from "@lotse/client/meta";
 import type { About } from "./about.ts";
 import { ruleWithReason } from "./access.ts";
-import { DEFINITIONS_ARE_THERE, deploymentSpec, labelsOf, type Variable } from "./deployment.ts";
+import { disruptionBudgetManifest, ONE_ALONE, type Replication } from "./coordination.ts";
+import { DEFINITIONS_ARE_THERE, deploymentSpec, labelsOf, podLabelsOf, type Variable } from "./deployment.ts";
 import { exampleOf } from "./example.ts";
 import type { GeneratedFile } from "./helm.ts";
+import { metricsReaderManifest, metricsReaderName } from "./metrics-auth.ts";
 import { OLM_WEBHOOKS, webhookDefinitions } from "./olm-webhooks.ts";
 import { type Need, rulesFor } from "./rbac.ts";
 import type { WebhookPlan } from "./webhooks.ts";
@@ -28,6 +30,10 @@ export interface BundleInput {
   readonly examples: readonly ExampleObject[];
   /** What the API server asks of the operator; undefined: nothing. */
   readonly webhooks?: WebhookPlan | undefined;
+  /** How many there are, and how they share the work; default: one, alone. */
+  readonly replication?: Replication | undefined;
+  /** Whether metrics are for those who may read them. */
+  readonly metricsAuth?: boolean | undefined;
 }
 
 /** An object as a manifest. */
@@ -44,8 +50,9 @@ const LONGEST_NAME = 63;
 
 /** The files of the bundle, in the order of their names. */
 export function olmBundle(input: BundleInput): GeneratedFile[] {
-  const { name, definitions } = input;
+  const { name, definitions, replication = ONE_ALONE } = input;
   const labels = bundleLabels(input);
+  const budget = disruptionBudgetManifest({ name, labels: labelsOf(name) }, podLabelsOf(name));
   return [
     { name: "bundle.Dockerfile", text: bundleDockerfile(labels) },
     {
@@ -53,6 +60,10 @@ export function olmBundle(input: BundleInput): GeneratedFile[] {
       text: toYaml(clusterServiceVersion(input)),
     },
     ...definitions.map((one) => ({ name: `manifests/${one.metadata?.name ?? "crd"}.yaml`, text: toYaml(one) })),
+    ...(replication.replicas > 1 ? [{ name: `manifests/${name}.poddisruptionbudget.yaml`, text: toYaml(budget) }] : []),
+    ...(input.metricsAuth
+      ? [{ name: `manifests/${metricsReaderName(name)}.clusterrole.yaml`, text: toYaml(metricsReaderManifest(name)) }]
+      : []),
     { name: "metadata/annotations.yaml", text: toYaml({ annotations: labels }) },
   ];
 }
@@ -61,7 +72,9 @@ function clusterServiceVersion(input: BundleInput): object {
   const { name, about, definitions, needs, webhooks } = input;
   const asked = webhooks && (webhooks.asked || webhooks.policies.length > 0) ? webhookDefinitions(name, webhooks) : [];
   const image = input.image ?? `${name}:${about.version.replaceAll("+", "_")}`;
-  const [cluster, namespaced] = [true, false].map((wide) => needs.filter(({ clusterWide }) => clusterWide === wide));
+  // A role beside the operator is made in its own namespace; what it keeps in another one is of the cluster.
+  const isOfCluster = ({ clusterWide, namespace }: Need) => clusterWide || namespace !== undefined;
+  const [cluster, namespaced] = [true, false].map((wide) => needs.filter((one) => isOfCluster(one) === wide));
   const examples = definitions.flatMap((definition) => examplesOf(definition, input.examples));
   const links = [
     { name: "Home", url: about.homepage },
@@ -108,13 +121,15 @@ function clusterServiceVersion(input: BundleInput): object {
             {
               name,
               label: labelsOf(name),
-              spec: deploymentSpec(
+              spec: deploymentSpec({
                 name,
                 image,
-                environment(input),
-                input.stopMs,
-                webhooks?.asked ? OLM_WEBHOOKS : undefined,
-              ),
+                env: environment(input),
+                stopMs: input.stopMs,
+                webhooks: webhooks?.asked ? OLM_WEBHOOKS : undefined,
+                replication: input.replication,
+                metricsAuth: input.metricsAuth,
+              }),
             },
           ],
         },

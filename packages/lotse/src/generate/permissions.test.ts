@@ -45,10 +45,10 @@ describe("the rights of schedules", () => {
     const operator = new Operator({ name: "op" });
     operator.schedule("daily", { schedule: "@daily", missed: "once" }, () => {});
     operator.schedule("hourly", "@hourly", () => {});
-    const leases = permissionsOf(operator).filter(({ resource: name }) => name === "leases");
-    expect(leases.map(({ verbs, names }) => ({ verbs, names }))).toEqual([
-      { verbs: ["get", "patch"], names: ["op-daily"] },
-      { verbs: ["create"], names: undefined },
+    const leases = permissionsOf(operator).filter((one) => one.resource === "leases");
+    expect(leases.map(({ verbs, names, inOwnNamespace }) => ({ verbs, names, inOwnNamespace }))).toEqual([
+      { verbs: ["get", "patch"], names: ["op-daily"], inOwnNamespace: true },
+      { verbs: ["create"], names: undefined, inOwnNamespace: true },
     ]);
   });
 });

@@ -1,6 +1,7 @@
 /** What an operator has to be allowed to do by itself: its framework's part, from what it declares. */
 import type { KindDescription } from "@lotse/client";
 import {
+  type CoordinationPlan,
   type Declarations,
   type Handler,
   isResourceClass,
@@ -9,10 +10,13 @@ import {
   needsDiscovery,
   type OperatorOptions,
   parseNamespaces,
+  planCoordination,
   planKinds,
   selects,
   settingsFor,
 } from "../declare/index.ts";
+import { needsOfCoordination } from "./coordination.ts";
+import { needsOfMetricsAuth } from "./metrics-auth.ts";
 import type { Need } from "./rbac.ts";
 import { needsOfWebhooks, USUAL_ROLES, type WebhookRoles } from "./webhook-needs.ts";
 import { definitionsOf, type WebhookDeclarations } from "./webhooks.ts";
@@ -32,6 +36,10 @@ export interface PermissionScope {
   readonly discovered?: readonly KindDescription[] | undefined;
   /** Who registers webhooks and makes certificates; default: the operator itself. */
   readonly webhooks?: WebhookRoles | undefined;
+  /** How its processes share the work; default: what the operator says. */
+  readonly coordination?: CoordinationPlan | undefined;
+  /** Whether those who read metrics are asked who they are; default: no. */
+  readonly metricsAuth?: boolean | undefined;
 }
 
 /** See the module comment. */
@@ -39,8 +47,9 @@ export function permissionsOf(
   operator: Pick<Declarations, "resources"> &
     Partial<Pick<Declarations, "schedules">> &
     Omit<WebhookDeclarations, "name"> & { readonly options: OperatorOptions },
-  { namespaces, discovered = [], handlersPatch = () => false, crds, webhooks = USUAL_ROLES }: PermissionScope = {},
+  scope: PermissionScope = {},
 ): Need[] {
+  const { namespaces, discovered = [], handlersPatch = () => false, crds, webhooks = USUAL_ROLES } = scope;
   const { kinds } = planKinds(operator.resources, discovered);
   const { options } = operator;
   const settings = settingsFor(options);
@@ -55,6 +64,9 @@ export function permissionsOf(
     needs.push(need("", "events", ["create", "patch"], "the framework: posts Events", false));
   }
   needs.push(...needsOfSchedules(operator.schedules ?? [], options.name));
+  const plan = scope.coordination ?? planCoordination(options.coordination);
+  needs.push(...needsOfCoordination(plan, options.name, namespaces));
+  if (scope.metricsAuth) needs.push(...needsOfMetricsAuth());
   const installs = (crds ?? options.crds) === "install";
   needs.push(...needsOfDefinitions(operator, installs));
   needs.push(...needsOfWebhooks({ ...webhookPart(operator), name: options.name }, webhooks, installs));
@@ -111,7 +123,10 @@ function needsOfSchedules(schedules: Declarations["schedules"], operator: string
   const names = schedules.filter(({ schedule }) => schedule.missed === "once").map(({ id }) => leaseOf(operator, id));
   if (names.length === 0) return [];
   const by = "the framework: remembers when its schedules ran";
-  const lease = (verbs: readonly string[]) => need("coordination.k8s.io", "leases", verbs, by, false);
+  const lease = (verbs: readonly string[]): Need => ({
+    ...need("coordination.k8s.io", "leases", verbs, by, false),
+    inOwnNamespace: true,
+  });
   // No rule can allow to create by name.
   return [{ ...lease(["get", "patch"]), names }, lease(["create"])];
 }

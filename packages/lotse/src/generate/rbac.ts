@@ -20,6 +20,8 @@ export interface Need {
   readonly clusterWide: boolean;
   /** Needed in the namespace in which the operator itself runs, and in no other, whichever it serves. */
   readonly inOwnNamespace?: boolean | undefined;
+  /** The namespace that this is instead, where the operator keeps such things elsewhere. */
+  readonly namespace?: string | undefined;
 }
 
 /** A rule of a Role. */

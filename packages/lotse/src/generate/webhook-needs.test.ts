@@ -63,8 +63,12 @@ describe("what an operator has to be allowed so that the API server asks it", ()
       "validatingadmissionpolicybindings: list watch",
       "validatingadmissionpolicybindings: delete patch of small.shops.lotse.dev",
       "validatingadmissionpolicybindings: create",
+      "leases: delete get patch of shops-registered",
+      "leases: create",
     ]);
-    expect(told(needs(rules, rolesOf("manifests", "own"))).filter((one) => /create|delete/.test(one))).toEqual([]);
+    expect(
+      told(needs(rules, rolesOf("manifests", "own"))).filter((one) => /policies.*(create|delete)/.test(one)),
+    ).toEqual([]);
   });
 
   it("is to delete its configurations also as manifests where a handler says that they go with the operator", () => {

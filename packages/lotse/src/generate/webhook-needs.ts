@@ -1,6 +1,5 @@
 /** What an operator has to be allowed to do so that the API server asks it. Pure. */
-import { domainOf } from "../admission/index.ts";
-import { needsDiscovery, type ResourceDeclaration } from "../declare/index.ts";
+import { domainOf, needsDiscovery, type ResourceDeclaration, registeredLease } from "../declare/index.ts";
 import type { Need } from "./rbac.ts";
 import { planWebhooks, type WebhookDeclarations, webhooksName } from "./webhooks.ts";
 
@@ -23,6 +22,7 @@ export const USUAL_ROLES: WebhookRoles = { registers: "operator", keepsSecret: t
 
 const GROUP = "admissionregistration.k8s.io";
 const DEFINITIONS = { group: "apiextensions.k8s.io", plurals: ["customresourcedefinitions"] } as const;
+const LEASES = { group: "coordination.k8s.io", plural: "leases" } as const;
 const CONFIGURATIONS = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
 
 /** See the module comment. `installs`: the operator may write its definitions anyway. */
@@ -43,12 +43,29 @@ export function needsOfWebhooks(operator: WebhookDeclarations, roles: WebhookRol
     if (roles.registers === "operator") needs.push(...inCluster(GROUP, CONFIGURATIONS, ["create"], by));
   }
   needs.push(...needsOfPolicies(operator, plan.policies, roles));
+  if (judges || (operator.policies ?? []).length > 0) needs.push(...needsOfNote(name));
   if (plan.converted.length > 0 && !installs) {
     const by = "the framework: tells the API server where objects are converted";
     // A watch of one object carries its name as a field selector, which a rule with names allows.
     needs.push(...inCluster(DEFINITIONS.group, DEFINITIONS.plurals, ["list", "patch", "watch"], by, plan.converted));
   }
   return needs;
+}
+
+/** The note by which a later version knows what this one has registered. */
+function needsOfNote(operator: string): Need[] {
+  const common = {
+    group: LEASES.group,
+    resource: LEASES.plural,
+    by: "the framework: notes what it has registered, for its next version",
+    clusterWide: false,
+    inOwnNamespace: true,
+  };
+  // No rule can allow to create by name.
+  return [
+    { ...common, verbs: ["delete", "get", "patch"], names: [registeredLease(operator)] },
+    { ...common, verbs: ["create"] },
+  ];
 }
 
 function needsOfSecret(operator: string): Need[] {

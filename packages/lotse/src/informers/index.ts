@@ -8,3 +8,4 @@ export { awaitKind, type KindCapabilities, type KindWait } from "./resolve-kind.
 export { type Retrying, retryForever } from "./retry.ts";
 export { type FollowedScopes, type Scope, type ScopeListener, Scopes, type ScopesFollowing } from "./scopes.ts";
 export { firstOfSignals } from "./signals.ts";
+export { streamHealth } from "./stream-health.ts";

@@ -9,10 +9,14 @@ import {
   type StreamOptions,
   type StreamState,
 } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
+import type { Clock, ShardSelector } from "@lotse/client/meta";
 
 /** What an informer tells of single objects. */
-export type ObjectListener = Required<Pick<ReflectorListener<KubeBody>, "changed" | "echoed" | "gone">>;
+export type ObjectListener = Required<Pick<ReflectorListener<KubeBody>, "changed" | "echoed" | "gone">> &
+  Pick<ReflectorListener<KubeBody>, "keeps" | "dropped"> & {
+    /** What `keeps` keeps, as a server can be asked for it; undefined: it cannot. */
+    shard?(): ShardSelector | undefined;
+  };
 
 /** How an object has changed. */
 export type InformerChange = ReflectorChange<KubeBody>;
@@ -28,8 +32,12 @@ export interface InformerOptions {
   readonly listener: ObjectListener;
   /** The first list is complete. */
   readonly onSynced: () => void;
+  /** A list is complete, the first one or another. */
+  readonly onListed?: () => void;
   /** The stream's state changed. */
   readonly onState: (state: StreamState) => void;
+  /** The part of the objects that is wanted, where a server can be asked for it. */
+  readonly shardSelector?: StreamOptions["shardSelector"];
   readonly inactivityMs?: number;
   readonly serverTimeoutMs?: number;
   readonly backoff?: (failures: number, random: number) => number;
@@ -42,12 +50,15 @@ export interface InformerOptions {
 export class Informer extends Reflector<KubeBody> {
   readonly #kind: KindDescription;
 
-  constructor({ client, kind, listener, onSynced, onState, ...how }: InformerOptions) {
+  constructor({ client, kind, listener, onSynced, onListed, onState, ...how }: InformerOptions) {
     super(client, how, {
       changed: (body, change) => listener.changed(body, change),
       echoed: (body) => listener.echoed(body),
       gone: (body, before) => listener.gone(body, before),
+      ...(listener.keeps && { keeps: (body: KubeBody) => listener.keeps?.(body) !== false }),
+      dropped: (body) => listener.dropped?.(body),
       onSynced,
+      onListed: () => onListed?.(),
       state: onState,
     });
     this.#kind = kind;

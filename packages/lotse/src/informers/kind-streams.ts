@@ -44,6 +44,8 @@ export class KindStreams {
   /** What keeps the stream of a scope from working. */
   readonly #troubles = new Map<Scope, string>();
   #isSynced = false;
+  /** Those who wait for lists. */
+  readonly #listed = new Set<() => void>();
   #resolveSynced: () => void = () => {};
   #rejectTrouble: (error: unknown) => void = () => {};
   /** Rejects with what keeps a stream from working, the first time that something does. */
@@ -116,7 +118,11 @@ export class KindStreams {
       clock,
       random,
       listener: this.#listener,
+      shardSelector: () => this.#listener.shard?.(),
       onSynced: () => this.#onSynced(),
+      onListed: () => {
+        for (const look of [...this.#listed]) look();
+      },
       onState: (state) => this.#onState(scope, state),
       inactivityMs: plan.inactivityMs,
       serverTimeoutMs: plan.serverTimeoutMs,
@@ -142,6 +148,32 @@ export class KindStreams {
     // The others may have waited for nothing but this one.
     this.#onSynced();
     return [...open.informer.values()];
+  }
+
+  /** Lets go of what is kept no longer. */
+  purge(): void {
+    for (const { informer } of this.#scopes.values()) informer.purge();
+  }
+
+  /** Lists everything anew: more of it is kept than before. What is known stays known meanwhile. */
+  relist(): Promise<void> {
+    return this.move(this.#kind);
+  }
+
+  /** Lists everything anew; resolves when that has been read, or the kind is followed no longer. */
+  async listAnew(): Promise<void> {
+    const before = new Map([...this.#scopes.values()].map(({ informer }) => [informer, informer.lists]));
+    await this.relist();
+    const isRead = () =>
+      [...this.#scopes.values()].every(({ informer }) => informer.lists > (before.get(informer) ?? 0));
+    let look = () => {};
+    const read = new Promise<void>((resolve) => {
+      look = () => isRead() && resolve();
+    });
+    this.#listed.add(look);
+    look();
+    await Promise.race([read, this.#end]);
+    this.#listed.delete(look);
   }
 
   /** The kind is served in another version from now on. */

@@ -1,4 +1,5 @@
 export { installCrd, installCrds } from "./crds.ts";
+export { type FormerParts, findFormer, removeFormer, unwanted } from "./former.ts";
 export {
   MigrationError,
   type MigrationRequest,
@@ -8,4 +9,5 @@ export {
   type StoredVersions,
   storedVersionsOf,
 } from "./migrate.ts";
+export { forgetNote, type Noted, writeNote } from "./noted.ts";
 export { type UninstallRequest, type UninstallResult, uninstallOperator } from "./uninstall.ts";

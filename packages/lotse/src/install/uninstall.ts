@@ -6,11 +6,19 @@ import {
   type KindDescription,
   type KubeBody,
   type KubeObject,
+  Lease,
   NotFoundError,
   Secret,
 } from "@lotse/client";
 import { createMergePatch, type JsonObject } from "@lotse/client/meta";
-import { type Declarations, type OperatorOptions, planKinds, settingsFor } from "../declare/index.ts";
+import {
+  type Declarations,
+  type OperatorOptions,
+  planKinds,
+  registeredLabels,
+  registeredLease,
+  settingsFor,
+} from "../declare/index.ts";
 import { allStorages, annotationStorage, type RecordStorage } from "../turn/index.ts";
 
 /** What was taken off one object. */
@@ -18,7 +26,7 @@ export interface UninstallResult {
   readonly kind: KindDescription;
   readonly namespace: string | undefined;
   readonly name: string;
-  /** `registration`: the object itself was the operator's, and is deleted: webhooks, policies, certificates. */
+  /** `registration`: the object itself was the operator's, and is deleted: webhooks, policies, certificates, notes. */
   readonly marks: readonly ("finalizer" | "record" | "registration")[];
 }
 
@@ -74,7 +82,7 @@ async function* unregister(
   { dryRun, signal }: Pick<UninstallRequest, "dryRun" | "signal">,
 ): AsyncGenerator<UninstallResult> {
   // Loaded here alone: an operator that judges nothing needs none of it.
-  const { CERTIFICATES_LABEL, registeredLabels } = await import("../admission/index.ts");
+  const { CERTIFICATES_LABEL } = await import("../admission/index.ts");
   const registered = discovered.filter(
     ({ group, plural }) =>
       group === "admissionregistration.k8s.io" && /(webhookconfigurations|policies|policybindings)$/.test(plural),
@@ -83,13 +91,16 @@ async function* unregister(
   const ordered = registered.sort(
     (a, b) => Number(b.plural.endsWith("bindings")) - Number(a.plural.endsWith("bindings")),
   );
-  const queries = [
+  const queries: { kind: KindDescription; labelSelector: Readonly<Record<string, string>>; only?: string }[] = [
     ...ordered.map((kind) => ({ kind, labelSelector: registeredLabels(operator) })),
     { kind: Secret.description, labelSelector: { [CERTIFICATES_LABEL]: operator } },
+    // The note of all this goes last: what interrupts this leaves a trace of what is left.
+    { kind: Lease.description, labelSelector: registeredLabels(operator), only: registeredLease(operator) },
   ];
-  for (const { kind, labelSelector } of queries) {
+  for (const { kind, labelSelector, only } of queries) {
     try {
       for await (const object of client.list(kind, { namespace: "*", labelSelector, ...(signal && { signal }) })) {
+        if (only !== undefined && object.name !== only) continue;
         if (!dryRun) await client.delete(object, { ignoreNotFound: true, ...(signal && { signal }) });
         yield { kind, namespace: object.namespace, name: object.name, marks: ["registration"] };
       }

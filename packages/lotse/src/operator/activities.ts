@@ -1,4 +1,4 @@
-/** Handlers of the operator itself, not of objects: startup, cleanup, login and probe. */
+/** Handlers of the operator itself, not of objects: startup, cleanup, lead, follow, login and probe. */
 import type { Client, Login } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, KubeError } from "@lotse/client/meta";
 import {
@@ -26,11 +26,14 @@ export interface ActivityParts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly nextRunId: () => string;
   readonly metrics: Metrics;
   /** Looked for while the operator begins. */
   readonly traces: () => Promise<Traces | undefined>;
   /** Hears of every request of a handler. */
   readonly onHandlerRequest: Reporting["onHandlerRequest"];
+  /** Told who does something; known when the operator begins. */
+  readonly onBehalf: () => Reporting["onBehalf"];
 }
 
 /**
@@ -88,6 +91,31 @@ export class Activities {
     }
   }
 
+  /** This process leads: none of its handlers can end the operator. Never rejects. */
+  async lead(client: Client, signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#of("lead").map((handler) => this.#attend(handler, client, signal)));
+  }
+
+  /** This process leads no longer: none of its handlers can end the operator. Never rejects. */
+  async follow(client: Client, signal: AbortSignal): Promise<void> {
+    for (const handler of this.#of("follow")) await this.#attend(handler, client, signal);
+  }
+
+  async #attend(handler: ActivityHandler, client: Client, signal: AbortSignal): Promise<void> {
+    try {
+      if (!signal.aborted) await this.#run(handler, signal, client);
+    } catch (error) {
+      // A failure for good has been told.
+      if (error instanceof LifecycleError) return;
+      const why = signal.reason instanceof Error ? signal.reason.message : undefined;
+      this.#parts.logger.info(`${handler.type} handler was given up`, {
+        ...named(handler),
+        ...errorFields(error, false),
+        why,
+      });
+    }
+  }
+
   /** What the login handlers bring, all of them. */
   async login(signal: AbortSignal): Promise<readonly Login[]> {
     const logins: Login[] = [];
@@ -120,12 +148,15 @@ export class Activities {
 
   /** One handler until it succeeds, which gives its result, or fails for good, which throws. */
   async #run(handler: ActivityHandler, signal: AbortSignal, client?: Client): Promise<unknown> {
-    const { clock, random } = this.#parts;
+    const { clock, random, nextRunId } = this.#parts;
     const plan = this.#parts.plan();
     const traces = await this.#parts.traces();
     const logger = this.#parts.logger.with({ handler: handler.id });
     const end = await makeEffort({
-      surroundings: { runtime: { clock, plan }, reporting: { traces, measures: this.#measures } },
+      surroundings: {
+        runtime: { clock, plan, nextRunId },
+        reporting: { traces, measures: this.#measures, onBehalf: this.#parts.onBehalf() },
+      },
       handler,
       logger,
       call: (stop, effort) => handler.fn(this.#context(handler, stop.signal, client, effort)),
@@ -133,9 +164,9 @@ export class Activities {
       random,
       signal,
       graceMs: plan.gracefulMs,
-      onRetry: (error, retry, delayMs) =>
+      onRetry: (error, retry, delayMs, runId) =>
         logger.warn(`${handler.type} handler failed, will be tried again`, {
-          ...named(handler),
+          ...named(handler, runId),
           ...errorFields(error, retry === 0),
           retryIn: formatDuration(delayMs),
         }),
@@ -145,7 +176,8 @@ export class Activities {
       if (end.error !== undefined) throw end.error;
       return undefined;
     }
-    logger.error(`${handler.type} handler failed for good`, { ...named(handler), ...errorFields(end.error, true) });
+    const fields = { ...named(handler, end.runId), ...errorFields(end.error, true) };
+    logger.error(`${handler.type} handler failed for good`, fields);
     throw new LifecycleError(handler, end.error);
   }
 
@@ -153,7 +185,7 @@ export class Activities {
     handler: ActivityHandler,
     signal: AbortSignal,
     client: Client | undefined,
-    effort: Pick<ActivityContext, "retry" | "started" | "runtime">,
+    effort: Pick<ActivityContext, "runId" | "retry" | "started" | "runtime">,
   ): ActivityContext & LoginContext {
     const { settings, memo, indexes, logger, onHandlerRequest } = this.#parts;
     const { id } = handler;
@@ -163,7 +195,7 @@ export class Activities {
       settings,
       memo,
       param: handler.param,
-      logger: logger.with({ handler: handler.id }),
+      logger: logger.with({ handler: handler.id, runId: effort.runId }),
     };
     if (!client) return common as ActivityContext & LoginContext;
     return {

@@ -3,18 +3,9 @@
  * turn does the rest. A change walks cache → mailbox → turn, and nothing walks back up.
  */
 import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
-import { identityKey } from "@lotse/client/meta";
+import { type IdentityKey, identityKey, objectKeyOf } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
-import {
-  type DaemonHandler,
-  type Handler,
-  type IndexHandler,
-  type Memo,
-  type ReconcileHandler,
-  type SettingsPlan,
-  type TimerHandler,
-  withUsualBackoff,
-} from "../declare/index.ts";
+import type { DaemonHandler, Handler, IndexHandler, Memo, ReconcileHandler, TimerHandler } from "../declare/index.ts";
 import type { KindCapabilities, OperatorIndexes, Scope, Scopes } from "../informers/index.ts";
 import { PRIORITY } from "../queue/index.ts";
 import { type Author, bindCleanUp, KindReconcilers, type KindView, type TrackedKinds } from "../reconcile/index.ts";
@@ -30,25 +21,17 @@ import {
 } from "../report/index.ts";
 import type { HandlerWrite, KindStore, Runtime } from "../runtime/index.ts";
 import { errorFields, type KindWork, lastOf, named, type ObjectMemory, observeRead } from "../turn/index.ts";
+import type { Coordinating, Owner } from "./coordinating.ts";
 import type { Unwritten } from "./ending.ts";
-import { explainObject, hasName } from "./explain.ts";
+import { explainElsewhere, explainObject, hasName } from "./explain.ts";
+import { Keeping } from "./keeping.ts";
 import { KindCache } from "./kind-cache.ts";
-import { handlersOf, kindWork } from "./kind-work.ts";
+import { concurrencyOf, handlersOf, kindWork, withUsual } from "./kind-work.ts";
 import { unwrittenOf, writePending } from "./last-writes.ts";
 import { Mailboxes } from "./mailboxes.ts";
 import { tellOfResults, tellOfSlow } from "./notices.ts";
+import { type KindObjective, objectiveOf } from "./objectives.ts";
 import { Strangers } from "./strangers.ts";
-
-/** What a handler does not say itself, the operator's settings say. */
-function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H {
-  return "retry" in handler ? { ...handler, retry: withUsualBackoff(handler.retry, backoff) } : handler;
-}
-
-/** Several reconcilers of one kind share its queue: the most careful one decides. */
-function concurrencyOf(handlers: readonly ReconcileHandler[]): number | undefined {
-  const wanted = handlers.flatMap(({ concurrency }) => concurrency ?? []);
-  return wanted.length === 0 ? undefined : Math.min(...wanted);
-}
 
 /** What the controllers of one operator are made of, beside their kind. */
 export interface ControllerParts {
@@ -63,10 +46,12 @@ export interface ControllerParts {
   readonly handlerWrote: KindStore["handlerWrote"];
   /** What waits for another try is tried when its object is first seen. */
   readonly retryAtStart: boolean;
+  /** Whether reconcilers have said that they follow the kind: then all of its objects are read. */
+  readonly isFollowed: (kind: KindDescription) => boolean;
 }
 
 /** See the module comment. */
-export class Controller {
+export class Controller implements Owner {
   readonly #parts: ControllerParts;
   readonly #reporting: KindReporting;
   readonly #handlers: readonly Handler[];
@@ -74,10 +59,13 @@ export class Controller {
   readonly #reconcilers: KindReconcilers | undefined;
   readonly #cache: KindCache;
   readonly #mailboxes: Mailboxes;
+  /** What the kind promises, if it does. */
+  readonly #objective: KindObjective | undefined;
   #capabilities: KindCapabilities;
   #work: KindWork;
   #strangers: Strangers | undefined;
   #begun = false;
+  readonly #keeping: Keeping;
 
   constructor(parts: ControllerParts, handlers: readonly Handler[], capabilities: KindCapabilities) {
     this.#parts = parts;
@@ -90,6 +78,13 @@ export class Controller {
     );
     this.#handlers = usually;
     this.#strangers = new Strangers([runtime.operator, ...runtime.formerNames]);
+    this.#keeping = new Keeping({
+      handlers: usually,
+      ownership: runtime.ownership,
+      kind: () => this.kind,
+      isFollowed: parts.isFollowed(capabilities.kind),
+      streams: () => this.#cache.streams,
+    });
     const reconcilers = handlersOf<ReconcileHandler>(usually, "reconcile");
     const concurrency = concurrencyOf(reconcilers) ?? runtime.settings.queueing.concurrency;
     this.#mailboxes = new Mailboxes({
@@ -98,7 +93,12 @@ export class Controller {
       observer: reporting.measures,
       retryAtStart: parts.retryAtStart,
       onInitial: (body) => this.#strangers?.note(body),
+      ownership: runtime.ownership,
+      newest: (key) => this.#cache.newest(key),
     });
+    // Operators that only read a kind have nothing to do with what it promises.
+    if (this.#hasMail)
+      this.#objective = objectiveOf(capabilities, runtime, reporting, (key) => this.#cache.newest(key));
     this.#cache = new KindCache({
       runtime,
       capabilities,
@@ -106,8 +106,9 @@ export class Controller {
       indexes: parts.indexes,
       indexHandlers: handlersOf<IndexHandler>(usually, "index"),
       logger: reporting.logger,
-      // Kinds that are only read need no mailboxes.
-      mailboxes: handlers.some(({ type }) => type !== "index") ? this.#mailboxes : undefined,
+      mailboxes: this.#hasMail ? this.#mailboxes : undefined,
+      keeping: this.#keeping,
+      objective: this.#objective,
     });
     if (reconcilers.length > 0) this.#reconcilers = this.#makeReconcilers(reconcilers);
     const timers = handlersOf<TimerHandler>(usually, "timer");
@@ -179,6 +180,25 @@ export class Controller {
     await Promise.all(left);
   }
 
+  async ownershipChanged(why: string): Promise<void> {
+    this.#cache.ownershipChanged();
+    if (this.#hasMail) await this.#mailboxes.ownershipChanged(this.#cache.streams.values(), why);
+  }
+
+  keepingChanged(gained: boolean): void {
+    this.#keeping.changed(gained);
+  }
+
+  /** Whether not all objects are known. */
+  get isPartial(): boolean {
+    return this.#keeping.isPartial;
+  }
+
+  /** From now on all objects are kept; resolves when they are known. */
+  whole(): Promise<void> {
+    return this.#keeping.whole();
+  }
+
   /** The kind is served: streams that wait for it try at once. */
   served(): void {
     this.#cache.streams.served();
@@ -206,6 +226,7 @@ export class Controller {
     };
     await Promise.all([...this.#mailboxes.memories()].map(end));
     this.#reporting.attempts.close();
+    this.#objective?.close();
   }
 
   /** What handlers have done and the API server does not know. */
@@ -228,6 +249,12 @@ export class Controller {
     return this.#cache.streams.health();
   }
 
+  /** Whether an object is worked on, or waits for its turn now. */
+  isBusy(key: IdentityKey): boolean {
+    const state = this.#mailboxes.stateOf(key)?.is;
+    return state === "running" || state === "ready";
+  }
+
   /** Tries again at once what waits for it, or has failed for good; undefined when the object is unknown. */
   retry(question: ObjectQuestion): readonly string[] | undefined {
     const memory = this.#asked(question);
@@ -242,19 +269,37 @@ export class Controller {
     return true;
   }
 
-  /** What is known about one object; undefined when it is of another kind, or unknown. */
-  explain(question: ObjectQuestion): Explanation | undefined {
+  /** What is known about one object; undefined when it is of another kind, or unknown. `others`: know of objects that are elsewhere. */
+  explain(question: ObjectQuestion, others?: Pick<Coordinating, "elsewhere">): Explanation | undefined {
     const memory = this.#asked(question);
     const body = memory && (lastOf(memory.life) ?? this.#cache.newest(memory.key));
-    if (!memory || !body) return undefined;
     const { operator, clock } = this.#parts.runtime;
     const { journal, attempts } = this.#reporting;
+    if (!memory || !body) {
+      const other = others && this.elsewhere(question);
+      if (!other) return undefined;
+      const elsewhere = others.elsewhere(other, this.kind);
+      return {
+        operator,
+        ...explainElsewhere(this.#work, other, elsewhere, clock),
+        objective: this.#objective?.explain(identityKey(other)),
+        turns: journal.of(identityKey(other)),
+      };
+    }
     const { key } = memory;
     return {
       operator,
       ...explainObject(this.kind, memory, body, this.#mailboxes.stateOf(key), clock, attempts.of(key)),
+      objective: this.#objective?.explain(key),
       turns: journal.of(key),
     };
+  }
+
+  /** An object that is known, and not this process's to work on. */
+  elsewhere({ kind, namespace, name }: ObjectQuestion): KubeBody | undefined {
+    if (!this.#hasMail || !hasName(this.kind, kind)) return undefined;
+    const body = this.#cache.get(objectKeyOf(this.kind.namespaced ? (namespace ?? "default") : undefined, name));
+    return body && !this.#parts.runtime.ownership.owns(body, this.kind) ? body : undefined;
   }
 
   /** The notes of an object; undefined when it is unknown. */
@@ -266,6 +311,11 @@ export class Controller {
   /** The API server has answered a handler's write of an object of this kind. */
   handlerWrote(body: KubeBody, how: HandlerWrite): void {
     this.#cache.handlerWrote(body, how);
+  }
+
+  /** Kinds that are only read need no mailboxes. */
+  get #hasMail(): boolean {
+    return this.#handlers.some(({ type }) => type !== "index");
   }
 
   /** One listener for all objects, not one for each turn. */
@@ -290,7 +340,7 @@ export class Controller {
   /** What is counted of a kind goes with it, and what is said once is said once for all of its objects. */
   #makeReporting(kind: KindDescription): KindReporting {
     const { runtime, reporting } = this.#parts;
-    const { events, traces, onHandlerRequest } = reporting;
+    const { events, traces, onHandlerRequest, onBehalf } = reporting;
     const metrics = reporting.metrics.part();
     const logger = reporting.logger.with({ kind: kind.kind });
     const attempts = new RunningAttempts({
@@ -303,6 +353,7 @@ export class Controller {
       metrics,
       traces,
       onHandlerRequest,
+      onBehalf,
       post: (body, type, reason, message) => events.post({ type, reason, message, object: subjectOf(body, this.kind) }),
       measures: new KindMeasures(metrics, kind.kind),
       journal: new Journal(),

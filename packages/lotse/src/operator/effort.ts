@@ -6,6 +6,8 @@ import { type Execution, execute, retryDelayMs, Stop, type Surroundings } from "
 
 /** What the function hears of the effort so far. */
 export interface EffortContext {
+  /** Of this attempt. */
+  readonly runId: string;
   readonly retry: number;
   readonly started: Date;
   /** Milliseconds. */
@@ -22,13 +24,13 @@ export interface Effort extends Pick<Execution, "handler" | "graceMs"> {
   /** Ends the effort. */
   readonly signal: AbortSignal;
   /** Told of each attempt that will be followed by another one. */
-  readonly onRetry: (error: unknown, retry: number, delayMs: number) => void;
+  readonly onRetry: (error: unknown, retry: number, delayMs: number, runId: string) => void;
 }
 
 /** How it ended. */
 export type EffortEnd =
-  | { readonly type: "done"; readonly result: unknown }
-  | { readonly type: "failed"; readonly error: unknown }
+  | { readonly type: "done"; readonly result: unknown; readonly runId: string }
+  | { readonly type: "failed"; readonly error: unknown; readonly runId: string }
   /** `error`: what the last attempt failed with, if there was no time for another one. */
   | { readonly type: "aborted"; readonly error?: unknown };
 
@@ -50,14 +52,14 @@ export async function makeEffort(effort: Effort): Promise<EffortEnd> {
         timeoutMs: plan.timeoutMs === undefined ? undefined : Math.max(0, plan.timeoutMs - runtime),
         graceMs,
         errors: plan.errors,
-        call: (stop) => call(stop, { retry, started: new Date(startedAt), runtime }),
+        call: (stop, runId) => call(stop, { runId, retry, started: new Date(startedAt), runtime }),
       });
-      const { outcome, error } = result;
-      if (outcome.type === "done") return { type: "done", result: outcome.result };
+      const { outcome, error, runId } = result;
+      if (outcome.type === "done") return { type: "done", result: outcome.result, runId };
       if (outcome.type === "aborted") return { type: "aborted" };
       const delayMs = retryDelayMs(plan, outcome, retry + 1, clock.now() - startedAt, random);
-      if (delayMs === undefined) return { type: "failed", error };
-      onRetry(error, retry, delayMs);
+      if (delayMs === undefined) return { type: "failed", error, runId };
+      onRetry(error, retry, delayMs, runId);
       await sleep(clock, delayMs, signal).catch(() => undefined);
       if (signal.aborted) return { type: "aborted", error };
     }
@@ -65,6 +67,9 @@ export async function makeEffort(effort: Effort): Promise<EffortEnd> {
     letGo();
   }
 }
+
+/** After so long it is tried again what was refused because another process may do it: if so, this one is soon told. */
+export const REFUSED_PAUSE_MS = 1_000;
 
 /** What is the same for all handlers of the operator itself: they work for no object. */
 export const OPERATORS_OWN = { object: undefined, waits: undefined, reason: undefined } as const;
@@ -80,10 +85,15 @@ export function stopOf(signal: AbortSignal): { readonly stop: Stop; letGo(): voi
 
 const SHUTDOWN = new Aborted("shutdown", "the operator stops");
 
+/** What is the same for all runs of a source or a scheduled function. */
+export type TaskContext = Omit<OutsideContext, "runId">;
+
 /** What a source or a scheduled function is given, for as long as one attempt of it lasts. */
-export function contextFor(context: OutsideContext, { signal }: Stop, clock: Clock): OutsideContext {
+export function contextFor(context: TaskContext, { signal }: Stop, clock: Clock, runId: string): OutsideContext {
   return {
     ...context,
+    logger: context.logger.with({ runId }),
+    runId,
     client: context.client.with({ signal }),
     signal,
     sleep: (duration) => sleep(clock, durationMs(duration), signal),

@@ -52,6 +52,8 @@ export interface EndingParts {
   readonly streams: Promise<void> | undefined;
   readonly events: Pick<EventRecorder, "stop"> | undefined;
   readonly cleanup: (signal: AbortSignal) => Promise<void>;
+  /** Nothing runs any more and everything is written: other processes may take over. Never rejects. */
+  readonly release?: (() => Promise<void>) | undefined;
   /** Ends all requests of the operator. */
   readonly cut: (reason: Aborted) => void;
 }
@@ -66,6 +68,9 @@ export async function endOperator(parts: EndingParts): Promise<void> {
   const { clock, since, plan, enders, streams, events, cut, logger } = parts;
   const left = (ms: number) => Math.max(0, since + ms - clock.monotonic());
   const closing = Promise.all([...enders.map((one) => one.close()), streams?.catch(() => {})]);
+  const released = closing.then(() => parts.release?.());
+  // Heard below, unless what has to end has failed.
+  released.catch(() => {});
   const ended = await within(clock, left(plan.cutMs), closing);
   tellUnwritten(enders, logger);
   cut(new Aborted("shutdown", "the operator stops, and the server did not answer in time"));
@@ -73,7 +78,7 @@ export async function endOperator(parts: EndingParts): Promise<void> {
   await events?.stop({ within: left(plan.cleanupMs) });
   await cleanUp(parts, left);
   // Handlers that have not ended by now have until `killAfter`.
-  await closing;
+  await released;
 }
 
 async function cleanUp({ clock, plan, cleanup, logger }: EndingParts, left: (ms: number) => number): Promise<void> {

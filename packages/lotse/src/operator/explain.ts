@@ -3,14 +3,34 @@ import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client
 import type { Clock } from "@lotse/client/meta";
 import type { ObjectRecord } from "../declare/index.ts";
 import type { QueuedState } from "../queue/index.ts";
-import type { Explanation, FailedHandler, OpenHandler, RunningAttempt, RunningHandler } from "../report/index.ts";
-import { isDeleting, type ObjectMemory } from "../turn/index.ts";
+import type {
+  Elsewhere,
+  Explanation,
+  FailedHandler,
+  OpenHandler,
+  RunningAttempt,
+  RunningHandler,
+} from "../report/index.ts";
+import { isDeleting, type KindWork, type ObjectMemory } from "../turn/index.ts";
 
 /** Whether a kind has this name among its names, with or without its group. */
 export function hasName({ kind, plural, singular, shortNames, group }: KindDescription, asked: string): boolean {
   const wanted = asked.toLowerCase();
   const names = [kind, plural, singular, ...shortNames].map((name) => name.toLowerCase());
   return names.some((name) => wanted === name || (group !== "" && wanted === `${name}.${group}`));
+}
+
+/** An object that this process does not work on: what its record says is what another one has done. */
+export function explainElsewhere(
+  { kind, target: { storage, handlers }, essenceOf }: Pick<KindWork, "kind" | "target" | "essenceOf">,
+  body: KubeBody,
+  elsewhere: Elsewhere,
+  clock: Pick<Clock, "now" | "monotonic">,
+): Omit<Explanation, "operator" | "turns"> {
+  const reading = storage.read(body, handlers, essenceOf(body));
+  const record = reading.type === "found" ? reading.record : undefined;
+  const memory = { uid: body.metadata?.uid ?? "", life: { state: "new" }, record } as const;
+  return { ...explainObject(kind, memory, body, undefined, clock), state: "elsewhere", elsewhere };
 }
 
 /** What one object does, and what it waits for. */
@@ -44,8 +64,11 @@ export function explainObject(
 
 const STATES = { running: "working", ready: "queued", delayed: "waits" } as const;
 
-function runningHandler({ handler: { id, sourceLocation }, since }: RunningAttempt, now: number): RunningHandler {
-  return { handler: id, ...(sourceLocation !== undefined && { place: sourceLocation }), forMs: now - since };
+function runningHandler(
+  { handler: { id, sourceLocation }, runId, since }: RunningAttempt,
+  now: number,
+): RunningHandler {
+  return { handler: id, runId, ...(sourceLocation !== undefined && { place: sourceLocation }), forMs: now - since };
 }
 
 function failedHandlers(failed: ObjectRecord["failed"] & object): FailedHandler[] {

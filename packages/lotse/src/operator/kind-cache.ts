@@ -4,7 +4,15 @@
  * read it, and then the object's own mailbox.
  */
 import type { KindDescription, KubeBody } from "@lotse/client";
-import { type IdentityKey, identityKey, type ObjectKey, objectKey, objectKeyIn, uidIn } from "@lotse/client/meta";
+import {
+  type IdentityKey,
+  identityKey,
+  type ObjectKey,
+  objectKey,
+  objectKeyIn,
+  type ShardSelector,
+  uidIn,
+} from "@lotse/client/meta";
 import type { IndexHandler } from "../declare/index.ts";
 import {
   type InformerChange,
@@ -17,6 +25,7 @@ import {
 import { type Author, KindView, NewState, type Reader } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
 import type { HandlerWrite, Runtime } from "../runtime/index.ts";
+import type { Keeping } from "./keeping.ts";
 import { referenceOf } from "./last-writes.ts";
 import { tellOfIndex } from "./notices.ts";
 
@@ -31,6 +40,16 @@ export interface KindCacheParts {
   readonly logger: Logger;
   /** The mailboxes of the objects; undefined when no handler works for single objects of the kind. */
   readonly mailboxes: Mailed | undefined;
+  /** What of it is worth its memory. */
+  readonly keeping: Pick<Keeping, "keeps" | "shard">;
+  /** Told of each state of each object; undefined where the kind promises nothing. */
+  readonly objective: Observing | undefined;
+}
+
+/** Looks on. */
+export interface Observing {
+  see(body: KubeBody, initial?: boolean): void;
+  forget(key: IdentityKey): void;
 }
 
 /** Told of single objects, after everybody who may be asked about them. */
@@ -41,6 +60,8 @@ export interface Mailed {
   /** The stream shows a write of this operator. */
   echoed(body: KubeBody): void;
   gone(body: KubeBody): void;
+  /** The object is there, and not this process's any more. */
+  lost(body: KubeBody): void;
 }
 
 /** See the module comment. */
@@ -50,13 +71,20 @@ export class KindCache implements ObjectListener {
   readonly streams: KindStreams;
   /** What reconcilers see of the kind. */
   readonly view: KindView;
+  /** Whether an object is kept; undefined: all are. */
+  readonly keeps?: (body: KubeBody) => boolean;
 
   constructor(parts: KindCacheParts) {
     this.#parts = parts;
     const { kind, kindClass } = parts.capabilities;
     this.#kind = kind;
+    if (parts.keeping.keeps) this.keeps = parts.keeping.keeps;
     this.streams = new KindStreams(parts.runtime, parts.scopes, kind, parts.logger, this);
     this.view = new KindView(kind, kindClass, this.streams);
+  }
+
+  shard(): ShardSelector | undefined {
+    return this.#parts.keeping.shard();
   }
 
   /** The newest body of the object that has this name. */
@@ -74,6 +102,7 @@ export class KindCache implements ObjectListener {
     const by = newState(body);
     this.#index(body, by);
     this.view.changed(change.before, body, by);
+    this.#parts.objective?.see(body, change.initial || (this.keeps !== undefined && change.listed === true));
     this.#parts.mailboxes?.changed(body, change);
   }
 
@@ -86,10 +115,23 @@ export class KindCache implements ObjectListener {
     this.#parts.mailboxes?.gone(body);
   }
 
+  dropped(body: KubeBody): void {
+    this.forget(body);
+    this.#parts.mailboxes?.lost(body);
+  }
+
+  /** This process works on other objects than before. */
+  ownershipChanged(): void {
+    const own = this.#parts.indexHandlers.filter((handler) => handler.own);
+    if (own.length === 0) return;
+    for (const body of this.streams.values()) this.#index(body, newState(body), own);
+  }
+
   /** An object is gone, or is no longer this operator's. */
   forget(last: KubeBody, by?: Reader): void {
     this.#parts.indexes.remove(this.#parts.indexHandlers, last, by);
     this.view.changed(last, undefined, by);
+    this.#parts.objective?.forget(identityKey(last));
   }
 
   /** The API server has answered the write of a turn. */
@@ -102,6 +144,7 @@ export class KindCache implements ObjectListener {
     const now = informer.get(key);
     this.#index(now ?? body, by);
     this.view.changed(before, now, by);
+    this.#parts.objective?.see(now ?? body);
   }
 
   /** The API server has answered the write of a handler: it is known at once, and the objects that it concerns are woken. */
@@ -125,14 +168,21 @@ export class KindCache implements ObjectListener {
     const news = before?.metadata?.resourceVersion !== now.metadata?.resourceVersion;
     if (news) this.view.changed(before, now, by);
     else by?.claim(now, false);
+    this.#parts.objective?.see(now);
     this.#parts.mailboxes?.ownWrite(body);
   }
 
-  #index(body: KubeBody, by: Author): void {
-    const { indexes, indexHandlers, logger } = this.#parts;
-    if (indexHandlers.length === 0) return;
+  #index(body: KubeBody, by: Author, handlers = this.#parts.indexHandlers): void {
+    const { indexes, logger, runtime } = this.#parts;
+    if (handlers.length === 0) return;
     const about = () => logger.about(referenceOf(this.#kind, identityKey(body)));
-    indexes.update(indexHandlers, body, (handler, error, mode) => tellOfIndex(about(), handler, error, mode), by);
+    const isOwn = handlers.every((handler) => !handler.own) || runtime.ownership.owns(body, this.#kind);
+    const fed = isOwn ? handlers : handlers.filter((handler) => !handler.own);
+    indexes.update(fed, body, (handler, error, mode) => tellOfIndex(about(), handler, error, mode), by);
+    if (!isOwn) {
+      const left = handlers.filter((handler) => handler.own);
+      indexes.remove(left, body, by);
+    }
   }
 }
 

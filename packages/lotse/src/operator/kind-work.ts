@@ -7,6 +7,9 @@ import {
   type Handler,
   isResourceClass,
   type Memo,
+  type ReconcileHandler,
+  type SettingsPlan,
+  withUsualBackoff,
 } from "../declare/index.ts";
 import type { KindCapabilities, OperatorIndexes } from "../informers/index.ts";
 import { type Author, ReadSession, type TrackedKinds } from "../reconcile/index.ts";
@@ -43,6 +46,17 @@ export interface KindWorkParts extends Pick<KindWork, "recordNotKept"> {
 /** The handlers of one sort. */
 export function handlersOf<T extends Handler>(handlers: readonly Handler[], type: T["type"]): T[] {
   return handlers.filter((handler): handler is T => handler.type === type);
+}
+
+/** What a handler does not say itself, the operator's settings say. */
+export function withUsual<H extends Handler>(handler: H, { backoff }: SettingsPlan): H {
+  return "retry" in handler ? { ...handler, retry: withUsualBackoff(handler.retry, backoff) } : handler;
+}
+
+/** Several reconcilers of one kind share its queue: the most careful one decides. */
+export function concurrencyOf(handlers: readonly ReconcileHandler[]): number | undefined {
+  const wanted = handlers.flatMap(({ concurrency }) => concurrency ?? []);
+  return wanted.length === 0 ? undefined : Math.min(...wanted);
 }
 
 /** See the module comment. */

@@ -116,7 +116,8 @@ export class Kinds {
       controller.trouble.catch(fail);
       const told = controller.synced.then(() => {
         if (over.signal.aborted) return;
-        this.#parts.tracked.add(controller.view);
+        // Of which only a part is known, that is not for reconcilers to read.
+        if (!controller.isPartial) this.#parts.tracked.add(controller.view);
         known(controller);
       });
       const ended = controller.streams();
@@ -198,8 +199,13 @@ export class Kinds {
   async read(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
     const { ready, trouble } = this.#started.get(kindKey(kind)) ?? this.#follow(kind, kindClass);
     // In this order: what is known by now counts, whatever the trouble was before.
-    const controller = await Promise.race([ready, trouble]);
-    return (controller ?? (await trouble)).view;
+    const controller = (await Promise.race([ready, trouble])) ?? (await trouble);
+    if (!this.#parts.tracked.known(kind)) {
+      await controller.whole();
+      // Another reader may have been first.
+      if (!this.#parts.tracked.known(kind)) this.#parts.tracked.add(controller.view);
+    }
+    return controller.view;
   }
 
   #onLookup(key: KindKey, wake: () => void): () => void {

@@ -2,7 +2,7 @@
 import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
 import { type IdentityKey, nameIn, namespaceIn, uidIn } from "@lotse/client/meta";
 import type { Journal, Logger, ObjectReference } from "../report/index.ts";
-import { errorFields, forgetPending, type KindWork, type ObjectMemory, write } from "../turn/index.ts";
+import { errorFields, forgetPending, type KindWork, type ObjectMemory, turnFence, write } from "../turn/index.ts";
 import type { Unwritten } from "./ending.ts";
 
 /** An object by the key of its memory. */
@@ -19,14 +19,17 @@ export function referenceOf(kind: KindDescription, key: IdentityKey): ObjectRefe
 
 /** Sends what waits for its next try, because there will be none. Never rejects: {@link unwrittenOf} tells what is left. */
 export async function writePending(
-  { runtime, store, target }: Pick<KindWork, "runtime" | "store" | "target">,
+  work: Pick<KindWork, "runtime" | "store" | "target" | "kind" | "essenceOf">,
   memory: ObjectMemory,
   newest: KubeBody | undefined,
   logger: Logger,
 ): Promise<void> {
-  if (!memory.ownWrites.pending || memory.life.state === "gone" || newest?.metadata?.uid !== memory.uid) return;
+  const { runtime, store, target } = work;
+  const { pending } = memory.ownWrites;
+  if (!pending || memory.life.state === "gone" || newest?.metadata?.uid !== memory.uid) return;
   try {
-    await write(runtime.client, newest, memory.ownWrites.pending, target, store.wrote);
+    // What is out of date by now need not be written.
+    await write(runtime.client, newest, pending, target, store.wrote, turnFence(work, memory, newest, pending));
     forgetPending(memory);
   } catch (error) {
     logger.debug("what was done could not be written down", errorFields(error, false));

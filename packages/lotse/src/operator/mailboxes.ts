@@ -1,6 +1,8 @@
 /**
- * One mailbox for each object of a kind: what is remembered of it, what has woken it, and when it gets its turn. A change
- * walks in from the cache; what comes out is a turn, and what the turn says of the next one comes back in.
+ * One mailbox for each object of a kind that this process works on: what is remembered of it, what has woken it, and when
+ * it gets its turn. A change walks in from the cache; what comes out is a turn, and what the turn says of the next one
+ * comes back in. Objects of other processes have none: the cache knows them, and they are taken up as if they were listed
+ * anew when they become this one's.
  */
 import type { KubeBody } from "@lotse/client";
 import {
@@ -16,12 +18,15 @@ import { Aborted } from "../declare/index.ts";
 import type { InformerChange } from "../informers/index.ts";
 import { PRIORITY, type Priority, type QueuedState, type QueueObserver, WorkQueue } from "../queue/index.ts";
 import type { Wake } from "../report/index.ts";
+import type { Ownership } from "../runtime/index.ts";
 import {
   ask,
   errorFields,
   isDeleting,
   type KindWork,
   keepEvent,
+  lastOf,
+  leaveObject,
   newMemory,
   noteForeignChange,
   noteWake,
@@ -29,6 +34,7 @@ import {
   retriable,
   seeDeletion,
   seeGone,
+  Takeover,
   type TurnEnd,
   takeTurn,
 } from "../turn/index.ts";
@@ -45,6 +51,9 @@ export interface MailboxesParts {
   readonly retryAtStart: boolean;
   /** Told of each object that was there when the stream began. */
   readonly onInitial: (body: KubeBody) => void;
+  readonly ownership: Ownership;
+  /** The newest known body of an object. */
+  readonly newest: (key: IdentityKey) => KubeBody | undefined;
 }
 
 /** How long an object waits whose turn has failed, which no turn does by itself. */
@@ -57,10 +66,15 @@ export class Mailboxes implements Mailed {
   readonly queue: WorkQueue<IdentityKey>;
   /** What turns are taken with: set before anything is worked on, and again when the kind changes. */
   #kindWork: KindWork | undefined;
+  /** Objects of other processes for which something still runs here. */
+  readonly #leaving = new Set<IdentityKey>();
+  /** The last change of ownership; undefined where this process is alone. */
+  #takeover: Takeover | undefined;
 
   constructor(parts: MailboxesParts) {
     this.#parts = parts;
-    const { clock, concurrency, observer } = parts;
+    const { clock, concurrency, observer, ownership } = parts;
+    if (!ownership.alone) this.#takeover = new Takeover();
     this.queue = new WorkQueue({
       clock,
       concurrency,
@@ -96,9 +110,14 @@ export class Mailboxes implements Mailed {
     return [...this.#memories.values()].findLast(({ key }) => objectKeyIn(key) === wanted);
   }
 
-  changed(body: KubeBody, { type, initial }: InformerChange): void {
+  changed(body: KubeBody, { type, initial, before, listed }: InformerChange): void {
     if (initial) this.#parts.onInitial(body);
-    const memory = this.#of(body);
+    if (this.#isForeign(body)) return;
+    if (listed && this.#parts.ownership.keeps && !this.#memories.has(identityKey(body))) {
+      this.#take(body);
+      return;
+    }
+    const memory = this.#of(body, before !== undefined);
     noteForeignChange(memory);
     if (this.#keepsEvents) keepEvent(memory, { type: initial ? undefined : type, body });
     const why = initial ? "initial" : type === "ADDED" ? "added" : "modified";
@@ -106,11 +125,12 @@ export class Mailboxes implements Mailed {
   }
 
   ownWrite(body: KubeBody): void {
+    if (this.#isForeign(body)) return;
     this.#wake(this.#of(body), body, PRIORITY.live, "own write");
   }
 
   echoed(body: KubeBody): void {
-    if (!this.#keepsEvents) return;
+    if (!this.#keepsEvents || this.#isForeign(body)) return;
     const memory = this.#of(body);
     keepEvent(memory, { type: "MODIFIED", body, own: true });
     noteWake(memory, { by: "own write", what: body.metadata?.resourceVersion });
@@ -127,16 +147,31 @@ export class Mailboxes implements Mailed {
     this.queue.add(memory.key, PRIORITY.live);
   }
 
+  lost(body: KubeBody): void {
+    const memory = this.#memories.get(identityKey(body));
+    // Cannot reject.
+    if (memory) void this.#lose(memory, "the object belongs to another process now");
+  }
+
   /** The object is no longer this operator's. Resolves when what ran for it has ended. */
   async leave(body: KubeBody): Promise<void> {
-    const key = identityKey(body);
-    const memory = this.#memories.get(key);
-    if (memory) this.#kindWork?.handlers.reconcilers?.forget(memory);
-    this.#memories.delete(key);
-    this.queue.forget(key);
-    if (!memory) return;
-    memory.running?.stop(new Aborted("mismatch", "the namespace is no longer served"));
-    await this.#kindWork?.handlers.background?.stop(memory, "mismatch", "the namespace is no longer served");
+    const memory = this.#memories.get(identityKey(body));
+    if (memory) await this.#letGo(memory, new Aborted("mismatch", "the namespace is no longer served"));
+  }
+
+  /**
+   * This process works on other objects than before, of those that are `known`: what it has lost is let go, what it has
+   * gained is taken up. Resolves when nothing runs any more for what is lost.
+   */
+  async ownershipChanged(known: Iterable<KubeBody>, why: string): Promise<void> {
+    const lost = [...this.#memories.values()].filter((memory) => {
+      const body = lastOf(memory.life) ?? this.#parts.newest(memory.key) ?? memory.sight.body;
+      return body !== undefined && !this.#owns(body);
+    });
+    const left = lost.map((memory) => this.#lose(memory, why));
+    this.#takeover = new Takeover();
+    for (const body of known) if (!this.#memories.has(identityKey(body)) && !this.#isForeign(body)) this.#take(body);
+    await Promise.all(left);
   }
 
   /** The object gets a turn, if it is known. */
@@ -186,11 +221,58 @@ export class Mailboxes implements Mailed {
     return (this.#kindWork?.handlers.events.length ?? 0) > 0;
   }
 
-  #of(body: KubeBody): ObjectMemory {
+  #owns(body: KubeBody): boolean {
+    const kind = this.#kindWork?.kind;
+    return kind !== undefined && this.#parts.ownership.owns(body, kind);
+  }
+
+  /** Whether the object is not this process's to work on, or not yet: what ran for it before has not ended. */
+  #isForeign(body: KubeBody): boolean {
+    if (this.#parts.ownership.alone) return false;
+    const key = identityKey(body);
+    if (this.#owns(body)) return this.#leaving.has(key);
+    const memory = this.#memories.get(key);
+    // What decides about its owner has changed. Cannot reject.
+    if (memory) void this.#lose(memory, "the object has changed, and belongs to another process now");
+    return true;
+  }
+
+  /** The object is this process's from now on: it is worked on as after a start. */
+  #take(body: KubeBody): void {
+    const memory = this.#of(body);
+    if (this.#keepsEvents) keepEvent(memory, { type: undefined, body });
+    this.#wake(memory, body, PRIORITY.backlog, "taken over");
+  }
+
+  /** Another process works on the object from now on. Never rejects. */
+  async #lose(memory: ObjectMemory, why: string): Promise<void> {
+    const { key } = memory;
+    this.#leaving.add(key);
+    await this.#letGo(memory, new Aborted("ownership", why));
+    this.#leaving.delete(key);
+    const body = this.#parts.newest(key);
+    // It has come back meanwhile.
+    if (body && !this.#memories.has(key) && this.#owns(body)) this.#take(body);
+  }
+
+  /** Nothing is remembered of the object any more, and nothing begins for it. Never rejects. */
+  async #letGo(memory: ObjectMemory, reason: Aborted): Promise<void> {
+    const { key } = memory;
+    const { background, reconcilers } = this.#kindWork?.handlers ?? {};
+    reconcilers?.forget(memory);
+    this.#memories.delete(key);
+    this.queue.forget(key);
+    leaveObject(memory, reason);
+    await Promise.all([this.queue.done(key), background?.stop(memory, reason.why, reason.message)]);
+  }
+
+  /** `known`: it was there before, as another process's, and has become this one's by what has changed about it. */
+  #of(body: KubeBody, known = false): ObjectMemory {
     const key = identityKey(body);
     let memory = this.#memories.get(key);
     if (!memory) {
-      memory = newMemory(key, body.metadata?.uid ?? "", this.#parts.clock.monotonic());
+      const takeover = known && this.#takeover ? new Takeover() : this.#takeover;
+      memory = newMemory(key, body.metadata?.uid ?? "", this.#parts.clock.monotonic(), takeover);
       if (this.#parts.retryAtStart) ask(memory, "retryNow");
       this.#memories.set(key, memory);
     }
@@ -234,6 +316,8 @@ export class Mailboxes implements Mailed {
 
   #after(memory: ObjectMemory, { handlers }: KindWork, end: TurnEnd): void {
     const { key } = memory;
+    // Let go while its turn was under way: what is remembered now, if anything, is not what the turn speaks of.
+    if (memory.left) return;
     if (end.type === "forget") {
       handlers.reconcilers?.forget(memory);
       this.#memories.delete(key);

@@ -30,7 +30,7 @@ export function tellOfSlow(
   { metrics, events }: Pick<Reporting, "metrics" | "events">,
   kind: KindDescription,
   logger: Logger,
-  { key, handler: { id, sourceLocation } }: RunningAttempt,
+  { key, handler: { id, sourceLocation }, runId }: RunningAttempt,
   forMs: number,
 ): void {
   const object = referenceOf(kind, key);
@@ -38,6 +38,7 @@ export function tellOfSlow(
   logger.about(object).warn("a handler has not come to its end yet, its object waits for it", {
     handler: id,
     at: sourceLocation,
+    runId,
     for: time,
     hint: "await with the context's signal, or give it { timeout }",
   });

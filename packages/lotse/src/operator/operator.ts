@@ -1,4 +1,11 @@
-import { checkName, Declarations, type OperatorOptions, planSettings, settingsFor } from "../declare/index.ts";
+import {
+  checkName,
+  Declarations,
+  type OperatorOptions,
+  planCoordination,
+  planSettings,
+  settingsFor,
+} from "../declare/index.ts";
 import type { RunningOperator, StartOptions } from "./options.ts";
 import { Runner } from "./runner.ts";
 
@@ -21,6 +28,8 @@ export class Operator extends Declarations {
   /** The operator's name: its mark on objects, so it has to stay the same over releases. */
   readonly name: string;
   readonly options: OperatorOptions;
+  /** It can be started as a shadow. An operator of a copy of the package that knows of none would simply work. */
+  readonly canShadow = true;
   readonly [BRAND] = true;
 
   constructor(options: OperatorOptions) {
@@ -30,6 +39,7 @@ export class Operator extends Declarations {
     this.options = options;
     // Wrong settings are found here, where they are written, and not when the operator starts.
     planSettings(settingsFor(options));
+    planCoordination(options.coordination);
   }
 
   /**

@@ -1,8 +1,17 @@
 /** What an operator is told each time that it is started, and what can be asked of it while it runs. */
 import type { Client } from "@lotse/client";
-import type { Clock } from "@lotse/client/meta";
-import type { Memo, WebhookOptions, WokenObject } from "../declare/index.ts";
-import type { Explanation, LogSink, ObjectQuestion, OperatorHealth, RecordedRequest } from "../report/index.ts";
+import type { Clock, Duration } from "@lotse/client/meta";
+import type { Coordinator, CoordinatorParts } from "../coordination/index.ts";
+import type { Coordination, Memo, WebhookOptions, WokenObject } from "../declare/index.ts";
+import type {
+  Elsewhere,
+  Explanation,
+  LogSink,
+  ObjectQuestion,
+  OperatorHealth,
+  RecordedRequest,
+} from "../report/index.ts";
+import type { ShadowOptions, ShadowReport } from "../shadow/index.ts";
 
 /** Where an operator runs. */
 export interface StartOptions {
@@ -18,6 +27,8 @@ export interface StartOptions {
   /** Wins over the operator's own setting. */
   readonly crds?: "install" | "wait";
   /** Wins over the operator's own setting. */
+  readonly coordination?: Coordination;
+  /** Wins over the operator's own setting. */
   readonly events?: "all" | "warnings" | "none";
   /**
    * The operator's notes: handlers of the operator get them as `memo`, and each object's `memo` begins as a shallow copy
@@ -31,6 +42,12 @@ export interface StartOptions {
   readonly retryAtStart?: boolean;
   /** Where the operator answers the API server; each part wins over the operator's own setting. */
   readonly webhooks?: WebhookOptions;
+  /**
+   * Runs beside the version that works: every write is a dry run, and what would have become of it is compared with what
+   * that version does; see {@link RunningOperator.shadow}. No Events are posted, no definitions installed, no webhooks
+   * served, and nothing is coordinated with others.
+   */
+  readonly shadow?: ShadowOptions | undefined;
   /** Takes the log. Default: lines for people on standard error, from `info` up. */
   readonly log?: LogSink;
   /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */
@@ -41,16 +58,43 @@ export interface StartOptions {
   readonly random?: () => number;
 }
 
+/** What tests of the engine say besides. */
+export interface InternalStartOptions extends StartOptions {
+  /** Coordinates instead of what the coordination's settings would make. */
+  readonly coordinator?: ((parts: CoordinatorParts) => Coordinator) | undefined;
+}
+
 /** What {@link RunningOperator.retry} has set going. */
 export interface RetryAnswer {
   readonly operator: string;
   /** The ids of the handlers that are tried again; none when nothing waited. */
   readonly handlers: readonly string[];
+  /** Another process works on the object: that one has to be asked. */
+  readonly elsewhere?: Elsewhere | undefined;
+}
+
+/** What can be asked of an operator that runs as a shadow. */
+export interface RunningShadow {
+  /** What it has found so far. */
+  report(): ShadowReport;
+  /**
+   * Resolves when nothing has begun or ceased to differ for so long; rejects with the signal's reason.
+   *
+   * @example
+   * ```ts
+   * const report = await running.shadow?.quiet("5m");
+   * console.log(report?.differences.length);
+   * ```
+   */
+  quiet(duration: Duration, o?: { readonly signal?: AbortSignal | undefined }): Promise<ShadowReport>;
 }
 
 /** An operator at work. */
 export interface RunningOperator extends AsyncDisposable {
-  /** Resolves when all kinds are there and all their objects are known; rejects when the operator cannot start. */
+  /**
+   * Resolves when all kinds are there and all their objects are known, whether this process works on them or stands by;
+   * rejects when the operator cannot start.
+   */
   readonly ready: Promise<void>;
   /** Resolves when the operator has stopped; rejects when it could not start, or not stop. */
   readonly stopped: Promise<void>;
@@ -83,7 +127,7 @@ export interface RunningOperator extends AsyncDisposable {
   /**
    * Wakes an object for something that has happened outside of the cluster, as a source does: its reconcilers, children and
    * timers run, and what waits for its retry is tried. `why` is shown by `lotse explain`. False when the object is not
-   * known.
+   * known, or another process works on it.
    *
    * @example
    * ```ts
@@ -91,6 +135,8 @@ export interface RunningOperator extends AsyncDisposable {
    * ```
    */
   wake(kind: WokenObject["kind"], name: Omit<WokenObject, "kind" | "why">, why?: string): boolean;
+  /** What the operator has found out as a shadow; undefined when it is none. */
+  readonly shadow?: RunningShadow | undefined;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

@@ -3,22 +3,27 @@ import { Client } from "@lotse/client";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import {
   Aborted,
+  type CoordinationPlan,
   type Declarations,
+  isFollowedByAny,
   isResourceClass,
   type Memo,
   type OperatorOptions,
+  planCoordination,
   planSettings,
   type ResourceClass,
+  reconciledKinds,
   type Settings,
   type SettingsPlan,
   settingsFor,
+  type WebhookOptions,
   type WokenObject,
 } from "../declare/index.ts";
 import { OperatorIndexes, Scopes } from "../informers/index.ts";
 import { installCrds } from "../install/index.ts";
 import { type Author, TrackedKinds } from "../reconcile/index.ts";
 import {
-  EventRecorder,
+  type EventRecorder,
   type Explanation,
   findTraces,
   Logger,
@@ -27,21 +32,28 @@ import {
   type ObjectQuestion,
   type OperatorHealth,
   prettySink,
-  type Reporting,
   restMeasures,
   type Traces,
 } from "../report/index.ts";
-import type { Runtime } from "../runtime/index.ts";
+import { ALONE, runIds } from "../runtime/index.ts";
+import type { Shadow } from "../shadow/index.ts";
 import { Activities } from "./activities.ts";
+import { type Coordinating, coordinate } from "./coordinating.ts";
 import { endOperator, planEnding } from "./ending.ts";
+import { formerParts, removeAllOfFormer } from "./former.ts";
+import { allOf, firstOf } from "./going-on.ts";
 import { memoFrom } from "./kind-work.ts";
 import { Kinds } from "./kinds.ts";
 import { Lifetime } from "./lifetime.ts";
-import type { RetryAnswer, RunningOperator, StartOptions } from "./options.ts";
+import type { InternalStartOptions, RetryAnswer, RunningOperator, RunningShadow } from "./options.ts";
 import { Outside } from "./outside.ts";
 import { alsoPosting } from "./posting-sink.ts";
+import { asShadow, castShadow, shadowFace } from "./shadowing.ts";
 import { aborted } from "./signals.ts";
 import { stopLimitMs } from "./stop-time.ts";
+import { makeSurroundings, type Surroundings } from "./surroundings.ts";
+import type { TogetherOptions } from "./together.ts";
+import type { AccessSharing } from "./webhook-access.ts";
 import type { Webhooks } from "./webhooks.ts";
 import { Working } from "./working.ts";
 
@@ -52,13 +64,16 @@ const FAREWELL_MS = 300;
 export class Runner implements RunningOperator {
   readonly ready: Promise<void>;
   readonly stopped: Promise<void>;
+  readonly shadow: RunningShadow | undefined;
   readonly #declarations: Declarations;
   readonly #operator: OperatorOptions;
-  readonly #options: StartOptions;
+  readonly #options: InternalStartOptions & TogetherOptions;
+  readonly #coordination: CoordinationPlan;
   readonly #settings: Settings;
   #plan: SettingsPlan;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #nextRunId: () => string;
   readonly #logger: Logger;
   readonly #memo: Memo;
   readonly #lifetime: Lifetime;
@@ -70,19 +85,24 @@ export class Runner implements RunningOperator {
   readonly #traces: Promise<Traces | undefined>;
   #working: Working | undefined;
   #outside: Outside | undefined;
+  #coordinating: Coordinating | undefined;
   #events: EventRecorder | undefined;
   #webhooks: Webhooks | undefined;
+  #former: Promise<void> | undefined;
   #onIndexed: () => void = () => {};
   #client: Client | undefined;
+  #shadow: Shadow | undefined;
 
-  constructor(declarations: Declarations, operator: OperatorOptions, options: StartOptions) {
+  constructor(declarations: Declarations, operator: OperatorOptions, options: InternalStartOptions & TogetherOptions) {
     this.#declarations = declarations;
     this.#operator = operator;
-    this.#options = options;
-    this.#settings = settingsFor(operator, options);
+    this.#options = options.shadow ? asShadow(options) : options;
+    this.#coordination = planCoordination(this.#options.coordination ?? operator.coordination);
+    this.#settings = settingsFor(operator, this.#options);
     this.#plan = planSettings(this.#settings);
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#nextRunId = runIds(this.#random);
     this.#memo = options.memo ?? {};
     const sink =
       options.log ?? minLevel("info", prettySink(process.stderr, { colours: process.stderr.isTTY === true }));
@@ -112,10 +132,13 @@ export class Runner implements RunningOperator {
       logger: this.#logger,
       clock: this.#clock,
       random: this.#random,
+      nextRunId: this.#nextRunId,
       metrics: this.#metrics,
       traces: () => this.#traces,
       onHandlerRequest: options.record,
+      onBehalf: () => this.#shadow?.onBehalf,
     });
+    this.shadow = options.shadow && shadowFace(() => this.#shadow, this.#lifetime.ready);
     this.#traces = findTraces({
       operator: operator.name,
       onProblem: (error) => this.#logger.warn("OpenTelemetry is installed and cannot be used", { error }),
@@ -140,20 +163,25 @@ export class Runner implements RunningOperator {
   health(): OperatorHealth {
     const around = this.#working?.health();
     const webhooks = this.#webhooks?.health();
+    const coordination = this.#coordinating?.health();
     return {
       operator: this.#operator.name,
       ...this.#lifetime.health,
-      streams: [...this.#kinds.controllers.flatMap((controller) => controller.health()), ...(around?.streams ?? [])],
+      streams: [
+        ...(this.#shadow?.health() ?? this.#kinds.controllers.flatMap((controller) => controller.health())),
+        ...(around?.streams ?? []),
+      ],
       missing: [...this.#kinds.missing, ...(around?.missing ?? [])],
       ...(around?.error !== undefined && { discovery: around.error }),
       broken: around?.broken.map(({ apiVersion, message }) => ({ apiVersion, error: message })) ?? [],
       ...(webhooks && { webhooks }),
+      ...(coordination && { coordination }),
     };
   }
 
   explain(question: ObjectQuestion): Explanation | undefined {
     for (const controller of this.#kinds.controllers) {
-      const explanation = controller.explain(question);
+      const explanation = controller.explain(question, this.#coordinating);
       if (explanation) return explanation;
     }
     return undefined;
@@ -161,8 +189,12 @@ export class Runner implements RunningOperator {
 
   retry(question: ObjectQuestion): RetryAnswer | undefined {
     for (const controller of this.#kinds.controllers) {
+      const { name: operator } = this.#operator;
       const handlers = controller.retry(question);
-      if (handlers) return { operator: this.#operator.name, handlers };
+      if (handlers) return { operator, handlers };
+      const other = controller.elsewhere(question);
+      const elsewhere = other && this.#coordinating?.elsewhere(other, controller.kind);
+      if (elsewhere) return { operator, handlers: [], elsewhere };
     }
     return undefined;
   }
@@ -184,9 +216,10 @@ export class Runner implements RunningOperator {
 
   async #run(): Promise<void> {
     const owned = this.#options.client === undefined;
-    const client = this.#measured(this.#options.client ?? (await this.#connect()));
-    this.#client = client;
+    const own = this.#measured(this.#options.client ?? (await this.#connect()));
     try {
+      const client = await this.#inItsWorld(own);
+      this.#client = client;
       const begun = await this.#begin(client);
       const failure = begun && (await firstOf(aborted(this.#lifetime.stopping), begun.streams));
       this.#lifetime.stop();
@@ -196,9 +229,31 @@ export class Runner implements RunningOperator {
       this.#lifetime.stop();
       // Also when the start has failed after it was opened.
       await this.#webhooks?.close();
+      await this.#former;
       this.#client = undefined;
-      if (owned) await client.close();
+      await this.#shadow?.close();
+      if (owned) await own.close();
     }
+  }
+
+  /** The client of a shadow lives in a world of its own. */
+  async #inItsWorld(client: Client): Promise<Client> {
+    const options = this.#options.shadow;
+    if (!options) return client;
+    this.#shadow = await castShadow({
+      client,
+      options,
+      operator: this.#operator,
+      declarations: this.#declarations,
+      settings: this.#settings,
+      namespaces: this.#options.namespaces,
+      kinds: this.#kinds,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#logger,
+      metrics: this.#metrics,
+    });
+    return (await this.#shadow.connect()).with({ fieldManager: this.#operator.name });
   }
 
   async #connect(): Promise<Client> {
@@ -224,6 +279,7 @@ export class Runner implements RunningOperator {
       events: this.#events,
       cleanup: (signal) => this.#activities.cleanup(client, signal),
       cut: (reason) => this.#lifetime.cut(reason),
+      release: () => this.#coordinating?.release() ?? Promise.resolve(),
     });
     // Only now: as long as a watch is open, the API server may ask for conversions.
     const spentMs = this.#clock.monotonic() - this.#lifetime.stoppingSince;
@@ -250,9 +306,26 @@ export class Runner implements RunningOperator {
         onRequest: traces?.requestsTo(client.config.server),
       });
       this.#client = patient;
-      const surroundings = this.#makeSurroundings(patient, traces);
+      this.#coordinating = await this.#coordinate(patient);
+      const surroundings = makeSurroundings({
+        operator: this.#operator,
+        client: patient,
+        clock: this.#clock,
+        random: this.#random,
+        nextRunId: this.#nextRunId,
+        settings: this.#settings,
+        plan: this.#plan,
+        ownership: this.#coordinating?.ownership ?? ALONE,
+        lifetime: this.#lifetime,
+        logger: this.#logger,
+        metrics: this.#metrics,
+        traces,
+        onHandlerRequest: this.#options.record,
+        onBehalf: this.#shadow?.onBehalf,
+      });
+      this.#events = surroundings.reporting.events;
       const webhooks = await this.#openWebhooks(surroundings);
-      if ((this.#options.crds ?? this.#operator.crds) === "install") {
+      if (this.#installs) {
         const retrying = { clock: this.#clock, random: this.#random, logger: this.#logger, signal: stopping };
         const definitionOf = webhooks && ((resource: CrdClass) => webhooks.definitionOf(resource));
         await installCrds(client, this.#declarations.kinds, this.#operator.name, retrying, definitionOf);
@@ -260,17 +333,31 @@ export class Runner implements RunningOperator {
       await webhooks?.registerConversions();
       const registered = webhooks?.register();
       this.#working = this.#makeWorking(surroundings, registered);
-      return { streams: allOf(this.#working.run(), registered, stopping) };
+      return { streams: allOf(this.#working.run(), registered, this.#coordinating?.failed, stopping) };
     } catch (error) {
       if (stopping.aborted) return undefined;
       throw error;
     }
   }
 
+  get #installs(): boolean {
+    return (this.#options.crds ?? this.#operator.crds) === "install";
+  }
+
+  get #webhookOptions(): WebhookOptions {
+    return { ...this.#operator.webhooks, ...this.#options.webhooks };
+  }
+
+  /** What is said of the address at the start is said to all operators that run together. */
+  get #sharing(): AccessSharing | undefined {
+    const { together, webhooks = {} } = this.#options;
+    return together && { together, oneAddress: webhooks.service !== undefined || webhooks.url !== undefined };
+  }
+
   /** Only operators that judge, rule or convert load what that needs. */
   async #openWebhooks({ runtime, reporting }: Surroundings): Promise<Webhooks | undefined> {
     const declarations = this.#declarations;
-    if (!judgesAnything(declarations)) return undefined;
+    if (this.#shadow || !judgesAnything(declarations)) return undefined;
     const { Webhooks } = await import("./webhooks.ts");
     const indexed =
       indexIds(declarations).length === 0
@@ -282,7 +369,9 @@ export class Runner implements RunningOperator {
       runtime,
       reporting,
       declarations,
-      options: { ...this.#operator.webhooks, ...this.#options.webhooks },
+      options: this.#webhookOptions,
+      installs: this.#installs,
+      sharing: this.#sharing,
       namespaces: this.#options.namespaces,
       indexes: this.#indexes.view,
       indexed,
@@ -293,26 +382,24 @@ export class Runner implements RunningOperator {
     return this.#webhooks;
   }
 
-  #makeSurroundings(client: Client, traces: Traces | undefined): Surroundings {
-    const lifetime = this.#lifetime;
-    const runtime: Runtime = {
+  async #coordinate(client: Client): Promise<Coordinating | undefined> {
+    const parts = {
       operator: this.#operator.name,
-      formerNames: this.#operator.formerNames ?? [],
-      client: client.with({ signal: lifetime.cutting }),
+      client,
       clock: this.#clock,
       random: this.#random,
-      settings: this.#settings,
-      plan: this.#plan,
-      stopping: lifetime.stopping,
-    };
-    const reporting: Reporting = {
       logger: this.#logger,
       metrics: this.#metrics,
-      traces,
-      events: this.#eventRecorder(client),
-      onHandlerRequest: this.#options.record,
+      environment: process.env,
+      namespaces: this.#options.namespaces,
+      parents: reconciledKinds(this.#declarations),
     };
-    return { runtime, reporting };
+    return coordinate(this.#coordination, this.#options.coordinator, parts, {
+      owners: () => [...this.#kinds.controllers, ...(this.#outside ? [this.#outside] : [])],
+      activities: this.#activities,
+      stopping: this.#lifetime.stopping,
+      graceMs: this.#plan.gracefulMs,
+    });
   }
 
   /** `registered`: the API server has been told of the operator. */
@@ -339,69 +426,43 @@ export class Runner implements RunningOperator {
         memo: this.#memo,
         handlerWrote: (body, kind, how) => this.#kinds.find(kind)?.handlerWrote(body, how),
         retryAtStart: this.#options.retryAtStart === true,
+        isFollowed: (kind) => isFollowedByAny(this.#declarations, kind),
       },
+      onKnown: () => this.#coordinating?.begin(),
       onIndexed: () => this.#onIndexed(),
       onReady: async () => {
         await registered;
         if (lifetime.stopping.aborted) return;
         const kinds = this.#kinds.controllers.map(({ kind }) => kind.kind).join(", ");
-        this.#logger.info("the operator is ready", { operator: this.#operator.name, kinds });
+        const standsBy = this.#coordinating !== undefined;
+        const sentence = standsBy ? "the operator is ready and stands by" : "the operator is ready";
+        this.#logger.info(sentence, { operator: this.#operator.name, kinds });
         lifetime.begin();
+        this.#shadow?.begin();
         outside.begin();
+        // Nothing waits for it, and it competes with nothing that is needed to begin.
+        if (!registersAnything(this.#declarations) && this.#webhookOptions.register !== false) {
+          this.#former = removeAllOfFormer(formerParts(runtime, reporting));
+        }
       },
     });
   }
-
-  #eventRecorder(client: Client): EventRecorder {
-    const recorder = new EventRecorder({
-      client,
-      clock: this.#clock,
-      random: this.#random,
-      component: this.#settings.posting.component,
-      instance: this.#settings.posting.instance,
-      onProblem: (message, fields) => this.#logger.warn(message, fields),
-      settings: { post: this.#settings.posting.events },
-    });
-    this.#events = recorder;
-    return recorder;
-  }
-}
-
-/** What is handed down to all parts of the operator. */
-interface Surroundings {
-  readonly runtime: Runtime;
-  readonly reporting: Reporting;
 }
 
 type CrdClass = ResourceClass<unknown, unknown>;
 
 /** Whether there is anything for which the API server has to be told of the operator. */
 function judgesAnything({ admission, policies, conversions, kinds }: Declarations): boolean {
-  if (admission.length + policies.length + conversions.size > 0) return true;
+  if (registersAnything({ admission, policies }) || conversions.size > 0) return true;
   return kinds.some((kind) => isResourceClass(kind) && kind.versions.length > 1);
 }
 
-/** Resolves when the streams have ended; rejects when they fail, or when the API server refuses what is registered. */
-async function allOf(
-  streams: Promise<void>,
-  registered: Promise<void> | undefined,
-  stopping: AbortSignal,
-): Promise<void> {
-  const told = registered?.catch((error: unknown) => {
-    if (!stopping.aborted) throw error;
-  });
-  await Promise.all([streams, told]);
+/** Whether the API server is told of objects that judge: another version may have none of them. */
+function registersAnything({ admission, policies }: Pick<Declarations, "admission" | "policies">): boolean {
+  return admission.length + policies.length > 0;
 }
 
 /** The ids of all declared indexes. */
 function indexIds({ resources }: Pick<Declarations, "resources">): string[] {
   return resources.flatMap(({ handlers }) => handlers.filter(({ type }) => type === "index").map(({ id }) => id));
-}
-
-/** Resolves when the operator shall stop, or with the error that stops it; streams that just end do not stop it. */
-function firstOf(stop: Promise<void>, streams: Promise<void>): Promise<{ readonly error: unknown } | undefined> {
-  return new Promise((resolve) => {
-    void stop.then(() => resolve(undefined));
-    streams.catch((error: unknown) => resolve({ error }));
-  });
 }

@@ -4,15 +4,15 @@
  */
 import { type Client, Lease, NotFoundError } from "@lotse/client";
 import { type Clock, formatDuration, sleep } from "@lotse/client/meta";
-import { leaseOf, type OutsideContext, type ScheduledHandler, withUsualBackoff } from "../declare/index.ts";
+import { leaseOf, type ScheduledHandler, withUsualBackoff } from "../declare/index.ts";
 import type { Logger, Metrics } from "../report/index.ts";
 import { errorFields, type Surroundings } from "../turn/index.ts";
-import { contextFor, makeEffort } from "./effort.ts";
+import { contextFor, makeEffort, REFUSED_PAUSE_MS, type TaskContext } from "./effort.ts";
 
 /** What a scheduled function is run with. */
 export interface ScheduleParts {
   readonly operator: string;
-  readonly context: OutsideContext;
+  readonly context: TaskContext;
   /** Makes and reads the Lease that a schedule remembers its last run by: the framework's own. */
   readonly client: Client;
   readonly surroundings: Surroundings;
@@ -23,7 +23,7 @@ export interface ScheduleParts {
 /** The clock on the wall may be set: however far away the next time is, it is looked for again after this long. */
 const LOOK_AGAIN_MS = 3_600_000;
 
-/** Runs a function by its schedule until the operator stops. Never rejects. */
+/** Runs a function by its schedule until its signal aborts. Never rejects. */
 export async function runSchedule(handler: ScheduledHandler, parts: ScheduleParts): Promise<void> {
   const { context } = parts;
   const { clock } = parts.surroundings.runtime;
@@ -35,14 +35,18 @@ export async function runSchedule(handler: ScheduledHandler, parts: SchedulePart
     const next = schedule.next(since);
     if (next === undefined || !(await untilTime(next, clock, stopping))) return;
     const begunAt = clock.now();
-    await runOnce(handler, next, parts);
+    const ended = await runOnce(handler, next, parts);
     if (stopping.aborted) return;
+    if (!ended) {
+      await sleep(clock, REFUSED_PAUSE_MS, stopping).catch(() => undefined);
+      continue;
+    }
     await memory?.write(begunAt);
     since = schedule.missed === "once" ? begunAt : clock.now();
   }
 }
 
-/** Resolves with whether the time has come; false when the operator stops before. */
+/** Resolves with whether the time has come; false when the signal aborts before. */
 async function untilTime(time: number, clock: Clock, stopping: AbortSignal): Promise<boolean> {
   for (let left = time - clock.now(); left > 0 && !stopping.aborted; left = time - clock.now()) {
     await sleep(clock, Math.min(left, LOOK_AGAIN_MS), stopping).catch(() => undefined);
@@ -50,7 +54,8 @@ async function untilTime(time: number, clock: Clock, stopping: AbortSignal): Pro
   return !stopping.aborted;
 }
 
-async function runOnce(handler: ScheduledHandler, at: number, parts: ScheduleParts): Promise<void> {
+/** Resolves with whether it has come to its end; false when it was told to stop, or may not write. */
+async function runOnce(handler: ScheduledHandler, at: number, parts: ScheduleParts): Promise<boolean> {
   const { surroundings, random, context, metrics, operator } = parts;
   const { clock, plan } = surroundings.runtime;
   const { logger } = context;
@@ -61,24 +66,30 @@ async function runOnce(handler: ScheduledHandler, at: number, parts: SchedulePar
     surroundings,
     handler: { id, type: "schedule", sourceLocation },
     logger,
-    call: (stop, effort) => fn({ ...contextFor(context, stop, clock), ...effort, scheduled: new Date(at) }),
+    call: (stop, effort) =>
+      fn({ ...contextFor(context, stop, clock, effort.runId), ...effort, scheduled: new Date(at) }),
     retry: withUsualBackoff(handler.retry, plan.backoff),
     random,
     signal: context.signal,
     graceMs: plan.gracefulMs,
-    onRetry: (error, retry, delayMs) =>
+    onRetry: (error, retry, delayMs, runId) =>
       logger.warn("scheduled run failed, will be tried again", {
         at: sourceLocation,
+        runId,
         ...errorFields(error, retry === 0),
         retryIn: formatDuration(delayMs),
       }),
   });
-  if (end.type === "aborted") return;
+  if (end.type === "aborted") return false;
   const took = formatDuration(clock.monotonic() - begunAt);
-  if (end.type === "done") logger.info("scheduled run succeeded", { took });
-  else logger.error("scheduled run failed for good", { at: sourceLocation, took, ...errorFields(end.error, true) });
+  if (end.type === "done") logger.info("scheduled run succeeded", { runId: end.runId, took });
+  else {
+    const fields = { at: sourceLocation, runId: end.runId, took, ...errorFields(end.error, true) };
+    logger.error("scheduled run failed for good", fields);
+  }
   const result = end.type === "done" ? "succeeded" : "failed";
   metrics.count("lotse_scheduled_runs_total", "Runs by the operator's schedules.", { operator, schedule: id, result });
+  return true;
 }
 
 /** When a schedule last ran, kept as the renewal of a Lease in the operator's namespace. */

@@ -10,13 +10,13 @@ import {
 } from "../declare/index.ts";
 import type { Metrics } from "../report/index.ts";
 import { errorFields, execute, type Surroundings } from "../turn/index.ts";
-import { contextFor, OPERATORS_OWN, stopOf } from "./effort.ts";
+import { contextFor, OPERATORS_OWN, REFUSED_PAUSE_MS, stopOf, type TaskContext } from "./effort.ts";
 import { unlessAborted } from "./signals.ts";
 
 /** What a source is run with. */
 export interface SourceParts {
   readonly operator: string;
-  readonly context: OutsideContext;
+  readonly context: TaskContext;
   readonly surroundings: Surroundings;
   readonly random: () => number;
   readonly metrics: Metrics;
@@ -29,7 +29,7 @@ export interface SourceParts {
 /** A source that has run for so long without a failure begins its back-off anew. */
 const WELL_AFTER_MS = 60_000;
 
-/** Runs one source until it ends, or until the operator stops. Never rejects. */
+/** Runs one source until it ends, or until its signal aborts. Never rejects. */
 export async function runSource(handler: SourceHandler, parts: SourceParts): Promise<void> {
   const { surroundings, random, context, graceMs } = parts;
   const { clock } = surroundings.runtime;
@@ -47,12 +47,17 @@ export async function runSource(handler: SourceHandler, parts: SourceParts): Pro
       timeoutMs: undefined,
       graceMs,
       errors: "temporary",
-      call: (stop) => listen(handler, parts, contextFor(context, stop, clock)),
+      call: (stop, runId) => listen(handler, parts, contextFor(context, stop, clock, runId)),
     });
     if (signal.aborted) break;
-    const { error } = result;
+    const { error, refused, runId } = result;
+    if (refused) {
+      logger.info("source was stopped, another process may do its work", { runId, why: refused.message });
+      await sleep(clock, REFUSED_PAUSE_MS, signal).catch(() => undefined);
+      continue;
+    }
     if (error === undefined) {
-      logger.warn("source has ended, it tells nothing any more", { at: sourceLocation });
+      logger.warn("source has ended, it tells nothing any more", { at: sourceLocation, runId });
       break;
     }
     failures = clock.monotonic() - begunAt >= WELL_AFTER_MS ? 1 : failures + 1;
@@ -60,6 +65,7 @@ export async function runSource(handler: SourceHandler, parts: SourceParts): Pro
     const retryIn = formatDuration(delayMs);
     logger.warn("source failed, it is begun again", {
       at: sourceLocation,
+      runId,
       ...errorFields(error, failures === 1),
       retryIn,
     });

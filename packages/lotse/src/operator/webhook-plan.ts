@@ -15,11 +15,10 @@ import {
   policyObjects,
   type Registered,
   type RegistrationPlan,
-  registeredLabels,
   type WebhookAddress,
   webhookConfigurations,
 } from "../admission/index.ts";
-import type { Declarations } from "../declare/index.ts";
+import { type Declarations, registeredLabels } from "../declare/index.ts";
 
 /** What a plan is made of. */
 export interface RegistrationInput {
@@ -53,16 +52,10 @@ export function planRegistration(input: RegistrationInput): RegistrationPlan {
   if (input.address) {
     for (const { description } of CONFIGURATIONS) kinds.set(description.plural, description);
   }
-  const others = [...CONFIGURATIONS, ...POLICIES].filter(({ description }) => !kinds.has(description.plural));
-  return {
-    wanted,
-    queries: [...kinds.values()].map((kind) => ({ kind, labels })),
-    left: others.map(({ description: kind }) => ({ kind, labels })),
-  };
+  return { wanted, queries: [...kinds.values()].map((kind) => ({ kind, labels })) };
 }
 
 const CONFIGURATIONS = [ValidatingWebhookConfiguration, MutatingWebhookConfiguration];
-/** Bindings go before their policies. */
 const POLICIES = [
   ValidatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicy,

@@ -1,21 +1,36 @@
 /** Webhooks of an operator that runs in its cluster, behind a Service. What is the same at a URL is in tests/scenarios. */
-import { Client, type KubeBody, Namespace, NotFoundError, Secret, ValidatingWebhookConfiguration } from "@lotse/client";
+import {
+  Client,
+  CustomResourceDefinition,
+  type KubeBody,
+  Namespace,
+  NotFoundError,
+  Secret,
+  ValidatingWebhookConfiguration,
+} from "@lotse/client";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { AdmissionError, resource, type ValidateOptions, type WebhookOptions } from "../declare/index.ts";
-import type { LogRecord } from "../report/index.ts";
+import { Logger, type LogRecord } from "../report/index.ts";
 import { Operator } from "./operator.ts";
 import type { RunningOperator } from "./options.ts";
+import { UntoldAuthority } from "./untold-authority.ts";
+
+const GROUP = "behind.example.com";
 
 const Machine = resource({
-  group: "behind.example.com",
+  group: GROUP,
   version: "v1",
   kind: "Machine",
   spec: z.object({ size: z.number().optional() }),
 });
 
 const SYSTEM = "shop-system";
+
+/** An authority that another operator has, base64. */
+const STRANGER = Buffer.from(new CertificateAuthority("a stranger", Date.now()).certPem).toString("base64");
 
 describe("webhooks behind a Service", () => {
   let cluster: Cluster;
@@ -49,6 +64,7 @@ describe("webhooks behind a Service", () => {
     await cluster?.stop();
   });
 
+  const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 170_000, interval: 20 });
   const told = (message: string) => logs.filter((line) => line.message === message);
   const create = (object: string, size: number, namespace = "shops") =>
     client.create(new Machine({ metadata: { name: `${name}-${object}`, namespace }, spec: { size } }));
@@ -112,10 +128,93 @@ describe("webhooks behind a Service", () => {
     await expect(create("own", 101, SYSTEM)).rejects.toThrow(`too large for ${name}`);
   });
 
-  it("are answered and not registered where manifests do that", async () => {
+  it("are answered and not registered where manifests do that, and people are told whom the API server has to believe", async () => {
     await pod({}, { register: false });
     await expect(configuration()).rejects.toThrow(NotFoundError);
     expect(told("the webhook server listens")).toHaveLength(1);
+    const [line] = told("the operator registers nothing: whoever does has to say that its authority is believed");
+    expect(line?.fields).toEqual({
+      secret: `${SYSTEM}/${name}-webhooks`,
+      key: "ca.crt",
+      hint: `its caBundle is: kubectl get secret -n ${SYSTEM} ${name}-webhooks -o jsonpath='{.data.ca\\.crt}'`,
+    });
+    // What the hint prints, in a manifest of somebody else.
+    const { body } = await client.get(Secret, `${name}-webhooks`, { namespace: SYSTEM });
+    const service = { namespace: SYSTEM, name, path: "/validate/check", port: 443 };
+    await client.create({
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind: "ValidatingWebhookConfiguration",
+      metadata: { name: `${name}-theirs` },
+      webhooks: [
+        {
+          name: "check.theirs.example.com",
+          clientConfig: { service, caBundle: body.data?.["ca.crt"] },
+          rules: [{ operations: ["*"], apiGroups: [GROUP], apiVersions: ["*"], resources: ["machines"] }],
+          sideEffects: "None",
+          admissionReviewVersions: ["v1"],
+        },
+      ],
+    } as never);
+    await expect(create("by-manifest", 101)).rejects.toThrow(`too large for ${name}`);
+  });
+
+  it("do not start where the authority is in memory and nothing registers it", async () => {
+    const operator = new Operator({ name, settings: { posting: { events: "none" } } });
+    operator.on.validate(Machine, { id: "check" }, () => {});
+    const running = operator.start({ client, log: () => {}, webhooks: { port: 0, register: false } });
+    await expect(running.ready).rejects.toThrow(
+      "The operator makes its own certificate, keeps it in memory, and is told not to register its webhooks: no API server would believe it.",
+    );
+    await expect(running.stopped).rejects.toMatchObject({ hint: expect.stringContaining("certificates: { dir }") });
+  });
+
+  it("leave conversions to those who install definitions, which is the operator where it is told to", async () => {
+    const Grown = resource({
+      group: GROUP,
+      kind: "Grown",
+      versions: {
+        v1beta1: { spec: z.object({ size: z.string() }) },
+        v1: { spec: z.object({ size: z.number() }), storage: true },
+      },
+      convert: {
+        v1beta1: {
+          to: ({ spec }) => ({ spec: { size: Number(spec.size) } }),
+          from: ({ spec }) => ({ spec: { size: String(spec.size) } }),
+        },
+      },
+    });
+    const operator = new Operator({ name, crds: "install", settings: { posting: { events: "none" } } });
+    operator.on.create(Grown, function grow() {});
+    const running = operator.start({
+      client,
+      log: (line) => void logs.push(line),
+      webhooks: { port: 0, register: false },
+    });
+    ending.push(running);
+    await running.ready;
+    const definition = async () => (await client.get(CustomResourceDefinition, `growns.${GROUP}`)).body;
+    const { caBundle } = (await definition()).spec.conversion?.webhook?.clientConfig ?? {};
+    const edit = [{ op: "replace", path: "/spec/conversion/webhook/clientConfig/caBundle", value: STRANGER }];
+    await client.patch(CustomResourceDefinition, `growns.${GROUP}`, edit as never);
+    await eventually(async () =>
+      expect((await definition()).spec.conversion?.webhook?.clientConfig?.caBundle).toBe(caBundle),
+    );
+    await client.create(new Grown({ metadata: { name: "one" }, spec: { size: 7 } }));
+    expect((await client.get(Grown.version("v1beta1"), "one")).spec).toEqual({ size: "7" });
+  });
+
+  it("have an authority whose change is told, once", () => {
+    const lines: LogRecord[] = [];
+    const logger = new Logger(
+      (line) => lines.push(line),
+      () => 0,
+    );
+    const untold = new UntoldAuthority({ namespace: "zoo", secret: "hooks" }, {}, logger);
+    for (const bundle of ["a", "a", "a b", "a b"]) untold.tell(bundle);
+    expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+      "info: the operator registers nothing: whoever does has to say that its authority is believed",
+      "warn: the authority of the webhook server has changed: whoever has registered it has to follow",
+    ]);
   });
 
   it("make the operator ready when the API server knows of them, and it waits until it may tell", async () => {

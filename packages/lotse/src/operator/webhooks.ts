@@ -2,7 +2,7 @@
  * Where the API server asks the operator: the server with its certificate, what answers at which path, and what the API
  * server is told of it. Loaded only by operators that judge, rule or convert.
  */
-import { CustomResourceDefinition, type KindDescription, type KubeBody } from "@lotse/client";
+import { CustomResourceDefinition, type KubeBody } from "@lotse/client";
 import { errorMessage } from "@lotse/client/meta";
 import {
   answerConversion,
@@ -14,51 +14,37 @@ import {
   type JudgedKind,
   LIST_BYTES,
   measureCertificates,
+  pathOfHandler,
   Registration,
+  type RegistrationParts,
   type RegistrationPlan,
   type ReviewParts,
+  registeredNames,
   statusBody,
   type WebhookAddress,
   type WebhookAnswer,
   type WebhookRequest,
-  WebhookServer,
   withConversion,
 } from "../admission/index.ts";
 import {
   Aborted,
-  type Declarations,
-  type Indexes,
   isResourceClass,
-  type Memo,
   type NamespaceFilter,
   parseNamespaces,
   type ResourceClass,
-  type WebhookOptions,
 } from "../declare/index.ts";
-import { HandlerMeasures, type Reporting, type Verdict, type WebhookHealth } from "../report/index.ts";
-import type { HandlerWrite, Runtime } from "../runtime/index.ts";
+import { findFormer, forgetNote, type Noted, unwanted, writeNote } from "../install/index.ts";
+import type { Verdict, WebhookHealth } from "../report/index.ts";
 import { errorFields } from "../turn/index.ts";
 import { convertedKinds } from "./conversions.ts";
+import { formerParts, noteClient, removeUnwantedOfFormer } from "./former.ts";
 import { JudgedKinds } from "./judged-kinds.ts";
+import { UntoldAuthority } from "./untold-authority.ts";
 import { openAccess, type WebhookAccess } from "./webhook-access.ts";
+import { type Seat, WebhookHost, type WebhookMember } from "./webhook-host.ts";
 import { WebhookMeasures } from "./webhook-measures.ts";
+import { reviewParts, type WebhooksParts } from "./webhook-parts.ts";
 import { planRegistration, remainingAfter } from "./webhook-plan.ts";
-
-/** What {@link Webhooks} are made of. */
-export interface WebhooksParts {
-  readonly runtime: Runtime;
-  readonly reporting: Reporting;
-  readonly declarations: Declarations;
-  readonly options: WebhookOptions;
-  /** As the operator was told: only objects of these are its business. */
-  readonly namespaces: readonly (string | RegExp)[] | undefined;
-  readonly indexes: Indexes;
-  /** Resolves when all indexes are filled; undefined when there are none. */
-  readonly indexed: Promise<void> | undefined;
-  readonly memoOf: (kind: KindDescription, body: KubeBody) => Memo | undefined;
-  readonly newMemo: () => Memo;
-  readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
-}
 
 /** How long requests that are being answered may take when the operator has stopped. */
 const DRAIN_MS = 2_000;
@@ -74,10 +60,12 @@ export class Webhooks {
   readonly #measures: WebhookMeasures;
   readonly #review: ReviewParts;
   #access: WebhookAccess | undefined;
-  #server: WebhookServer | undefined;
+  #seat: Seat | undefined;
   #registration: Registration | undefined;
   #mutatingVersion: string | undefined;
   #conversion: Registration | undefined;
+  #noted: Noted | undefined;
+  #former: Promise<void> = Promise.resolve();
 
   private constructor(parts: WebhooksParts) {
     this.#parts = parts;
@@ -87,7 +75,7 @@ export class Webhooks {
       this.#registration?.renew(),
     );
     this.#measures = new WebhookMeasures(parts.reporting.metrics, () => this.health());
-    this.#review = this.#makeReview();
+    this.#review = reviewParts(parts, () => this.#judged.current, this.#filter, this.#measures);
   }
 
   /** Listens, where anything has to be answered. Rejects when the API server could not reach it. */
@@ -114,7 +102,7 @@ export class Webhooks {
 
   /** Tells the API server where objects are converted that the operator is about to list. */
   async registerConversions(): Promise<void> {
-    if (!this.#registers || this.#converted.length === 0) return;
+    if (!this.#registersConversions || this.#converted.length === 0) return;
     this.#conversion = this.#makeRegistration(() => this.#conversionPlan());
     await this.#conversion.begin();
   }
@@ -126,8 +114,22 @@ export class Webhooks {
     if (admission.length + policies.length === 0) return;
     await this.#judged.tellMissing();
     this.#mutatingVersion = await this.#judged.mutatingVersion();
-    this.#registration = this.#makeRegistration(() => this.#plan(this.#judged.current));
+    const { runtime, reporting } = this.#parts;
+    const { operator, clock } = runtime;
+    const parts = formerParts(runtime, reporting);
+    const former = await findFormer(parts);
+    const wanted = () => registeredNames(this.#plan(this.#judged.current).wanted);
+    this.#registration = this.#makeRegistration(() => this.#plan(this.#judged.current), {
+      note: async (names) => {
+        const left = former ? unwanted(former, names) : [];
+        this.#noted = await writeNote(parts.client, operator, [...names, ...left], clock.now());
+      },
+    });
     await this.#registration.begin();
+    if (!former || unwanted(former, wanted()).length === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#former = removeUnwantedOfFormer(former, wanted, parts, resolve);
+    });
   }
 
   health(): WebhookHealth | undefined {
@@ -136,8 +138,8 @@ export class Webhooks {
     if (!this.#isAsked) return problems.length > 0 ? { serving: undefined, inFlight: 0, ...registration } : undefined;
     const certificate = this.#access?.certificates.health();
     return {
-      serving: this.#server?.health().serving === true,
-      inFlight: this.#server?.health().inFlight ?? 0,
+      serving: this.#seat?.health().serving === true,
+      inFlight: this.#seat?.health().inFlight ?? 0,
       ...registration,
       ...(certificate && {
         certificate: {
@@ -160,6 +162,7 @@ export class Webhooks {
       await this.#registration.end();
       const left = this.#plan(remainingAfter(this.#judged.current, address)).wanted;
       await this.#registration.withdraw(left, over.signal);
+      if (left.length === 0) await this.#forget(over.signal);
     } catch (error) {
       reporting.logger.error("webhooks could not be withdrawn, requests are refused until the operator is back", {
         error: errorMessage(error),
@@ -170,11 +173,22 @@ export class Webhooks {
     }
   }
 
+  /** A note that stays costs the next version some looks, no more. */
+  async #forget(signal: AbortSignal): Promise<void> {
+    const { runtime, reporting } = this.#parts;
+    if (!this.#noted) return;
+    try {
+      await forgetNote(noteClient(runtime.client).with({ signal }), runtime.operator, this.#noted);
+    } catch (error) {
+      reporting.logger.debug("the note of what is registered could not be removed", { error: errorMessage(error) });
+    }
+  }
+
   /** All watches have ended: nothing has to be answered any more. What is being answered may take `graceMs`. */
   async close(graceMs = DRAIN_MS): Promise<void> {
-    await this.#server?.drain(Math.min(graceMs, DRAIN_MS));
+    await this.#seat?.leave(Math.min(graceMs, DRAIN_MS));
     await this.#access?.certificates.stop();
-    await Promise.all([this.#registration?.end(), this.#conversion?.end(), this.#judged.end()]);
+    await Promise.all([this.#registration?.end(), this.#conversion?.end(), this.#judged.end(), this.#former]);
   }
 
   /** Whether anything is asked of this process. */
@@ -186,32 +200,65 @@ export class Webhooks {
     return this.#parts.options.register !== false;
   }
 
+  /** Conversions are in definitions: whoever installs these tells the API server of them. */
+  get #registersConversions(): boolean {
+    return this.#registers || this.#parts.installs;
+  }
+
+  /** Whether others tell the API server whom to believe. */
+  get #othersRegister(): boolean {
+    const { admission } = this.#parts.declarations;
+    return !this.#registers && (admission.length > 0 || !this.#registersConversions);
+  }
+
   async #listen(): Promise<void> {
-    const { runtime, reporting, options } = this.#parts;
-    const access = await openAccess(options, runtime, reporting.logger);
+    const { runtime, reporting, options, sharing } = this.#parts;
+    const access = await openAccess(options, runtime, reporting.logger, sharing);
     this.#access = access;
     const { certificates } = access;
     measureCertificates(reporting.metrics, certificates, runtime.clock);
+    const untold = this.#othersRegister
+      ? new UntoldAuthority(access.authorityIn, options, reporting.logger)
+      : undefined;
     await certificates.ready;
-    const server = await WebhookServer.start({
-      ...(options.host !== undefined && { host: options.host }),
-      port: access.port,
-      credentials: certificates.current().credentials,
-      route: (path) => this.#route(path),
-      handle: (request) => this.#handle(request),
-      readiness: () => this.#readiness(certificates),
-      onProblem: (message, fields) => reporting.logger.warn(message, { ...fields }),
-      measures: this.#measures,
-      clock: runtime.clock,
-    });
-    this.#server = server;
-    access.listens(server.port);
-    certificates.onChange(({ credentials }) => {
-      server.use(credentials);
+    untold?.tell(certificates.current().caBundle);
+    const host = this.#hostAt(access.port);
+    const seat = await host.join(this.#member(certificates), certificates, access.names);
+    this.#seat = seat;
+    access.listens(seat.port);
+    certificates.onChange(({ caBundle }) => {
+      untold?.tell(caBundle);
       this.#registration?.renew();
       this.#conversion?.renew();
     });
-    reporting.logger.info("the webhook server listens", { port: server.port, address: addressText(access.address) });
+    reporting.logger.info("the webhook server listens", { port: seat.port, address: addressText(access.address) });
+  }
+
+  /** Operators that run together share the server of a port. */
+  #hostAt(port: number): WebhookHost {
+    const { runtime, options, sharing } = this.#parts;
+    const { host } = options;
+    const make = () => new WebhookHost({ host, port, clock: runtime.clock });
+    if (!sharing) return make();
+    const { hosts } = sharing.together;
+    const key = `${host ?? "*"}:${port}`;
+    const known = hosts.get(key) ?? make();
+    hosts.set(key, known);
+    return known;
+  }
+
+  #member(certificates: CertificateSource): WebhookMember {
+    const { runtime, reporting, declarations } = this.#parts;
+    const handlers = new Set(declarations.admission.flatMap((one) => one.handlers.map(pathOfHandler)));
+    return {
+      operator: runtime.operator,
+      route: (path) => this.#route(path),
+      knows: (path) => handlers.has(path) || this.#convertedAt(path) !== undefined,
+      handle: (request, path) => this.#handle(request, path),
+      readiness: () => this.#readiness(certificates),
+      onProblem: (message, fields) => reporting.logger.warn(message, { ...fields }),
+      answered: (status, ms, path) => this.#measures.answered(status, ms, path),
+    };
   }
 
   #readiness(certificates: CertificateSource): Verdict {
@@ -235,46 +282,28 @@ export class Webhooks {
     );
   }
 
-  async #handle(request: WebhookRequest): Promise<WebhookAnswer> {
+  async #handle(request: WebhookRequest, path: string): Promise<WebhookAnswer> {
     const { logger } = this.#parts.reporting;
-    const handler = handlerOfPath(request.path);
+    const handler = handlerOfPath(path);
     if (handler) {
       const { indexed } = this.#parts;
       // A handler that looks into an index must not look into half of one.
       if (indexed) await Promise.race([indexed, aborted(request.signal)]);
       return answerReview(this.#review, handler, request);
     }
-    const kind = this.#convertedAt(request.path);
-    if (!kind) return { status: 404, body: statusBody(404, `there is nothing at ${JSON.stringify(request.path)}`) };
+    const kind = this.#convertedAt(path);
+    if (!kind) return { status: 404, body: statusBody(404, `there is nothing at ${JSON.stringify(path)}`) };
     return answerConversion([kind], request.body, ({ message, error }) =>
-      logger.error("objects could not be converted", { why: message, ...errorFields(error, true) }),
+      // Its functions are given nothing but objects, so that only a failure needs a name.
+      logger.error("objects could not be converted", {
+        runId: this.#parts.runtime.nextRunId(),
+        why: message,
+        ...errorFields(error, true),
+      }),
     );
   }
 
-  #makeReview(): ReviewParts {
-    const { runtime, reporting, indexes, memoOf, newMemo, handlerWrote } = this.#parts;
-    const { onHandlerRequest, traces, metrics, logger } = reporting;
-    return {
-      kinds: () => this.#judged.current,
-      surroundings: { runtime, reporting: { traces, measures: new HandlerMeasures(metrics) } },
-      logger,
-      settings: runtime.settings,
-      indexes,
-      client: (handler, namespace, signal) =>
-        runtime.client.with({
-          ...(namespace !== undefined && { namespace }),
-          signal,
-          onWrite: (written, verb, kind) => handlerWrote(written, kind, { verb, writer: undefined }),
-          ...(onHandlerRequest && { onRequest: (request) => onHandlerRequest({ handler, ...request }) }),
-        }),
-      memoOf,
-      newMemo,
-      serves: (namespace) => this.#filter?.matches(namespace) !== false,
-      onReviewed: (handler, outcome) => this.#measures.reviewed(handler, outcome),
-    };
-  }
-
-  #makeRegistration(plan: () => RegistrationPlan): Registration {
+  #makeRegistration(plan: () => RegistrationPlan, more: Pick<RegistrationParts, "note"> = {}): Registration {
     const { runtime, reporting } = this.#parts;
     const { operator, clock, random, stopping: signal } = runtime;
     return new Registration({
@@ -285,6 +314,7 @@ export class Webhooks {
       logger: reporting.logger,
       signal,
       plan,
+      ...more,
     });
   }
 
@@ -321,8 +351,8 @@ export class Webhooks {
 
 function addressText(address: WebhookAddress): string {
   if ("url" in address) return address.url;
-  const { namespace, name, port } = address.service;
-  return `Service ${namespace}/${name}:${port}`;
+  const { namespace, name, port, path = "" } = address.service;
+  return `Service ${namespace}/${name}:${port}${path}`;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

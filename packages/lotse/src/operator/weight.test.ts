@@ -31,3 +31,14 @@ describe("an operator that judges nothing", () => {
     expect(loaded).toContain(path.join("admission", "server", "server.ts"));
   });
 });
+
+describe("an operator that nobody records", () => {
+  it("loads neither what records it nor the command that asks for it", () => {
+    const loaded = [...loadedBy("run.ts")];
+    const names = loaded.map((file) => path.relative(SRC, file));
+    expect(names).toContain(path.join("cli", "profiling", "take.ts"));
+    expect(names.filter((file) => file.startsWith(path.join("cli", "profile", path.sep)))).toEqual([]);
+    const early = /^import\s(?!type\s)[^;]*from "node:(?:inspector|v8)/m;
+    expect(loaded.filter((file) => early.test(readFileSync(file, "utf8")))).toEqual([]);
+  });
+});

@@ -27,6 +27,8 @@ export interface WorkingParts {
   readonly declarations: readonly ResourceDeclaration[];
   readonly kinds: Kinds;
   readonly controllers: ControllerParts;
+  /** Of every kind that is there it is known what there is, or what keeps it from being known. */
+  readonly onKnown: () => void;
   /** All that feeds an index is known. */
   readonly onIndexed: () => void;
   /** All kinds that are there are known: handlers begin. */
@@ -98,7 +100,7 @@ export class Working {
   }
 
   async #begin(): Promise<void> {
-    const { controllers, kinds, onIndexed, onReady } = this.#parts;
+    const { controllers, kinds, onKnown, onIndexed, onReady } = this.#parts;
     const { clock, random, stopping, settings } = controllers.runtime;
     const retrying = { clock, random, logger: controllers.reporting.logger, signal: stopping };
     const plans = await retryForever(
@@ -111,6 +113,9 @@ export class Working {
     kinds.onRead((plan) => this.#start(plan));
     // Cannot reject.
     void Promise.all(this.#first.map(({ indexed }) => indexed)).then(onIndexed);
+    const known = this.#first.map(({ ready, trouble }) => Promise.race([ready, trouble.catch(() => undefined)]));
+    // Cannot reject.
+    void Promise.all(known).then(onKnown);
     const ready = Promise.all(this.#first.map(({ ready }) => ready)).then(onReady);
     const scanning = settings.scanning.disabled ? undefined : this.#scanner.follow(this);
     await Promise.all([scanning, Promise.race([ready, aborted(stopping)])]);

@@ -35,6 +35,24 @@ function controlled(concurrency = 1) {
 }
 
 describe("the work queue", () => {
+  it("tells when the work that goes on for a key is done, and at once where none does", async () => {
+    const { queue, open, finish } = controlled();
+    await queue.done("a/x");
+    queue.start();
+    queue.add("a/x", PRIORITY.live);
+    queue.add("a/x", PRIORITY.live);
+    let told = 0;
+    void queue.done("a/x").then(() => told++);
+    void queue.done("a/x").then(() => told++);
+    await Promise.resolve();
+    expect(told).toBe(0);
+    await finish("a/x");
+    // It has begun once more since, which is another work.
+    expect([told, open.size]).toEqual([2, 1]);
+    await finish("a/x");
+    await queue.idle();
+  });
+
   it("runs a key once however often it was added while it waited", async () => {
     const { queue, begun, finishAll } = controlled();
     for (let i = 0; i < 5; i++) queue.add("a/x", PRIORITY.live);

@@ -47,6 +47,8 @@ interface Entry<K> extends Delayed, Ready {
   wakeAt: number | undefined;
   /** Since when it waits, or is worked on (monotonic). */
   since: number;
+  /** Told when the work that goes on for it is done. */
+  waiters: (() => void)[] | undefined;
 }
 
 /** What a key does in the queue. */
@@ -174,6 +176,15 @@ export class WorkQueue<K extends string = string> {
     if (!entry.running && entry.level === undefined) this.#entries.delete(key);
   }
 
+  /** Resolves when the work that goes on for `key` at this moment is done; at once when there is none. */
+  done(key: K): Promise<void> {
+    const entry = this.#entries.get(key);
+    if (!entry?.running) return Promise.resolve();
+    return new Promise((resolve) => {
+      entry.waiters = [...(entry.waiters ?? []), resolve];
+    });
+  }
+
   #entry(key: K): Entry<K> {
     let entry = this.#entries.get(key);
     if (!entry) {
@@ -187,6 +198,7 @@ export class WorkQueue<K extends string = string> {
         again: undefined,
         wakeAt: undefined,
         since: 0,
+        waiters: undefined,
       };
       this.#entries.set(key, entry);
     }
@@ -223,7 +235,11 @@ export class WorkQueue<K extends string = string> {
   }
 
   #done(entry: Entry<K>): void {
-    const { again, wakeAt } = entry;
+    const { again, wakeAt, waiters } = entry;
+    if (waiters) {
+      entry.waiters = undefined;
+      for (const tell of waiters) tell();
+    }
     entry.running = false;
     entry.again = undefined;
     entry.wakeAt = undefined;

@@ -296,18 +296,18 @@ export class KindReconcilers implements ReconcileWork {
     return { ...asked, parentLives, parentWrote, tellFight, now };
   }
 
-  #report(turn: BackgroundTurn, reader: ObjectReader, { error }: AttemptResult, end: RunEnd): void {
+  #report(turn: BackgroundTurn, reader: ObjectReader, { error, runId }: AttemptResult, end: RunEnd): void {
     const { work, memory, body, runner, logger } = turn;
     const { handler, timing } = reader;
     const now = work.runtime.clock.monotonic();
     if (end.type === "aborted") return;
     if (end.type === "done") {
-      logger.debug("reconciled", { handler: handler.id });
+      logger.debug("reconciled", { handler: handler.id, runId });
       this.#tellLoop(turn, reader);
     } else {
       const retryInMs = end.type === "stuck" ? undefined : Math.max(0, (timing.dueAt ?? now) - now);
       const effort = { attempts: timing.failures, sinceMs: now - (timing.failingSince ?? now) };
-      const trouble = { what: "reconciler", reason: "reconcile", handler, error, retryInMs, ...effort } as const;
+      const trouble = { what: "reconciler", reason: "reconcile", handler, runId, error, retryInMs, ...effort } as const;
       reportTrouble(work, memory, body, trouble, logger);
     }
     if (!handler.conditions) return;

@@ -161,6 +161,8 @@ export class ObjectReader implements Reader {
       for (const point of former) point.reads.forget(point, this);
       this.#points = read;
     } else this.#points = [...former, ...read];
+    // Let go while the run was under way: what it has read wakes nobody.
+    if (this.memory.left) this.release();
   }
 
   /** Depends on nothing any more. */

@@ -3,9 +3,10 @@ import { request } from "node:http";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { COMMAND_HEADER, type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
+import { COMMAND_HEADER, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 import type { Explanation } from "./explain.ts";
 import type { OperatorHealth } from "./health.ts";
+import type { Endpoints } from "./http.ts";
 
 const open: Endpoints[] = [];
 
@@ -85,6 +86,16 @@ describe("the endpoints", () => {
     expect((await both("/metrics")).text).toBe(
       '# HELP a_total All.\n# TYPE a_total counter\na_total{operator="shop"} 1\na_total{operator="bank"} 2\n',
     );
+  });
+
+  it("say where metrics are that are not for everybody", async () => {
+    const get = await serve([observed()], { ...PROBES, metrics: false });
+    expect(await get("/metrics")).toEqual({
+      status: 404,
+      text: "metrics are served where --metrics-auth says, to those who may read them\n",
+    });
+    expect((await get("/")).text).not.toContain("/metrics");
+    expect(await get("/readyz")).toMatchObject({ status: 200 });
   });
 
   it("explain an object, or say what to ask for", async () => {

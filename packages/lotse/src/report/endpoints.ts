@@ -3,11 +3,11 @@
  * client that reaches it. Another one, which only users of the same machine or pod can reach, also answers `lotse
  * explain` and `lotse retry`: what an operator knows of objects is not for everybody who can open a connection.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { errorMessage } from "@lotse/client/meta";
-import type { Explanation, ObjectQuestion } from "./explain.ts";
+import type { Elsewhere, Explanation, ObjectQuestion } from "./explain.ts";
 import { isAlive, isReady, type OperatorHealth, type Verdict } from "./health.ts";
+import { type Answer, type Endpoints, json, listen, metricsText, plain, send } from "./http.ts";
 import { joinMetrics } from "./metrics.ts";
 
 /** What the endpoints need of an operator. */
@@ -18,12 +18,15 @@ export interface Observed {
   explain(question: ObjectQuestion): Explanation | undefined;
   /** Absent in operators of an older copy of the package. */
   retry?(question: ObjectQuestion): Retried | undefined;
+  /** What it has found out as a shadow; absent where it is none. */
+  readonly shadow?: { report(): unknown } | undefined;
 }
 
 /** What an operator tries again now. */
 interface Retried {
   readonly operator: string;
   readonly handlers: readonly string[];
+  readonly elsewhere?: Elsewhere | undefined;
 }
 
 /** Goes with whatever changes something: a web page in the user's browser can send it to no other origin than its own. */
@@ -40,69 +43,52 @@ export type EndpointsAddress =
       readonly path?: string | undefined;
       /** Whether questions about objects are answered there; then `host` has to be this machine. */
       readonly questions?: boolean | undefined;
+      /** False: metrics are served elsewhere, to those who may read them. */
+      readonly metrics?: boolean | undefined;
     }
   /** A Unix socket, where all is answered. */
   | { readonly socket: string };
 
-/** The endpoints at work. */
-export interface Endpoints extends AsyncDisposable {
-  /** 0 for a socket. */
-  readonly port: number;
-  close(): Promise<void>;
-}
+/** Answers a request by itself, if it is one of its own; whether it is. */
+export type Besides = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-interface Answer {
-  readonly status: number;
-  readonly type: "text/plain; charset=utf-8" | "text/plain; version=0.0.4; charset=utf-8" | "application/json";
-  readonly body: string;
-}
-
-/** Opens the endpoints; rejects when the address is taken. `operators` is asked anew for each request. */
+/**
+ * Opens the endpoints; rejects when the address is taken. `operators` is asked anew for each request. What is answered
+ * besides is for the user of the process alone: hence at a socket and nowhere else.
+ */
 export async function openEndpoints(
   address: EndpointsAddress,
   operators: () => readonly Observed[],
+  besides?: Besides,
 ): Promise<Endpoints> {
   const liveness = ("path" in address && address.path) || "/healthz";
   const questions = "socket" in address || address.questions === true;
+  const metrics = "socket" in address || address.metrics !== false;
   const server = createServer((request, response) => {
-    answer(request, liveness, questions, operators()).then(
+    if ("socket" in address && besides?.(request, response)) return;
+    answer(request, { liveness, questions, metrics }, operators()).then(
       (given) => send(request, response, given),
       (error: unknown) => send(request, response, plain(500, `${errorMessage(error)}\n`)),
     );
   });
-  // A probe that hangs must not keep a program from ending.
-  server.keepAliveTimeout = 5_000;
-  await listen(server, address);
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  const bound = server.address() as AddressInfo | string;
-  return { port: typeof bound === "string" ? 0 : bound.port, close, [Symbol.asyncDispose]: close };
+  return listen(server, address);
 }
 
-function listen(server: Server, address: EndpointsAddress): Promise<void> {
-  const where =
-    "socket" in address
-      ? { path: address.socket }
-      : { port: address.port, ...(address.host !== undefined && { host: address.host }) };
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(where, () => {
-      server.off("error", reject);
-      // A connection that could not be taken, for want of file descriptors, is tried again by the client that made it; an
-      // error without a listener would end the operator.
-      server.on("error", () => undefined);
-      resolve();
-    });
-  });
+/** What is answered at an address. */
+interface Served {
+  readonly liveness: string;
+  readonly questions: boolean;
+  readonly metrics: boolean;
+}
+
+/** The metrics of all operators. */
+export function metricsOf(operators: readonly Pick<Observed, "health" | "metrics">[]): Answer {
+  return metricsText(joinMetrics(operators.map((one) => ({ operator: one.health().operator, text: one.metrics() }))));
 }
 
 async function answer(
   request: IncomingMessage,
-  liveness: string,
-  questions: boolean,
+  { liveness, questions, metrics }: Served,
   operators: readonly Observed[],
 ): Promise<Answer> {
   const { method = "GET", url = "/" } = request;
@@ -119,19 +105,20 @@ async function answer(
       "ready",
     );
   }
-  if (pathname === "/metrics") {
-    const body = joinMetrics(operators.map((one) => ({ operator: one.health().operator, text: one.metrics() })));
-    return { status: 200, type: "text/plain; version=0.0.4; charset=utf-8", body };
-  }
+  if (pathname === "/metrics") return metrics ? metricsOf(operators) : plain(404, METRICS_ELSEWHERE);
   if (questions && pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });
   if (questions && pathname === "/explain") return explain(operators, searchParams);
-  const known = new Set([liveness, "/healthz", "/readyz", "/metrics", ...(questions ? QUESTIONS : [])]);
+  if (questions && pathname === "/shadow") return shadows(operators);
+  const more = [...(metrics ? ["/metrics"] : []), ...(questions ? QUESTIONS : [])];
+  const known = new Set([liveness, "/healthz", "/readyz", ...more]);
   const elsewhere =
     !questions && QUESTIONS.includes(pathname) ? "; questions are answered on the operator's own machine alone" : "";
   return plain(404, `there is nothing at ${pathname}${elsewhere}; there is ${[...known].join(", ")}\n`);
 }
 
-const QUESTIONS = ["/status", "/explain", "/retry"];
+const METRICS_ELSEWHERE = "metrics are served where --metrics-auth says, to those who may read them\n";
+
+const QUESTIONS = ["/status", "/explain", "/retry", "/shadow"];
 
 const NOT_FROM_PAGES = "only a program that asks localhost is answered, no page in a browser\n";
 
@@ -177,6 +164,11 @@ function explain(operators: readonly Observed[], query: URLSearchParams): Answer
   return json(answers.length > 0 ? 200 : 404, { explanations: answers });
 }
 
+function shadows(operators: readonly Observed[]): Answer {
+  const reports = operators.flatMap(({ shadow }) => shadow?.report() ?? []);
+  return reports.length > 0 ? json(200, { shadows: reports }) : plain(404, "no operator here runs with --shadow\n");
+}
+
 function retry(request: IncomingMessage, operators: readonly Observed[], query: URLSearchParams): Answer {
   if (request.method !== "POST") return plain(405, "only POST is answered here\n");
   if (!isFromHere(request)) return plain(403, "only users of its own machine may ask for a retry\n");
@@ -197,17 +189,4 @@ function questionIn(query: URLSearchParams): ObjectQuestion | undefined {
   const kind = query.get("kind");
   const name = query.get("name");
   return kind && name ? { kind, name, namespace: query.get("namespace") ?? undefined } : undefined;
-}
-
-function plain(status: number, body: string): Answer {
-  return { status, type: "text/plain; charset=utf-8", body };
-}
-
-function json(status: number, value: unknown): Answer {
-  return { status, type: "application/json", body: `${JSON.stringify(value)}\n` };
-}
-
-function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Answer): void {
-  response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
-  response.end(request.method === "HEAD" ? undefined : body);
 }

@@ -41,6 +41,27 @@ export interface WebhookHealth {
     | undefined;
 }
 
+/** How the coordination is, for health and metrics. */
+export interface CoordinationHealth {
+  readonly type: "leader" | "shards" | "peering";
+  /** Who this process is. */
+  readonly identity: string;
+  /** `working`: on all objects, or on its share · `standby`: another works · `paused`: a person or a peer wants it so. */
+  readonly state: "waiting" | "working" | "standby" | "paused";
+  /** Who works instead, if known. */
+  readonly holder?: string | undefined;
+  /** Why it is paused, or cannot take part. */
+  readonly reason?: string | undefined;
+  /** Who shares the objects, as far as this process knows. */
+  readonly members?: readonly string[] | undefined;
+  /** How often this process has changed its mind about that. */
+  readonly epoch?: number | undefined;
+  /** The part of the objects that this process works on, from 0 to 1. */
+  readonly share?: number | undefined;
+  /** How long ago the Lease was renewed. */
+  readonly renewedMs?: number | undefined;
+}
+
 /** The operator as a whole. */
 export interface OperatorHealth {
   readonly operator: string;
@@ -57,6 +78,8 @@ export interface OperatorHealth {
   readonly broken?: readonly BrokenApi[] | undefined;
   /** Absent where the API server asks nothing of it. */
   readonly webhooks?: WebhookHealth | undefined;
+  /** How it shares its work with other processes; absent where it is alone. */
+  readonly coordination?: CoordinationHealth | undefined;
 }
 
 /** A yes, or a no with its reasons. */
@@ -71,8 +94,9 @@ export function isAlive({ operator, phase, error }: OperatorHealth): Verdict {
   return phase === "stopped" ? no(`${operator} has stopped`) : YES;
 }
 
-/** Whether the operator sees what happens and can act on it. */
-export function isReady({ operator, phase, error, streams, missing, discovery, webhooks }: OperatorHealth): Verdict {
+/** Whether the operator sees what happens and can act on it: at once, or when it is its turn. */
+export function isReady(health: OperatorHealth): Verdict {
+  const { operator, phase, error, streams, missing, discovery, webhooks, coordination } = health;
   const reasons: string[] = [];
   if (phase === "failed") reasons.push(`${operator} has failed: ${error ?? "for an unknown reason"}`);
   else if (phase !== "ready") reasons.push(`${operator} is ${phase}`);
@@ -83,6 +107,10 @@ export function isReady({ operator, phase, error, streams, missing, discovery, w
     reasons.push(`the stream of ${kind}${namespace ? ` in ${namespace}` : ""} is interrupted: ${error ?? "no reason"}`);
   }
   if (webhooks) reasons.push(...webhookReasons(webhooks));
+  // Who stands by, or is paused, is ready: only who cannot take part is not.
+  if (coordination?.state === "waiting" && coordination.reason !== undefined) {
+    reasons.push(`${operator} cannot take its part beside other processes: ${coordination.reason}`);
+  }
   return reasons.length > 0 ? no(...reasons) : YES;
 }
 

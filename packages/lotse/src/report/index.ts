@@ -1,8 +1,18 @@
-export { COMMAND_HEADER, type Endpoints, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
+export type { Actor, OnBehalf } from "./actor.ts";
+export { type Besides, COMMAND_HEADER, type EndpointsAddress, type Observed, openEndpoints } from "./endpoints.ts";
 export { type EventCounts, EventRecorder, type EventSettings } from "./events.ts";
-export type { Explanation, FailedHandler, ObjectQuestion, OpenHandler, RunningHandler } from "./explain.ts";
+export type {
+  Elsewhere,
+  ExplainedObjective,
+  Explanation,
+  FailedHandler,
+  ObjectQuestion,
+  OpenHandler,
+  RunningHandler,
+} from "./explain.ts";
 export {
   type BrokenApi,
+  type CoordinationHealth,
   isAlive,
   isReady,
   type OperatorHealth,
@@ -10,6 +20,7 @@ export {
   type Verdict,
   type WebhookHealth,
 } from "./health.ts";
+export type { Endpoints } from "./http.ts";
 export { Journal, type JournalRun, type JournalTurn, type JournalWrite, type TurnNotes, type Wake } from "./journal.ts";
 export {
   isWanted,
@@ -22,6 +33,8 @@ export {
 } from "./logger.ts";
 export { HandlerMeasures, KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
 export { type Counter, type Histogram, Metrics, type Reading } from "./metrics.ts";
+export { type GuardedMetrics, openGuardedMetrics, type TlsCredentials } from "./metrics-endpoint.ts";
+export { type AskedWho, clusterReview, MetricsGuard, type Refusal } from "./metrics-guard.ts";
 export type { RecordedRequest } from "./recorded-request.ts";
 export { needOf, parseRecording, type RequestedRight, requestRecorder } from "./recording.ts";
 export type { KindReporting, PostEvent, Reporting } from "./reporting.ts";

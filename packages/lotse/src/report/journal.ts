@@ -10,7 +10,7 @@ export interface Wake {
    * `initial`: it was there when the operator began · `added`, `modified`, `deleted`: the stream said so · `own write`: a
    * handler wrote it · `due`: its time had come · `again`: its last turn left something to do · `read`: something that it
    * had read has changed · `retry`: a user asked for another try · `outside`: a source, or `running.wake`, said so ·
-   * `daemon`: no turn, but a daemon beside it.
+   * `taken over`: another process worked on it before · `daemon`: no turn, but a daemon beside it.
    */
   readonly by:
     | "initial"
@@ -23,6 +23,7 @@ export interface Wake {
     | "read"
     | "retry"
     | "outside"
+    | "taken over"
     | "daemon";
   /** The resource version that was seen, what was read, or what has happened outside. */
   readonly what?: string | undefined;
@@ -31,6 +32,8 @@ export interface Wake {
 /** One attempt of one handler. */
 export interface JournalRun {
   readonly handler: string;
+  /** The same in the lines that the run has written, and in its span. */
+  readonly runId: string;
   readonly reason?: string | undefined;
   /** `waits`: by a `TemporaryError` · `stopped`: by deletion or the end of the operator. */
   readonly outcome: "succeeded" | "waits" | "waits for a step" | "failed" | "failed for good" | "stopped";

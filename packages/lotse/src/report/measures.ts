@@ -117,8 +117,8 @@ export class KindMeasures extends HandlerMeasures {
     this.#writes = metrics.counter("lotse_writes_total", "Writes of the framework to its objects.", { kind });
   }
 
-  /** The gauges of the kind's queue, store and streams. */
-  watch(queue: QueueState, concurrency: number, objects: () => number, streams: () => readonly StreamHealth[]): void {
+  /** The gauges of the kind's queue, store and streams. `owned`: how many objects this process works on. */
+  watch(queue: QueueState, concurrency: number, owned: () => number, streams: () => readonly StreamHealth[]): void {
     const kind = this.#kind;
     const controller = { controller: kind.toLowerCase() };
     const labels = { name: kind.toLowerCase(), ...controller };
@@ -147,7 +147,9 @@ export class KindMeasures extends HandlerMeasures {
       () => Math.max(0, ...ages()),
       labels,
     );
-    gauge("lotse_objects", "Objects in the store.", objects, { kind });
+    const stored = () => streams().reduce((sum, { objects }) => sum + objects, 0);
+    gauge("lotse_objects", "Objects in the store.", stored, { kind });
+    gauge("lotse_owned_objects", "Objects that this process works on.", owned, { kind });
     measureStreams(this.#metrics, streams);
   }
 

@@ -1,5 +1,6 @@
 /** How a running operator speaks: to people in logs and Events, to machines in metrics and traces. Handed down whole. */
 import type { KubeBody } from "@lotse/client";
+import type { OnBehalf } from "./actor.ts";
 import type { EventRecorder } from "./events.ts";
 import type { Journal } from "./journal.ts";
 import type { Logger } from "./logger.ts";
@@ -19,6 +20,8 @@ export interface Reporting {
   readonly events: EventRecorder;
   /** Hears of every request of a handler, and of every write that the framework makes on its behalf. */
   readonly onHandlerRequest: ((request: RecordedRequest) => void) | undefined;
+  /** Told who does something, where somebody wants to know; see `shadow/`. */
+  readonly onBehalf?: OnBehalf | undefined;
 }
 
 /** Posts a Kubernetes Event about an object; never fails. */

@@ -15,7 +15,7 @@ function watched() {
   return {
     clock,
     told,
-    begin: (name: string) => attempts.begin(keyOf(name), { id: "build", sourceLocation: undefined }),
+    begin: (name: string) => attempts.begin(keyOf(name), { id: "build", sourceLocation: undefined }, "k3x9f-1"),
     attempts,
   };
 }

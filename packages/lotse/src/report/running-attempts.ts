@@ -9,6 +9,8 @@ import type { Clock, IdentityKey } from "@lotse/client/meta";
 export interface RunningAttempt {
   readonly key: IdentityKey;
   readonly handler: { readonly id: string; readonly sourceLocation: string | undefined };
+  /** By which the run is found again. */
+  readonly runId: string;
   /** Monotonic milliseconds. */
   readonly since: number;
 }
@@ -37,9 +39,9 @@ export class RunningAttempts {
   }
 
   /** An attempt begins; call the returned function when it has ended. */
-  begin(key: IdentityKey, handler: RunningAttempt["handler"]): () => void {
+  begin(key: IdentityKey, handler: RunningAttempt["handler"], runId: string): () => void {
     const since = this.#options.clock.monotonic();
-    const entry: Entry = { key, handler, since, tellAt: since + this.#options.slowMs };
+    const entry: Entry = { key, handler, runId, since, tellAt: since + this.#options.slowMs };
     this.#entries.add(entry);
     // Entries are told of in the order of their beginnings, so a timer that is set is set for the first of them.
     this.#cancel ??= this.#wakeAt(entry.tellAt);

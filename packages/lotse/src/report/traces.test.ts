@@ -29,7 +29,7 @@ afterEach(() => {
 });
 
 const web = { apiVersion: "v1", kind: "Pod", namespace: "default", name: "web", uid: "u1" };
-const create = { id: "greet", type: "change", reason: "create", retry: 0 };
+const create = { id: "greet", type: "change", runId: "k3x9f-1", reason: "create", retry: 0 };
 const quiet: JournalTurn = {
   at: 0,
   tookMs: 1,
@@ -58,7 +58,7 @@ function turnOf(of: Traces, work: () => Promise<unknown>, turn: JournalTurn | un
 describe("the span of a turn", () => {
   it("says whose turn it was, how long it waited, what woke it, and how it ended", async () => {
     register();
-    const ran = [{ handler: "greet", reason: "create", outcome: "succeeded", tookMs: 1 }] as const;
+    const ran = [{ handler: "greet", runId: "k3x9f-1", reason: "create", outcome: "succeeded", tookMs: 1 }] as const;
     const turn: JournalTurn = { ...quiet, ran, wrote: [{ what: "status" }], nextAt: 5_000 };
     await turnOf(traces(), async () => {}, turn);
     const span = named("turn Pod");
@@ -137,6 +137,7 @@ describe("the span of a handler", () => {
     expect(span.attributes).toMatchObject({
       "lotse.handler.id": "greet",
       "lotse.handler.type": "change",
+      "lotse.handler.run_id": "k3x9f-1",
       "lotse.handler.reason": "create",
       "lotse.handler.retry": 2,
       "lotse.handler.outcome": "succeeded",
@@ -180,7 +181,7 @@ describe("the span of a handler", () => {
   it("of a daemon has a trace of its own, linked with the turn that began it", async () => {
     register();
     const of = traces();
-    const daemon = { id: "watchman", type: "daemon", retry: 0 };
+    const daemon = { id: "watchman", type: "daemon", runId: "k3x9f-1", retry: 0 };
     await turnOf(of, () =>
       of.attempt(
         web,

@@ -26,6 +26,8 @@ export interface TracedHandler {
   readonly id: string;
   /** `change`, `event`, `timer`, `daemon`, … ; `startup`, `source`, … for handlers of the operator itself. */
   readonly type: string;
+  /** The same in the log and in the journal. */
+  readonly runId: string;
   /** Why a handler of changes is called: `create`, `update`, … */
   readonly reason?: string | undefined;
   /** How many attempts there were before. */
@@ -209,10 +211,11 @@ function turnAttributes({ woke, version, ran, wrote, problem, after, nextAt }: J
   };
 }
 
-function handlerAttributes({ id, type, reason, retry }: TracedHandler): Attributes {
+function handlerAttributes({ id, type, runId, reason, retry }: TracedHandler): Attributes {
   return {
     "lotse.handler.id": id,
     "lotse.handler.type": type,
+    "lotse.handler.run_id": runId,
     "lotse.handler.reason": reason,
     "lotse.handler.retry": retry,
   };

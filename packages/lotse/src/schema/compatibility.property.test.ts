@@ -295,7 +295,7 @@ async function expectKept(
   return taken;
 }
 
-/** A part in `npm test`, all of it in `npm run test:real`. */
+/** A part in `npm test`, all of it in `npm run test:full`. */
 const FULL = process.env.LOTSE_FULL === "1";
 
 const NULL_TO_DEFAULT = {

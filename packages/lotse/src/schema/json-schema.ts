@@ -3,6 +3,9 @@ import { isObject } from "@lotse/client/meta";
 import type { SchemaNode } from "./node.ts";
 import { withZodRules } from "./rules-of-zod.ts";
 
+/** What a library can be asked for: definitions are nearest to OpenAPI, which not every library has. */
+export type JsonSchemaTarget = "openapi-3.0" | "draft-2020-12";
+
 /**
  * A schema that can describe itself as JSON Schema: zod ≥ 4.2, arktype ≥ 2.2 and everything else that implements
  * Standard JSON Schema. Lotse imports none of them.
@@ -13,7 +16,7 @@ export interface JsonSchemaSource<Output = unknown, Input = unknown> {
     readonly vendor: string;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     readonly jsonSchema?: {
-      readonly input: (options: { readonly target: "openapi-3.0" }) => Record<string, unknown>;
+      readonly input: (options: { readonly target: JsonSchemaTarget }) => Record<string, unknown>;
     };
   };
 }
@@ -50,13 +53,22 @@ export function readJsonSchema(schema: JsonSchemaSource): JsonSchemaReading {
     };
   }
   try {
-    return { json: withZodRules(convert({ target: "openapi-3.0" }), schema, readJson) };
+    return { json: withZodRules(describeItself(convert), schema, readJson) };
   } catch (cause) {
     return {
       problem: `has no JSON form: ${(cause as Error).message}`,
       hint: "use types that JSON has: no dates, maps, sets or big integers",
       cause,
     };
+  }
+}
+
+/** A library throws for what it does not support, be it the target or a part of the schema: the second one tells which. */
+function describeItself(convert: (options: { readonly target: JsonSchemaTarget }) => Record<string, unknown>): unknown {
+  try {
+    return convert({ target: "openapi-3.0" });
+  } catch {
+    return convert({ target: "draft-2020-12" });
   }
 }
 

@@ -21,6 +21,7 @@ import {
   valueAt,
 } from "../declare/index.ts";
 import type { Essence } from "./essence.ts";
+import { fenceOf } from "./fence.ts";
 import { handlerClient } from "./handler-requests.ts";
 import { adopt, type Children } from "./hierarchies.ts";
 import type { ContextParts } from "./kind-work.ts";
@@ -38,7 +39,8 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
   let memo: Memo | undefined;
   let client: Client | undefined;
   const clientOf = () => {
-    client ??= handlerClient(work, id, body, stop.signal, memory && work.handlers.reconcilers?.writerOf(memory, id));
+    const writer = memory && work.handlers.reconcilers?.writerOf(memory, id);
+    client ??= handlerClient(work, id, body, stop.signal, writer, fenceOf(work, memory, body));
     return client;
   };
   return {
@@ -64,8 +66,9 @@ export function objectContext(parts: ContextParts): ObjectContext<KubeBody> {
       return memo;
     },
     get logger() {
-      return parts.logger.with({ handler: id });
+      return parts.logger.with({ handler: id, runId: parts.runId });
     },
+    runId: parts.runId,
     get client() {
       return clientOf();
     },

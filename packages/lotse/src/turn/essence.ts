@@ -55,14 +55,14 @@ function wishesOf(body: KubeBody): Essence {
   const { apiVersion: _apiVersion, kind: _kind, metadata, status: _status, ...rest } = body;
   const kept: Record<string, unknown> = {};
   const labels = nonEmpty(metadata?.labels ?? {});
-  const annotations = metadata?.annotations && nonEmpty(ownAnnotations(metadata.annotations));
+  const annotations = metadata?.annotations && nonEmpty(withoutBookkeeping(metadata.annotations));
   if (labels) kept.labels = labels;
   if (annotations) kept.annotations = annotations;
   return nonEmpty(kept) ? { ...rest, metadata: kept } : rest;
 }
 
-/** Without the bookkeeping of kubectl, of Lotse, and of Kopf, which may work on the same object. */
-function ownAnnotations(annotations: Readonly<Record<string, string>>): Record<string, string> {
+/** Annotations without the bookkeeping of kubectl, of Lotse, and of Kopf, which may work on the same object. */
+export function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Record<string, string> {
   const kept: Record<string, string> = {};
   let ofKopf: string[] | undefined;
   for (const key of Object.keys(annotations)) {

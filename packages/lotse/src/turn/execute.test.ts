@@ -13,7 +13,10 @@ interface Limits extends AttemptLimits {
 /** Executes a handler that is nothing but a call. */
 async function attempt(call: Execution["call"], { clock, ...limits }: Limits): Promise<AttemptResult> {
   const { result } = await execute(
-    { runtime: { clock, plan: PLAN }, reporting: { traces: undefined, measures: { ran: () => {} } } },
+    {
+      runtime: { clock, plan: PLAN, nextRunId: () => "k3x9f-1" },
+      reporting: { traces: undefined, measures: { ran: () => {} } },
+    },
     {
       ...limits,
       handler: { id: "build", type: "change", sourceLocation: undefined },
@@ -96,6 +99,14 @@ describe("an attempt", () => {
       limits(clock, { errors }),
     );
     expect(result.outcome).toEqual(outcome);
+  });
+
+  it("is told the id of its run, and its result has it", async () => {
+    let told: string | undefined;
+    const result = await attempt((_stop, runId) => {
+      told = runId;
+    }, limits(clock));
+    expect([told, result.runId]).toEqual(["k3x9f-1", "k3x9f-1"]);
   });
 
   it("is aborted by its signal when its timeout is over", async () => {

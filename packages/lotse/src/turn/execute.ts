@@ -10,10 +10,11 @@ import { Aborted, type ErrorMode, type Reason } from "../declare/index.ts";
 import type { HandlerMeasures, JournalRun, KindReporting, Logger, ObjectReference } from "../report/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { ConditionsDraft, conditionsOf } from "./conditions.ts";
+import { refusal, refusalIn } from "./fence.ts";
 import { type ContextParts, type KindWork, type ObjectHandler, referenceTo } from "./kind-work.ts";
 import { named } from "./log-fields.ts";
 import type { ObjectMemory } from "./memory.ts";
-import { type AttemptResult, conclude, type Ended, tracedEnd } from "./outcome.ts";
+import { type AttemptResult, type Conclusion, conclude, type Ended, tracedEnd } from "./outcome.ts";
 import type { PatchDraft } from "./patch.ts";
 import { Stop } from "./stop.ts";
 
@@ -27,6 +28,8 @@ export interface AttemptLimits {
   readonly graceMs: number;
   /** How its unknown errors count. */
   readonly errors: ErrorMode;
+  /** Why nothing may be done at this moment, if so: what fails then is no failure. Absent where this process is alone. */
+  readonly refusal?: (() => Aborted | undefined) | undefined;
 }
 
 /** What is to be executed, for whom. */
@@ -41,15 +44,15 @@ export interface Execution extends AttemptLimits {
   readonly object: (() => ObjectReference) | undefined;
   /** The object that waits for its end, by its key; undefined when none does. */
   readonly waits: IdentityKey | undefined;
-  readonly call: (stop: Stop) => unknown;
+  readonly call: (stop: Stop, runId: string) => unknown;
   /** Follows upon its end, still within its span: writes what it wants to change. Must not reject. */
   readonly after?: (result: AttemptResult) => Promise<void>;
 }
 
 /** What an execution needs of its surroundings. */
 export interface Surroundings {
-  readonly runtime: Pick<Runtime, "clock" | "plan">;
-  readonly reporting: Pick<KindReporting, "traces"> & {
+  readonly runtime: Pick<Runtime, "clock" | "plan" | "nextRunId">;
+  readonly reporting: Pick<KindReporting, "traces" | "onBehalf"> & {
     readonly measures: Pick<HandlerMeasures, "ran">;
     readonly attempts?: KindReporting["attempts"];
   };
@@ -65,12 +68,17 @@ export interface Executed {
 
 /** Executes a handler. Never rejects. */
 export function execute(surroundings: Surroundings, execution: Execution): Promise<Executed> {
-  const { traces } = surroundings.reporting;
-  if (!traces) return run(surroundings, execution);
+  const { traces, onBehalf } = surroundings.reporting;
+  const runId = surroundings.runtime.nextRunId();
+  if (!traces && !onBehalf) return run(surroundings, execution, runId);
   const { handler, reason, retry, object } = execution;
-  const traced = { id: handler.id, type: handler.type, reason, retry };
+  const work = onBehalf
+    ? () => onBehalf({ handlers: [handler.id], object: object?.() }, () => run(surroundings, execution, runId))
+    : () => run(surroundings, execution, runId);
+  if (!traces) return work();
+  const traced = { id: handler.id, type: handler.type, runId, reason, retry };
   const end = ({ result }: Executed) => tracedEnd(result);
-  return traces.attempt(object?.(), traced, () => run(surroundings, execution), end);
+  return traces.attempt(object?.(), traced, work, end);
 }
 
 /** A handler of an object is to be executed. */
@@ -112,50 +120,58 @@ export async function executeForObject(work: KindWork, execution: ObjectExecutio
     object: () => referenceTo(work, body),
     // A daemon is to run for long: nothing waits for its end.
     waits: handler.type === "daemon" ? undefined : memory?.key,
+    ...(!work.runtime.ownership.alone && { refusal: () => refusal(work, memory, body) }),
     parent,
     timeoutMs,
     graceMs,
-    call: (stop) => call({ work, handler, memory, body, logger, stop, patch: draft.view, conditions: conditionsDraft }),
+    call: (stop, runId) =>
+      call({ work, handler, memory, body, logger, runId, stop, patch: draft.view, conditions: conditionsDraft }),
     ...(after && { after }),
   });
   return { result, run, conditions };
 }
 
-async function run({ runtime, reporting }: Surroundings, execution: Execution): Promise<Executed> {
+async function run({ runtime, reporting }: Surroundings, execution: Execution, runId: string): Promise<Executed> {
   const { handler, waits, logger, reason, call } = execution;
   const { clock, plan } = runtime;
   const { id, type } = handler;
   const begunAt = clock.monotonic();
-  const ended = waits === undefined ? undefined : reporting.attempts?.begin(waits, handler);
-  const result = await attempt(call, clock, execution, plan.blockedMs, (ms) =>
-    logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
-      ...named(handler),
-      for: formatDuration(ms),
-      hint: "await something now and then, or use a worker thread",
-    }),
+  const ended = waits === undefined ? undefined : reporting.attempts?.begin(waits, handler, runId);
+  const concluded = await attempt(
+    (stop) => call(stop, runId),
+    clock,
+    execution,
+    plan.blockedMs,
+    (ms) =>
+      logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
+        ...named(handler, runId),
+        for: formatDuration(ms),
+        hint: "await something now and then, or use a worker thread",
+      }),
   );
   ended?.();
+  const result: AttemptResult = { ...concluded, runId };
   complain(execution, result);
   const tookMs = clock.monotonic() - begunAt;
   const { outcome, error } = tracedEnd(result);
   reporting.measures.ran(id, outcome, tookMs);
   if (execution.after) await execution.after(result);
   const message = error === undefined ? undefined : errorMessage(error);
-  return { result, run: { handler: id, reason: reason ?? type, outcome, message, tookMs } };
+  return { result, run: { handler: id, runId, reason: reason ?? type, outcome, message, tookMs } };
 }
 
 /** A handler that does not end when it is told to is in the way of others, and its author must hear of it. */
-function complain({ handler, waits, logger }: Execution, { abandoned, late }: AttemptResult): void {
+function complain({ handler, waits, logger }: Execution, { abandoned, late, runId }: AttemptResult): void {
   const { what, abandoned: sentence } = SORTS[handler.type] ?? HANDLER;
   if (abandoned) {
     // Nothing waits for a daemon; a handler's object has waited in vain.
     logger[waits === undefined ? "warn" : "error"](sentence, {
-      ...named(handler),
+      ...named(handler, runId),
       hint: "end the work when context.signal aborts; what it does from now on is refused",
     });
   } else if (late) {
     logger.error(`${what} ignored its timeout, what it has done since does not count`, {
-      ...named(handler),
+      ...named(handler, runId),
       hint: "end the work when context.signal aborts, or give it more time with { timeout }",
     });
   }
@@ -184,7 +200,7 @@ async function attempt(
   /** Keeping the event loop to itself for longer than this is worth a word. */
   blockedMs: number,
   onBlocked: (ms: number) => void,
-): Promise<AttemptResult> {
+): Promise<Conclusion> {
   const { parent, timeoutMs } = limits;
   const own = new Stop();
   const unlink = parent.onStop((reason) => own.stop(reason));
@@ -199,13 +215,24 @@ async function attempt(
     const keptMs = performance.now() - begunAt;
     if (keptMs >= blockedMs) onBlocked(keptMs);
     const ended = work instanceof Promise ? await inTime(work, own, clock, limits.graceMs) : work;
-    return conclude(ended, own.reason, limits.errors);
+    return conclude(ended, whyStopped(ended, own.reason, limits), limits.errors);
   } finally {
     stopTimer?.();
     unlink();
     // What was handed the signal and outlives the attempt must not act any more.
     own.stop(OVER);
   }
+}
+
+/**
+ * Why an attempt was told to end, or would have been: what fails, or comes too late, while another process may work on
+ * the object, is not held against the handler.
+ */
+function whyStopped(ended: Ended, stopped: Aborted | undefined, { refusal }: AttemptLimits): Aborted | undefined {
+  const late = stopped?.why === "timeout";
+  if ((stopped && !late) || (ended.type === "value" && !late)) return stopped;
+  const refused = ended.type === "error" ? refusalIn(ended.error) : undefined;
+  return (refused ? new Aborted("ownership", refused.message) : refusal?.()) ?? stopped;
 }
 
 const succeeded = (value: unknown): Ended => ({ type: "value", value });

@@ -39,7 +39,7 @@ export async function handleGone(work: KindWork, memory: ObjectMemory, body: Kub
   };
   const attempts = await runner.runChangeHandlers(decision, async () => {});
   for (const { handler, outcome, error } of attempts) {
-    if (outcome.type === "done") continue;
+    if (outcome.type === "done" || memory.running.reason?.why === "ownership") continue;
     logger.error("delete handler failed after the object was gone, it is not tried again", {
       ...named(handler),
       error: "message" in outcome ? outcome.message : messageOf(error),

@@ -4,18 +4,23 @@ import type { Reporting } from "../report/index.ts";
 import type { KindWork } from "./kind-work.ts";
 import { requestsFor, type WritePlan } from "./write.ts";
 
-/** The client of a handler: in the namespace of its object, for as long as its attempt lasts, and its writes are known at once. */
+/**
+ * The client of a handler: in the namespace of its object, for as long as its attempt lasts, and its writes are known at
+ * once. `guard` is asked before each of them leaves.
+ */
 export function handlerClient(
   { runtime, reporting, store }: KindWork,
   handler: string,
   body: KubeBody,
   signal: AbortSignal,
   writer?: unknown,
+  guard?: (() => void) | undefined,
 ): Client {
   const { onHandlerRequest } = reporting;
   return runtime.client.with({
     ...(body.metadata?.namespace !== undefined && { namespace: body.metadata.namespace }),
     signal,
+    ...(guard && { guard }),
     onWrite: (written, verb, description) => {
       if (verb === "apply") observeCreation(reporting, handler, written, description);
       store.handlerWrote(written, description, { verb, writer });

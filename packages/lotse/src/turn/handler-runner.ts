@@ -96,7 +96,8 @@ export class HandlerRunner implements TurnRunner {
         if (result.error !== undefined && result.outcome.type !== "aborted") {
           const first = !this.#work.reporting.saidOnce.has(`event ${handler.id}`);
           this.#work.reporting.saidOnce.add(`event ${handler.id}`);
-          this.#logger.error("event handler failed", { ...named(handler), ...errorFields(result.error, first) });
+          const fields = { ...named(handler, result.runId), ...errorFields(result.error, first) };
+          this.#logger.error("event handler failed", fields);
         }
       }
     }
@@ -113,7 +114,7 @@ export class HandlerRunner implements TurnRunner {
           handler.fn(failureContext(parts, failure)),
         );
         if (result.error === undefined || result.outcome.type === "aborted") continue;
-        const fields = { ...named(handler), of: failure.handler, ...errorFields(result.error, true) };
+        const fields = { ...named(handler, result.runId), of: failure.handler, ...errorFields(result.error, true) };
         this.#logger.error("failure handler failed, it is not tried again", fields);
       }
     }
@@ -203,9 +204,9 @@ export class HandlerRunner implements TurnRunner {
       // What the steps have done could not be written down: the turn fails, not the handler.
       const made = steps as Steps | undefined;
       if (made?.failure !== undefined) throw made.failure;
-      const { outcome, error } = result;
+      const { outcome, error, runId } = result;
       const stepFailures = made?.failures;
-      attempts.push({ handler, outcome, error, startedAt, endedAt, steps: made?.records, stepFailures });
+      attempts.push({ handler, runId, outcome, error, startedAt, endedAt, steps: made?.records, stepFailures });
       this.#report(handler, change.reason, result, endedAt - startedAt);
     }
     return attempts;
@@ -274,13 +275,16 @@ export class HandlerRunner implements TurnRunner {
       call,
     });
     notesOf(this.#memory).ran.push(run);
+    // Then nothing else shall be begun in this turn.
+    if (result.refused) this.#memory.running?.stop(result.refused);
     if (result.abandoned || result.late || result.outcome.type === "aborted") return result;
     let changes: JsonObject | undefined;
     try {
       changes = this.#gather(handler, draft, result);
     } catch (cause) {
       const message = `what the handler returned or patched is not JSON: ${(cause as Error).message}`;
-      return { outcome: { type: "failed", message }, error: new PermanentError(message, { cause }), abandoned: false };
+      const error = new PermanentError(message, { cause });
+      return { outcome: { type: "failed", message }, error, abandoned: false, runId: result.runId };
     }
     const claims = conditions?.touched ? conditions.changes() : undefined;
     if (claims) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, claims);
@@ -308,12 +312,13 @@ export class HandlerRunner implements TurnRunner {
   /** How an attempt ended; failures are told with what follows from them, when the turn is settled. */
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, tookMs: number): void {
     if (!this.#logger.wants("warn") || (!this.#logger.wants("info") && result.error === undefined)) return;
-    const fields = { ...named(handler), reason, took: formatDuration(tookMs) };
+    const fields = { ...named(handler, result.runId), reason, took: formatDuration(tookMs) };
     if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
     else if (result.outcome.type === "done") {
       this.#logger.warn("handler failed, which is ignored", { ...fields, ...errorFields(result.error, true) });
     } else if (result.outcome.type === "aborted") {
-      this.#logger.info("handler was stopped", { ...fields, why: (result.error as { why?: string } | undefined)?.why });
+      const { why } = result.refused ?? (result.error as { why?: string } | undefined) ?? {};
+      this.#logger.info("handler was stopped", { ...fields, why });
     }
   }
 }

@@ -2,7 +2,7 @@ export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditio
 export { daemonContext, timerContext } from "./context.ts";
 export type { Contribution } from "./contribution.ts";
 export { isDeleting } from "./decide.ts";
-export { digestOf, essenceOf, fieldsOf } from "./essence.ts";
+export { digestOf, essenceOf, fieldsOf, withoutBookkeeping } from "./essence.ts";
 export {
   type Executed,
   type Execution,
@@ -12,6 +12,7 @@ export {
   type ObjectExecution,
   type Surroundings,
 } from "./execute.ts";
+export { daemonFence, refusalIn, turnFence } from "./fence.ts";
 export { handlerClient, observePatch, observeRead } from "./handler-requests.ts";
 export type { HandlerRunner } from "./handler-runner.ts";
 export {
@@ -44,6 +45,7 @@ export {
   ask,
   forgetPending,
   keepEvent,
+  leaveObject,
   memoOf,
   newMemory,
   noteForeignChange,
@@ -72,6 +74,7 @@ export {
   statusStorage,
   storageOf,
 } from "./storage/index.ts";
+export { Takeover } from "./takeover.ts";
 export { takeTurn } from "./turn.ts";
 export type { TurnEnd } from "./turn-end.ts";
 export { type WritePlan, type WriteTarget, write } from "./write.ts";

@@ -74,6 +74,8 @@ export interface ContextParts {
   /** The state that the handler is shown. */
   readonly body: KubeBody;
   readonly logger: Logger;
+  /** By which the run is found again. */
+  readonly runId: string;
   /** Ends the attempt. */
   readonly stop: Stop;
   readonly patch: Patch<KubeBody>;

@@ -2,15 +2,12 @@
 import { errorMessage } from "@lotse/client/meta";
 import { PermanentError, TemporaryError } from "../declare/index.ts";
 
-/** Which handler a line is about, and where to find it. */
-export function named({
-  id,
-  sourceLocation,
-}: {
-  readonly id: string;
-  readonly sourceLocation: string | undefined;
-}): Record<string, unknown> {
-  return { handler: id, at: sourceLocation };
+/** Which handler a line is about, where to find it, and which run of it is meant, if the line is about one. */
+export function named(
+  { id, sourceLocation }: { readonly id: string; readonly sourceLocation: string | undefined },
+  runId?: string,
+): Record<string, unknown> {
+  return { handler: id, at: sourceLocation, ...(runId !== undefined && { runId }) };
 }
 
 /** An error as log fields: with its stack the first time, if it was not thrown on purpose. */

@@ -9,6 +9,7 @@ import { isAlive, type Life, NEW, nextLife } from "./life.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { RestoreState } from "./restore.ts";
 import type { Stop } from "./stop.ts";
+import type { Takeover } from "./takeover.ts";
 import type { WritePlan } from "./write.ts";
 
 /** An event of the raw stream, kept for `on.event` handlers until the object's turn. */
@@ -105,6 +106,10 @@ export interface ObjectMemory {
   record: ObjectRecord | undefined;
   /** Aborts what runs for the object now. */
   running: Stop | undefined;
+  /** Why the object is no longer this process's: nothing begins for it any more, and nothing of it is written. */
+  left: Aborted | undefined;
+  /** It was taken over from another process, and nothing has been written since; see `takeover`. */
+  taken: Takeover | undefined;
   /** What has been said once and need not be said again. */
   saidOnce: ReadonlySet<"superseded" | "base"> | undefined;
   readonly sight: Sight;
@@ -200,13 +205,20 @@ export function seeGone(memory: ObjectMemory, body: KubeBody): void {
   memory.running?.stop(new Aborted("deletion", "the object is gone"));
 }
 
+/** The object is no longer this process's: what runs for it is told, and what waits to be written is dropped. */
+export function leaveObject(memory: ObjectMemory, reason: Aborted): void {
+  memory.left = reason;
+  memory.ownWrites.pending = undefined;
+  memory.running?.stop(reason);
+}
+
 /** A write that had failed has been made after all. */
 export function forgetPending({ ownWrites }: ObjectMemory): void {
   ownWrites.pending = undefined;
 }
 
-/** Nothing is known yet of the object with `uid`. */
-export function newMemory(key: IdentityKey, uid: string, now: number): ObjectMemory {
+/** Nothing is known yet of the object with `uid`; `taken`: where another process may have worked on it before. */
+export function newMemory(key: IdentityKey, uid: string, now: number, taken?: Takeover): ObjectMemory {
   return {
     key,
     uid,
@@ -214,6 +226,8 @@ export function newMemory(key: IdentityKey, uid: string, now: number): ObjectMem
     memo: undefined,
     record: undefined,
     running: undefined,
+    left: undefined,
+    taken,
     saidOnce: undefined,
     sight: { body: undefined, digest: undefined, changedAt: now, unmatchedEssence: undefined },
     ownWrites: { pending: undefined, digest: undefined, version: undefined, changedByOthers: true },

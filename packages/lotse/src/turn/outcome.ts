@@ -13,13 +13,21 @@ import type { Outcome } from "./settle.ts";
 import { StepPending } from "./steps.ts";
 
 /** An {@link Outcome} and the error behind it. */
-export interface AttemptResult {
+export interface Conclusion {
   readonly outcome: Outcome;
   readonly error: unknown;
   /** The handler ignored its signal: it may still be running, and whatever it says will not be heard. */
   readonly abandoned: boolean;
   /** It returned after its timeout: neither its result nor its patch counts. */
   readonly late?: boolean;
+  /** Another process may work on its object, for this reason: it is not held against the handler. */
+  readonly refused?: Aborted;
+}
+
+/** How an attempt ended. */
+export interface AttemptResult extends Conclusion {
+  /** By which the run is found again. */
+  readonly runId: string;
 }
 
 /** How a call ended, before anything is made of it. */
@@ -30,7 +38,7 @@ export type Ended =
   | { readonly type: "abandoned" };
 
 /** What the end of an attempt means; `stopped`: why it was told to end, `mode`: how unknown errors count. */
-export function conclude(ended: Ended, stopped: Aborted | undefined, mode: ErrorMode): AttemptResult {
+export function conclude(ended: Ended, stopped: Aborted | undefined, mode: ErrorMode): Conclusion {
   // What comes after the timeout comes too late, whatever it is; only a deletion or a stop lets a handler still finish.
   if (ended.type === "value" && stopped?.why !== "timeout") {
     return { outcome: { type: "done", result: ended.value }, error: undefined, abandoned: false };
@@ -39,7 +47,13 @@ export function conclude(ended: Ended, stopped: Aborted | undefined, mode: Error
   const error = ended.type === "error" ? ended.error : stopped;
   if (stopped) {
     const outcome: Outcome = stopped.why === "timeout" ? { type: "failed", message: "timed out" } : { type: "aborted" };
-    return { outcome, error, abandoned, ...(ended.type === "value" && { late: true }) };
+    return {
+      outcome,
+      error,
+      abandoned,
+      ...(ended.type === "value" && { late: true }),
+      ...(stopped.why === "ownership" && { refused: stopped }),
+    };
   }
   return { outcome: outcomeOf(error, mode), error, abandoned };
 }
@@ -65,7 +79,7 @@ const OUTCOMES: Readonly<Record<Outcome["type"], JournalRun["outcome"]>> = {
 };
 
 /** How an attempt ended, in the words of the journal and of traces. */
-export function tracedEnd({ outcome, error }: AttemptResult): TracedEnd {
+export function tracedEnd({ outcome, error }: Conclusion): TracedEnd {
   if (outcome.type === "temporary" && outcome.waitsForStep) return { outcome: "waits for a step", error };
   return { outcome: outcome.type === "temporary" && outcome.waits ? "waits" : OUTCOMES[outcome.type], error };
 }

@@ -1,7 +1,7 @@
 /** What a turn tells people: in the log, as Kubernetes Events, and as conditions. */
 import type { KubeBody } from "@lotse/client";
 import { errorMessage, formatDuration, isObject } from "@lotse/client/meta";
-import { type ChangeHandler, TemporaryError } from "../declare/index.ts";
+import { TemporaryError } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { RECORD_FIELD } from "../schema/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
@@ -81,6 +81,8 @@ export interface Trouble {
   /** Why it was called. */
   readonly reason: FinalFailure["reason"];
   readonly handler: { readonly id: string; readonly sourceLocation: string | undefined };
+  /** The run in which it went wrong. */
+  readonly runId?: string | undefined;
   readonly error: unknown;
   /** In words, where the error does not say it itself. */
   readonly message?: string;
@@ -138,7 +140,7 @@ export function reportTrouble(
 ): void {
   const { what, handler, error, attempts, retryInMs, fields = {}, who = handler.id } = trouble;
   const { message = messageOf(error) } = trouble;
-  const about = { ...named(handler), ...fields };
+  const about = { ...named(handler, trouble.runId), ...fields };
   const retryIn = retryInMs === undefined ? undefined : formatDuration(Math.max(0, retryInMs));
   if (error instanceof TemporaryError && retryIn !== undefined) {
     const { sinceMs = 0, deleting = false } = trouble;
@@ -169,6 +171,11 @@ export function reportTrouble(
   }
 }
 
+/** What was done for an object is not written: no failure of a handler, for another process works on the object. */
+export function reportRefused(error: Error, logger: Logger): void {
+  logger.info("what was done for the object is not written here", { why: error.message });
+}
+
 /** What became of the attempts of a cycle, as far as it is worth an Event or a line of its own. */
 export function reportAttempts(
   work: KindWork,
@@ -179,11 +186,11 @@ export function reportAttempts(
   body: KubeBody,
   logger: Logger,
 ): void {
-  for (const { handler, stepFailures = [] } of attempts) {
-    for (const failure of stepFailures) reportStep(work, memory, cycle, handler, failure, body, logger);
+  for (const attempt of attempts) {
+    for (const failure of attempt.stepFailures ?? []) reportStep(work, memory, cycle, attempt, failure, body, logger);
   }
   const now = work.runtime.clock.now();
-  for (const { handler, error, attempts: made, message, retryAt, limit, startedAt } of failures) {
+  for (const { handler, runId, error, attempts: made, message, retryAt, limit, startedAt } of failures) {
     const reason = reasonFor(cycle, handler.id);
     reportTrouble(
       work,
@@ -193,6 +200,7 @@ export function reportAttempts(
         what: "handler",
         reason,
         handler,
+        runId,
         error,
         message,
         attempts: made,
@@ -214,7 +222,7 @@ function reportStep(
   work: KindWork,
   memory: ObjectMemory,
   cycle: Cycle,
-  handler: ChangeHandler,
+  { handler, runId }: Attempt,
   { step, sourceLocation, error, attempts, retryInMs }: StepFailure,
   body: KubeBody,
   logger: Logger,
@@ -222,10 +230,10 @@ function reportStep(
   const fields = { step, at: sourceLocation ?? handler.sourceLocation };
   const who = `${handler.id}, step "${step}",`;
   if (retryInMs === undefined) {
-    logger.warn("step failed, which is ignored", { ...named(handler), ...fields, ...errorFields(error, true) });
+    logger.warn("step failed, which is ignored", { ...named(handler, runId), ...fields, ...errorFields(error, true) });
   } else {
     const reason = reasonFor(cycle, handler.id);
-    const trouble = { what: "step", reason, handler, error, attempts, retryInMs, fields, who } as const;
+    const trouble = { what: "step", reason, handler, runId, error, attempts, retryInMs, fields, who } as const;
     reportTrouble(work, memory, body, trouble, logger);
   }
 }

@@ -355,7 +355,7 @@ describe("whatever happens to an object", () => {
         turn([], false);
         expect(JSON.stringify(record)).toBe(before);
       }),
-      // A part in `npm test`, all of them in `npm run test:real`.
+      // A part in `npm test`, all of them in `npm run test:full`.
       { numRuns: process.env.LOTSE_FULL === "1" ? 1_000 : 200 },
     );
   });

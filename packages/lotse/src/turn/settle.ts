@@ -38,6 +38,8 @@ export type Outcome =
 /** One attempt that was made. */
 export interface Attempt {
   readonly handler: ChangeHandler;
+  /** By which the run is found again. */
+  readonly runId?: string | undefined;
   readonly outcome: Outcome;
   /** The error behind it, for the log. */
   readonly error?: unknown;
@@ -67,6 +69,8 @@ export interface Settlement {
 /** A failed attempt and what follows from it. */
 export interface Failure {
   readonly handler: ChangeHandler;
+  /** The run that has failed. */
+  readonly runId?: string | undefined;
   readonly attempts: number;
   readonly message: string;
   /** The error behind it, for the log. */
@@ -247,7 +251,7 @@ function failedRuns(
 /** The new run record after an attempt; undefined when the attempt does not count. */
 function afterAttempt(
   before: RunRecord | undefined,
-  { handler, outcome, error, startedAt, endedAt, steps }: Attempt,
+  { handler, runId, outcome, error, startedAt, endedAt, steps }: Attempt,
   saw: string,
   random: () => number,
 ): { run: RunRecord; failure?: Failure } | undefined {
@@ -275,7 +279,7 @@ function afterAttempt(
   if (outcome.type === "done") return { run: { attempts, started, outcome: "done", saw } };
 
   const { message } = outcome;
-  const failed = { handler, attempts, message, error, startedAt: Date.parse(started) };
+  const failed = { handler, runId, attempts, message, error, startedAt: Date.parse(started) };
   const retryAt =
     outcome.type === "temporary" ? endedAt + delayOf(handler.retry, outcome.delayMs, attempts, random) : undefined;
   const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, Date.parse(started), retryAt);

@@ -57,6 +57,8 @@ export interface EndedTurn {
   readonly end: TurnEnd;
   /** Why the framework could not end it. */
   readonly problem: string | undefined;
+  /** Why it was not to end: another process works on the object now, or may do so. */
+  readonly refused?: string | undefined;
 }
 
 /** Shared by all turns in which nothing happened: with many quiet objects that is most of them. */
@@ -75,7 +77,7 @@ const RESULTS: Readonly<Record<TurnEnd["type"], TurnResult>> = {
 /** Writes a turn into the journal, and counts it. */
 export function noteTurn({ runtime, reporting }: KindWork, memory: ObjectMemory, turn: EndedTurn): void {
   const { clock } = runtime;
-  const { begunAt, body, woke = DUE, end, problem } = turn;
+  const { begunAt, body, woke = DUE, end, problem, refused } = turn;
   const { ran, wrote, read, children } = memory.journal.notes ?? NOTHING;
   memory.journal.notes = undefined;
   const tookMs = clock.now() - begunAt;
@@ -90,7 +92,7 @@ export function noteTurn({ runtime, reporting }: KindWork, memory: ObjectMemory,
     wrote,
     ...(read && { read }),
     ...(children && { children }),
-    problem,
+    problem: problem ?? refused,
     after,
     nextAt: after === "waits" && end.type === "later" ? end.at - clock.monotonic() + clock.now() : undefined,
   });

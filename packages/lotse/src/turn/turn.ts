@@ -3,83 +3,70 @@
  * `decide` and `settle`; this is the I/O around them.
  */
 import type { KubeBody } from "@lotse/client";
-import { deepEqual, formatDuration } from "@lotse/client/meta";
-import { Aborted, backoffMs } from "../declare/index.ts";
+import { deepEqual } from "@lotse/client/meta";
+import { Aborted } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { combineConditionChanges, conditionsOf } from "./conditions.ts";
 import { deadlinesIn } from "./deadlines.ts";
 import { type Decision, decide, isAtOnce, isDeleting } from "./decide.ts";
 import { digestOf } from "./essence.ts";
+import { askAgain, endAfter } from "./failed-turn.ts";
+import { refusal, turnFence } from "./fence.ts";
 import { lighterPlan, limitRecordSize } from "./fit.ts";
 import { handleGone } from "./gone.ts";
 import { handledAsWritten } from "./handled-state.ts";
 import { HandlerRunner } from "./handler-runner.ts";
 import { type BackgroundTurn, filtersLookAnywhere, type KindWork, referenceTo } from "./kind-work.ts";
 import { isOver, type LifeEvent, lastOf, nextLife } from "./life.ts";
-import { errorFields } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, seeDeletion, takeEvents } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
-import { messageOf, reportDropped, reportRestored, reportSuperseded } from "./reports.ts";
+import { reportDropped, reportRestored, reportSuperseded } from "./reports.ts";
 import { afterRestore } from "./restore.ts";
 import type { Settlement } from "./settle.ts";
 import { type Finding, noteDecision, situationOf } from "./situation.ts";
 import { eventsWait, loopDueAt, noteAnswer, slowDown, slowEvents } from "./slow-down.ts";
 import { handlerStandings, standingConditions } from "./standing.ts";
 import { Stop } from "./stop.ts";
-import { AGAIN, dueAt, noteTurn, QUIET, retryAt, type TurnEnd } from "./turn-end.ts";
-import { isTooLarge, type WritePlan, type WriteResult, write } from "./write.ts";
+import { Superseded } from "./superseded.ts";
+import type { Takeover } from "./takeover.ts";
+import { AGAIN, dueAt, type EndedTurn, noteTurn, QUIET, retryAt, type TurnEnd } from "./turn-end.ts";
+import { isTooLarge, readObject, type WritePlan, type WriteResult, whatIsWritten, write } from "./write.ts";
 
 /** Takes the turn of an object. Never rejects: what goes wrong is logged and tried again later. */
 export async function takeTurn(work: KindWork, memory: ObjectMemory): Promise<TurnEnd> {
-  const { clock, stopping } = work.runtime;
+  const { clock, stopping, ownership } = work.runtime;
   const gone = lastOf(memory.life);
   const body = gone ?? work.store.newest(memory.key);
   if (!body || (body.metadata?.uid ?? "") !== memory.uid) return QUIET;
+  // What could not be written must not be done either: another process may do it now.
+  if (!ownership.alone && refusal(work, memory, body)) return askAgain(clock);
   const logger = work.reporting.logger.about(referenceTo(work, body));
   const { woke } = memory.journal;
   memory.sight.body = body;
   memory.journal.woke = undefined;
   memory.journal.notes = undefined;
   const begunAt = clock.now();
-  let end: TurnEnd = QUIET;
-  let problem: string | undefined;
-  memory.running = new Stop();
-  if (stopping.aborted) memory.running.stop(new Aborted("shutdown", "the operator stops"));
+  const running = new Stop();
+  let ended: Pick<EndedTurn, "end" | "problem" | "refused"> = { end: QUIET, problem: undefined };
+  memory.running = running;
+  if (stopping.aborted) running.stop(new Aborted("shutdown", "the operator stops"));
   try {
     if (gone) {
       await handleGone(work, memory, body, logger);
-      end = { type: "forget" };
-    } else end = await new ObjectTurn(work, memory, body, logger).process();
+      ended = { end: { type: "forget" }, problem: undefined };
+    } else {
+      const end = await new ObjectTurn(work, memory, body, logger).process();
+      const refused = running.reason?.why === "ownership" ? running.reason.message : undefined;
+      ended = { end: refused === undefined ? end : askAgain(clock), problem: undefined, refused };
+    }
     memory.waiting.errors = 0;
   } catch (error) {
-    // The end of the operator has cut its requests, and says what is lost.
-    if (!(error instanceof Aborted && error.why === "shutdown")) {
-      problem = messageOf(error);
-      end = pauseAfter(error, work, memory, body, logger);
-    }
+    ended = endAfter(error, work, memory, body, logger);
   } finally {
     memory.running = undefined;
-    noteTurn(work, memory, { begunAt, body, woke, end, problem });
+    noteTurn(work, memory, { begunAt, body, woke, ...ended });
   }
-  return end;
-}
-
-/** Framework errors (a filter that throws, a patch that is refused) pause the object alone, for longer each time. */
-function pauseAfter(
-  error: unknown,
-  { runtime, reporting }: KindWork,
-  { waiting }: ObjectMemory,
-  body: KubeBody,
-  logger: Logger,
-): TurnEnd {
-  const pause = backoffMs(runtime.plan.errorBackoff, ++waiting.errors, runtime.random());
-  logger.error("could not work on the object, will be tried again", {
-    retryIn: formatDuration(pause),
-    ...errorFields(error, waiting.errors === 1),
-    hint: (error as { hint?: string } | undefined)?.hint,
-  });
-  reporting.post(body, "Warning", "WorkFailed", `could not work on the object: ${messageOf(error)}`);
-  return { type: "later", at: runtime.clock.monotonic() + pause };
+  return ended.end;
 }
 
 /** The turn of an object that is there. */
@@ -88,8 +75,11 @@ class ObjectTurn {
   readonly #memory: ObjectMemory;
   readonly #logger: Logger;
   readonly #runner: HandlerRunner;
+  readonly #taken: Takeover | undefined;
   /** The newest known body. */
   #body: KubeBody;
+  /** What the turn looks at, where another process may handle the object meanwhile. */
+  #sees: Finding | undefined;
   /** What our last write has made of the object. */
   #made: KubeBody | undefined;
   /** Another client may have changed the object while it was written. */
@@ -100,6 +90,7 @@ class ObjectTurn {
     this.#memory = memory;
     this.#body = body;
     this.#logger = logger;
+    this.#taken = memory.taken;
     this.#runner = new HandlerRunner(work, memory, body, logger);
   }
 
@@ -150,19 +141,42 @@ class ObjectTurn {
   async #decide(): Promise<{ readonly situation: Finding; readonly decision: Decision } | undefined> {
     const work = this.#work;
     const memory = this.#memory;
-    let situation = situationOf(work, memory, this.#body, this.#logger);
-    let decision = decide(situation);
+    let { situation, decision } = this.#look();
     if (decision.finalizer === "add") {
       const result = await this.#send({ changes: undefined, record: undefined, finalizer: "add" });
       if (result.type === "gone") return undefined;
-      this.#runner.body = this.#body;
-      situation = situationOf(work, memory, this.#body, this.#logger);
-      decision = decide(situation);
+      ({ situation, decision } = this.#look());
+    }
+    if (memory.taken && wantsCertainty(decision) && !memory.taken.isPast(this.#body.metadata?.resourceVersion)) {
+      if (!(await this.#confirm())) return undefined;
+      ({ situation, decision } = this.#look());
     }
     if (isDeleting(situation.body)) this.#seeDeletion();
     noteDecision(memory, situation, decision, work.runtime.clock.monotonic());
     reportSuperseded(memory, situation, this.#logger);
     return { situation, decision: slowDown(work, memory, decision, this.#runner, this.#body, this.#logger) };
+  }
+
+  #look(): { situation: Finding; decision: Decision } {
+    this.#runner.body = this.#body;
+    const situation = situationOf(this.#work, this.#memory, this.#body, this.#logger);
+    if (!this.#work.runtime.ownership.alone) this.#sees = situation;
+    return { situation, decision: decide(situation) };
+  }
+
+  /** Asks the API server what a former owner of the object has made of it; false when it is no more. */
+  async #confirm(): Promise<boolean> {
+    const work = this.#work;
+    const memory = this.#memory;
+    const fresh = await readObject(work.runtime.client, work.kind, this.#body);
+    if (fresh?.metadata?.uid !== memory.uid) {
+      this.#live({ type: "missing" });
+      return false;
+    }
+    memory.taken = undefined;
+    work.store.wrote(fresh);
+    this.#body = work.store.newest(memory.key) ?? fresh;
+    return true;
   }
 
   async #runHandlers(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
@@ -187,6 +201,7 @@ class ObjectTurn {
   /** Timers, daemons and reconcilers; resolves with when they are due next. */
   async #runBeside(): Promise<readonly (number | undefined)[]> {
     const work = this.#work;
+    if (this.#memory.left) return [];
     const beside = this.#beside;
     const backgroundAt = await work.handlers.background?.runDue(beside);
     const { state: loop } = this.#memory.hotLoop;
@@ -291,12 +306,16 @@ class ObjectTurn {
     const work = this.#work;
     const memory = this.#memory;
     const base = work.store.newest(this.#memory.key) ?? this.#body;
-    const plan = limitRecordSize(work, memory, base, wanted, this.#logger);
+    const plan = limitRecordSize(work, memory, base, this.#forState(wanted), this.#logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.ownWrites.pending = plan;
     let result: WriteResult;
     try {
-      result = await write(work.runtime.client, base, plan, work.target, work.store.wrote);
+      const fence = turnFence(work, memory, base, plan);
+      const send = () => write(work.runtime.client, base, plan, work.target, work.store.wrote, fence);
+      const { onBehalf } = work.reporting;
+      const handlers = [...new Set(plan.by?.map(({ handler }) => handler))];
+      result = await (onBehalf ? onBehalf({ handlers, object: referenceTo(work, base) }, send) : send());
     } catch (error) {
       const lighter = isTooLarge(error) ? lighterPlan(work, memory, base, plan, this.#logger) : undefined;
       if (!lighter) throw error;
@@ -304,6 +323,7 @@ class ObjectTurn {
     }
     memory.ownWrites.pending = undefined;
     memory.waiting.errors = 0;
+    if (result.type === "superseded") throw this.#superseded();
     if (plan.record) memory.record = plan.record;
     if (result.type === "written") this.#written(plan, base, result);
     else if (result.type === "gone") this.#live({ type: "missing" });
@@ -313,6 +333,21 @@ class ObjectTurn {
       this.#body = work.store.newest(this.#memory.key) ?? this.#body;
     }
     return result;
+  }
+
+  /** Where another process may handle the object meanwhile, a write says what it was made for. */
+  #forState(plan: WritePlan): WritePlan {
+    if (!this.#sees || plan.madeFor) return plan;
+    return { ...plan, madeFor: { essence: this.#sees.essence, record: this.#memory.record } };
+  }
+
+  /** What was done is dropped: what the object says now counts, and not what was known of it. */
+  #superseded(): Superseded {
+    const { storage, handlers } = this.#work.target;
+    const newest = this.#work.store.newest(this.#memory.key) ?? this.#body;
+    const reading = storage.read(newest, handlers, this.#work.essenceOf(newest));
+    if (reading.type === "found") this.#memory.record = reading.record;
+    return new Superseded("another process has handled the object meanwhile");
   }
 
   #written(plan: WritePlan, base: KubeBody, result: Extract<WriteResult, { type: "written" }>): void {
@@ -325,6 +360,8 @@ class ObjectTurn {
     this.#made = result.made;
     this.#body = result.body;
     memory.ownWrites.version = result.body.metadata?.resourceVersion;
+    memory.taken = undefined;
+    this.#taken?.wrote(result.body.metadata?.resourceVersion);
     work.reporting.measures.wrote();
     notesOf(memory).wrote.push({ what: whatIsWritten(plan), version: result.body.metadata?.resourceVersion });
     if (answers || result.contested) noteAnswer(work, memory, plan, result.body, this.#logger);
@@ -348,13 +385,7 @@ class ObjectTurn {
   }
 }
 
-/** A write in words. */
-function whatIsWritten({ changes, transforms, conditions, record, finalizer }: WritePlan): string {
-  const parts: string[] = [];
-  if (changes) parts.push(...Object.keys(changes));
-  if (transforms?.length) parts.push("transformations");
-  if (conditions) parts.push("conditions");
-  if (record) parts.push("record");
-  if (finalizer !== "keep") parts.push(finalizer === "add" ? "finalizer on" : "finalizer off");
-  return parts.join(", ");
+/** Whether handlers would be called for a change that a former owner may have handled already. */
+function wantsCertainty({ cycle, due }: Decision): boolean {
+  return due.length > 0 && cycle !== undefined && cycle.reason !== "resume";
 }

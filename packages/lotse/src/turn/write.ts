@@ -12,11 +12,13 @@ import {
   pathOf,
 } from "@lotse/client";
 import { applyMergePatch, createMergePatch, deepClone, deepEqual, isObject, type JsonObject } from "@lotse/client/meta";
+import { FencedError } from "../declare/index.ts";
 import { type ConditionChanges, conditionsOf, conditionsPatch } from "./conditions.ts";
 import type { Contribution } from "./contribution.ts";
 import { combinePatches, type Transform } from "./patch.ts";
 import type { ObjectRecord } from "./record.ts";
 import type { RecordStorage } from "./storage/index.ts";
+import type { MadeFor } from "./superseded.ts";
 
 /** What a turn wants to change. */
 export interface WritePlan {
@@ -31,6 +33,19 @@ export interface WritePlan {
   readonly finalizer: "keep" | "add" | "drop";
   /** Whose changes these are, one by one; what the framework adds has no handler. */
   readonly by?: readonly Contribution[];
+  /** The state that they were made for, where another process may handle the object meanwhile. */
+  readonly madeFor?: MadeFor | undefined;
+}
+
+/** A write in words. */
+export function whatIsWritten({ changes, transforms, conditions, record, finalizer }: WritePlan): string {
+  const parts: string[] = [];
+  if (changes) parts.push(...Object.keys(changes));
+  if (transforms?.length) parts.push("transformations");
+  if (conditions) parts.push("conditions");
+  if (record) parts.push("record");
+  if (finalizer !== "keep") parts.push(finalizer === "add" ? "finalizer on" : "finalizer off");
+  return parts.join(", ");
 }
 
 /** What has to be known of a kind to write its objects. */
@@ -115,7 +130,20 @@ export type WriteResult =
     }
   | { readonly type: "unchanged"; readonly contested: boolean }
   /** The object, or the one with this uid, is no more. */
-  | { readonly type: "gone" };
+  | { readonly type: "gone" }
+  /** Beside other processes only: it is out of date for what the object is now, and was not written, or not all of it. */
+  | { readonly type: "superseded" };
+
+/** What keeps a write from doing harm where other processes may work on the same object. */
+export interface WriteFence {
+  /** Throws unless the write may leave now: asked right before each request does. */
+  readonly pass: () => void;
+  /**
+   * Whether what shall be written is out of date. `own`: what an earlier request of this write has made of the object;
+   * `contested`: another client may have written since.
+   */
+  readonly isSuperseded: (now: KubeBody, own: KubeBody | undefined, contested: boolean) => boolean;
+}
 
 const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 
@@ -145,7 +173,9 @@ const ROUNDS = 10;
 /**
  * Sends what `plan` needs. Each PATCH carries the version that it was computed from: when the object has moved on, or
  * when an answer was lost and the write may or may not have landed, the object is read and the difference is computed
- * anew, so that a write is never guessed and never lands on another object of the same name.
+ * anew, so that a write is never guessed and never lands on another object of the same name. Behind a fence the new
+ * difference is sent only where it is still worth it, and never without a version: a request may be under way for long,
+ * and must not land on what another process has written meanwhile.
  */
 export async function write(
   client: Client,
@@ -153,6 +183,7 @@ export async function write(
   plan: WritePlan,
   target: WriteTarget,
   onWritten: (body: KubeBody) => void,
+  fence?: WriteFence,
 ): Promise<WriteResult> {
   const { name, namespace, uid } = newest.metadata ?? {};
   if (!name || !uid) throw new TypeError("an object without a name or a uid cannot be written");
@@ -161,6 +192,7 @@ export async function write(
   let made: KubeBody | undefined;
   let dropped: JsonObject | undefined;
   let contested = false;
+  if (fence?.isSuperseded(body, undefined, false)) return { type: "superseded" };
   for (let round = 1; ; round++) {
     const open = requestsFor(body, plan, target);
     const request = open.find(({ subresource }) => !answered.has(subresource));
@@ -168,7 +200,9 @@ export async function write(
       if (answered.size === 0) return { type: "unchanged", contested };
       return { type: "written", body, made: made ?? body, requests: answered.size, dropped, contested };
     }
-    const tested = round <= TESTED_ROUNDS ? { uid, resourceVersion: body.metadata?.resourceVersion } : { uid };
+    // Beside other processes only the last try goes without: the body was read a moment ago and is not superseded.
+    const isTested = round <= (fence ? ROUNDS - 1 : TESTED_ROUNDS);
+    const tested = isTested ? { uid, resourceVersion: body.metadata?.resourceVersion } : { uid };
     const patch = { ...request.patch, metadata: { ...(request.patch.metadata as JsonObject | undefined), ...tested } };
     try {
       const response = await client.raw({
@@ -177,6 +211,7 @@ export async function write(
         query: { fieldManager: target.fieldManager },
         headers: MERGE_PATCH,
         body: patch,
+        ...(fence && { beforeSend: fence.pass }),
       });
       body = await response.json<KubeBody>();
       answered.add(request.subresource);
@@ -190,11 +225,16 @@ export async function write(
       }
     } catch (error) {
       if (saysGone(error, name)) return { type: "gone" };
-      if (!isUncertain(error) || round >= ROUNDS) throw error;
-      const fresh = await read(client, target.description, name, namespace);
+      if (error instanceof FencedError || !isUncertain(error) || round >= ROUNDS) throw error;
+      const fresh = await readObject(client, target.description, body);
       if (fresh?.metadata?.uid !== uid) return { type: "gone" };
+      const own = answered.size > 0 ? body : undefined;
       body = fresh;
       contested = true;
+      if (fence?.isSuperseded(fresh, own, true)) {
+        onWritten(fresh);
+        return { type: "superseded" };
+      }
     }
     onWritten(body);
   }
@@ -223,7 +263,12 @@ function isUncertain(error: unknown): boolean {
   return error.status >= 500 && !isTooLarge(error);
 }
 
-async function read(client: Client, kind: KindDescription, name: string, namespace: string | undefined) {
+/** The object as the API server has it now; undefined when no object has its name. */
+export async function readObject(
+  client: Client,
+  kind: KindDescription,
+  { metadata: { name = "", namespace } = {} }: KubeBody,
+): Promise<KubeBody | undefined> {
   try {
     return (await client.get(kind, name, namespace === undefined ? {} : { namespace })).body as KubeBody;
   } catch (error) {

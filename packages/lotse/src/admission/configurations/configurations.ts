@@ -3,17 +3,25 @@
  * can of the handler's filters. Pure.
  */
 import type { KubeBody } from "@lotse/client";
-import type { AdmissionHandler } from "../../declare/index.ts";
+import { type AdmissionHandler, domainOf, registeredLabels } from "../../declare/index.ts";
 import { conditionsOf } from "./conditions.ts";
 import type { JudgedKind } from "./judged.ts";
-import { domainOf, Names } from "./names.ts";
+import { Names } from "./names.ts";
 import { pathOfHandler } from "./paths.ts";
 import { type NamespaceSurroundings, namespaceSelectorOf, objectSelectorOf } from "./selectors.ts";
 
-/** Where the API server reaches the operator, without the path. */
+/** Where the API server reaches the operator, without the path of a handler. */
 export type WebhookAddress =
   | { readonly url: string }
-  | { readonly service: { readonly namespace: string; readonly name: string; readonly port: number } };
+  | {
+      readonly service: {
+        readonly namespace: string;
+        readonly name: string;
+        readonly port: number;
+        /** Below which the operator is asked, where several share the Service: `/zoo`. */
+        readonly path?: string;
+      };
+    };
 
 /** What configurations are made of. */
 export interface ConfigurationParts {
@@ -29,11 +37,6 @@ export interface ConfigurationParts {
 export interface Configurations {
   readonly validating: KubeBody | undefined;
   readonly mutating: KubeBody | undefined;
-}
-
-/** What the objects that an operator registers have in common, and are found by. */
-export function registeredLabels(operator: string): Readonly<Record<string, string>> {
-  return { "app.kubernetes.io/managed-by": "lotse", "lotse.dev/operator": operator };
 }
 
 /** See the module comment. */
@@ -108,7 +111,7 @@ export function clientConfigOf(address: WebhookAddress, path: string, caBundle: 
   return {
     ...("url" in address
       ? { url: `${address.url.replace(/\/+$/, "")}${path}` }
-      : { service: { ...address.service, path } }),
+      : { service: { ...address.service, path: `${address.service.path ?? ""}${path}` } }),
     ...(caBundle !== undefined && { caBundle: Buffer.from(caBundle).toString("base64") }),
   };
 }

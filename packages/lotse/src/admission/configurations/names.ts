@@ -1,4 +1,5 @@
 /** What things are called in the cluster: from names in a program to names that an API server takes. Pure. */
+import { domainOf } from "../../declare/index.ts";
 
 /** Room for the operator and the ending in a name of 253 characters, and for a number at the end. */
 const LONGEST = 56;
@@ -11,11 +12,6 @@ export function labelOf(id: string): string {
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-+|-+$/g, "");
   return dashed.slice(0, LONGEST).replace(/-+$/, "") || "handler";
-}
-
-/** The ending of all names of an operator, and the name of its webhook configurations. */
-export function domainOf(operator: string): string {
-  return `${operator}.lotse.dev`;
 }
 
 /** Gives each id a name of its own below the operator's. */

@@ -3,10 +3,18 @@ import type { CustomResourceDefinition } from "@lotse/client";
 
 type Definition = CustomResourceDefinition["body"];
 
-/** Where the API server reaches the operator, without a path. */
+/** Where the API server reaches the operator, without the path of a definition. */
 export type ConversionTarget =
   | { readonly url: string }
-  | { readonly service: { readonly namespace: string; readonly name: string; readonly port?: number } };
+  | {
+      readonly service: {
+        readonly namespace: string;
+        readonly name: string;
+        readonly port?: number;
+        /** Below which the operator is asked. */
+        readonly path?: string;
+      };
+    };
 
 /** The path that objects of a definition are converted at: `/convert/shops.example.com`. */
 export function conversionPath(crd: Definition): string {
@@ -22,7 +30,9 @@ export function withConversion(crd: Definition, target: ConversionTarget, caBund
   if (!spec) return crd;
   const path = conversionPath(crd);
   const where =
-    "url" in target ? { url: `${target.url.replace(/\/+$/, "")}${path}` } : { service: { ...target.service, path } };
+    "url" in target
+      ? { url: `${target.url.replace(/\/+$/, "")}${path}` }
+      : { service: { ...target.service, path: `${target.service.path ?? ""}${path}` } };
   const trust = caBundle === undefined ? {} : { caBundle: Buffer.from(caBundle, "utf8").toString("base64") };
   const webhook = { clientConfig: { ...where, ...trust }, conversionReviewVersions: ["v1"] };
   return { ...crd, spec: { ...spec, conversion: { strategy: "Webhook", webhook } } };

@@ -1,14 +1,7 @@
 /** Policies of the API server, made of `operator.policy`: no webhook stands behind them. Pure. */
 import type { KindDescription, KubeBody } from "@lotse/client";
-import { type PolicyDeclaration, type PolicyMutation, paramKindOf } from "../../declare/index.ts";
-import {
-  kindsOf,
-  Names,
-  namespaceSelectorOf,
-  objectSelectorOf,
-  registeredLabels,
-  rulesOf,
-} from "../configurations/index.ts";
+import { type PolicyDeclaration, type PolicyMutation, paramKindOf, registeredLabels } from "../../declare/index.ts";
+import { kindsOf, Names, namespaceSelectorOf, objectSelectorOf, rulesOf } from "../configurations/index.ts";
 
 /** What policies are made of. */
 export interface PolicyParts {

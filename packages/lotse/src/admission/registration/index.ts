@@ -3,6 +3,8 @@ export {
   type Registered,
   Registration,
   RegistrationError,
+  type RegistrationParts,
   type RegistrationPlan,
+  registeredNames,
   registrationManager,
 } from "./registration.ts";

@@ -2,8 +2,8 @@ import { Client, type KubeBody, NotFoundError, ValidatingWebhookConfiguration } 
 import { systemClock } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { registeredLabels } from "../../declare/index.ts";
 import { Logger, type LogRecord } from "../../report/index.ts";
-import { registeredLabels } from "../configurations/index.ts";
 import { type Registered, Registration, type RegistrationPlan } from "./registration.ts";
 
 const { description: kind } = ValidatingWebhookConfiguration;

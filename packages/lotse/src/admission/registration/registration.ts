@@ -13,7 +13,13 @@ import {
   NotFoundError,
 } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, sleep } from "@lotse/client/meta";
-import { backoffMs, DeclarationError, planBackoff } from "../../declare/index.ts";
+import {
+  backoffMs,
+  DeclarationError,
+  planBackoff,
+  type RegisteredName,
+  registeredArgument,
+} from "../../declare/index.ts";
 import { Bell, type Retrying, retryForever } from "../../informers/index.ts";
 import type { Logger } from "../../report/index.ts";
 import { type Decision, decide } from "./decide.ts";
@@ -39,8 +45,6 @@ export interface RegistrationPlan {
   readonly wanted: readonly Registered[];
   /** Where objects of this operator may be: those that are there and not wanted go. */
   readonly queries: readonly LiveQuery[];
-  /** Where a former version may have left objects that this one has none of: looked at once, when that is allowed. */
-  readonly left?: readonly Required<Pick<LiveQuery, "kind" | "labels">>[];
 }
 
 /** What a {@link Registration} goes by. */
@@ -53,6 +57,11 @@ export interface RegistrationParts {
   readonly signal: AbortSignal;
   /** As it is at the moment: certificates change, kinds come and go. */
   readonly plan: () => RegistrationPlan;
+  /**
+   * Notes what will be registered, for a later version of the operator that does not; called before it is, and again when
+   * there is more. Absent: nothing is noted.
+   */
+  readonly note?: (names: readonly RegisteredName[]) => Promise<void>;
 }
 
 /** The API server refuses what the operator wants to register: only another declaration helps. */
@@ -91,6 +100,7 @@ export class Registration {
   readonly #bell: Bell;
   readonly #memories = new Map<string, Memory>();
   readonly #told = new Set<string>();
+  readonly #noted = new Set<string>();
   #keeping: Promise<void> = Promise.resolve();
   #problem: string | undefined;
   #ended = false;
@@ -114,7 +124,6 @@ export class Registration {
     const { clock, random, logger, signal } = this.#parts;
     const retrying: Retrying = { clock, random, logger, signal };
     await retryForever("the operator could not be registered with the API server", () => this.#all(), retrying);
-    await this.#sweep();
     this.#keeping = this.#keep();
   }
 
@@ -192,10 +201,28 @@ export class Registration {
   async #all(): Promise<number> {
     const { wanted, queries } = this.#parts.plan();
     await Promise.all(queries.map((query) => this.#live.watch(query)));
+    await this.#note(wanted);
     let pauseMs = LOOK_MS;
     for (const one of wanted) pauseMs = Math.min(pauseMs, await this.#one(one));
     await this.#removeUnwanted(wanted, queries);
     return Math.max(pauseMs, 1);
+  }
+
+  /** What no note speaks of would be found by nobody; an operator that may not note it works all the same. */
+  async #note(wanted: readonly Registered[]): Promise<void> {
+    const { note, logger } = this.#parts;
+    const names = registeredNames(wanted);
+    if (!note || names.every((one) => this.#noted.has(registeredArgument(one)))) return;
+    try {
+      await note(names);
+    } catch (error) {
+      if (!(error instanceof ForbiddenError)) throw error;
+      logger.warn("what is registered could not be noted, a later version that has less of it will not remove it", {
+        error: errorMessage(error),
+        hint: "allow create, patch and delete of leases in the operator's namespace; lotse generate rbac has the rule",
+      });
+    }
+    for (const one of names) this.#noted.add(registeredArgument(one));
   }
 
   async #one(one: Registered): Promise<number> {
@@ -280,27 +307,6 @@ export class Registration {
     }
   }
 
-  /** Removes what a former version has left; who may not even see it has not made it. */
-  async #sweep(): Promise<void> {
-    const { client, logger, signal } = this.#parts;
-    const view = client.with({ signal });
-    for (const { kind, labels } of this.#parts.plan().left ?? []) {
-      try {
-        for await (const { name } of view.list(kind, { labelSelector: labels })) {
-          await view.delete(kind, name, { ignoreNotFound: true });
-          logger.info(REMOVED, { kind: kind.kind, name });
-        }
-      } catch (error) {
-        if (signal.aborted) throw error;
-        if (error instanceof ForbiddenError || error instanceof NotFoundError) continue;
-        logger.warn("what a former version of the operator may have registered could not be looked for", {
-          kind: kind.kind,
-          error: errorMessage(error),
-        });
-      }
-    }
-  }
-
   /** Objects of this operator that a former version of it has registered. */
   async #removeUnwanted(wanted: readonly Registered[], queries: readonly LiveQuery[]): Promise<void> {
     const { client, logger, operator, signal } = this.#parts;
@@ -349,6 +355,13 @@ export class Registration {
     }
     return memory;
   }
+}
+
+/** What a later version has to know to remove it; parts of objects of others are none of it. */
+export function registeredNames(wanted: readonly Registered[]): RegisteredName[] {
+  return wanted
+    .filter(({ partial }) => !partial)
+    .map(({ kind: { plural, version }, body }) => ({ plural, version, name: nameOf(body) }));
 }
 
 async function find(client: Client, kind: KindDescription, name: string): Promise<KubeBody | undefined> {

@@ -33,6 +33,7 @@ export interface AdmissionContextParts {
   readonly memo: () => Memo;
   readonly client: () => Client;
   readonly logger: Logger;
+  readonly runId: string;
   readonly signal: () => AbortSignal;
   readonly settings: FixedSettings;
   readonly indexes: Indexes;
@@ -83,8 +84,9 @@ export function admissionContext(parts: AdmissionContextParts): MutateContext<Ku
       return memo;
     },
     get logger() {
-      return parts.logger;
+      return parts.logger.with({ handler: handler.id, runId: parts.runId });
     },
+    runId: parts.runId,
     get client() {
       client ??= parts.client();
       return client;

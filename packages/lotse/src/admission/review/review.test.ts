@@ -14,6 +14,7 @@ import {
   TemporaryError,
 } from "../../declare/index.ts";
 import { HandlerMeasures, Logger, type LogRecord, Metrics } from "../../report/index.ts";
+import { runIds } from "../../runtime/index.ts";
 import { handlerOfPath, judgedKinds } from "../configurations/index.ts";
 import { answerReview, type ReviewOutcome, type ReviewParts } from "./review.ts";
 
@@ -83,7 +84,7 @@ function desk(declare: (operator: Declarations) => void, more: Partial<ReviewPar
   const parts: ReviewParts = {
     kinds: () => judgedKinds(operator.admission, []),
     surroundings: {
-      runtime: { clock, plan: planSettings(settings) },
+      runtime: { clock, plan: planSettings(settings), nextRunId: runIds(() => 0) },
       reporting: { traces: undefined, measures: new HandlerMeasures(new Metrics()) },
     },
     logger: new Logger(
@@ -278,6 +279,28 @@ describe("what the API server could not decide", () => {
       message: "a filter of the handler failed, the request is refused",
       fields: { error: "password 123" },
     });
+  });
+});
+
+describe("the id of a run", () => {
+  it("is in the handler's own lines and in those about it, and each request has another one", async () => {
+    const seen: string[] = [];
+    const { judge, logs } = desk(({ on }) =>
+      on.validate(Machine, { id: "check" }, ({ runId, logger }) => {
+        seen.push(runId);
+        logger.info("asked");
+        throw new AdmissionError("no");
+      }),
+    );
+    await judge("/validate/check", review(machine()));
+    await judge("/validate/check", review(machine()));
+    expect(seen).toEqual(["00000-1", "00000-2"]);
+    expect(logs.map(({ message, fields }) => [message, fields.handler, fields.runId])).toEqual([
+      ["asked", "check", "00000-1"],
+      ["request refused", "check", "00000-1"],
+      ["asked", "check", "00000-2"],
+      ["request refused", "check", "00000-2"],
+    ]);
   });
 });
 

@@ -98,6 +98,8 @@ class Judging {
   readonly #body: KubeBody;
   readonly #logger: Logger;
   #memo: Memo | undefined;
+  /** Undefined until the handler is called. */
+  #runId: string | undefined;
 
   constructor(parts: ReviewParts, target: Target, review: ReadReview, call: ReviewCall) {
     this.#parts = parts;
@@ -162,7 +164,10 @@ class Judging {
         timeoutMs: undefined,
         graceMs: GRACE_MS,
         errors: "permanent",
-        call: (stop) => handler.fn(this.#context(draft, warnings, stop)),
+        call: (stop, runId) => {
+          this.#runId = runId;
+          return handler.fn(this.#context(draft, warnings, stop, runId));
+        },
       });
       const { error, abandoned, outcome } = result;
       return { error, abandoned, timedOut: parent.reason !== undefined && outcome.type !== "done" };
@@ -171,7 +176,7 @@ class Judging {
     }
   }
 
-  #context(draft: PatchDraft, warnings: string[], stop: Stop) {
+  #context(draft: PatchDraft, warnings: string[], stop: Stop, runId: string) {
     const { handler, kind, kindClass } = this.#target;
     const { request, object, oldObject } = this.#review;
     const { headers, source, peer } = this.#call;
@@ -187,7 +192,8 @@ class Judging {
       draft,
       memo: () => this.#memoOf(),
       client: () => this.#parts.client(handler.id, this.#namespace, stop.signal),
-      logger: this.#logger.with({ handler: handler.id }),
+      logger: this.#logger,
+      runId,
       signal: () => stop.signal,
       settings: this.#parts.settings,
       indexes: this.#parts.indexes,
@@ -254,7 +260,7 @@ class Judging {
 
   #fields(): Record<string, unknown> {
     const { operation, userInfo, subresource } = this.#review.request;
-    return { ...named(this.#target.handler), operation, subresource, user: userInfo.username };
+    return { ...named(this.#target.handler, this.#runId), operation, subresource, user: userInfo.username };
   }
 
   #reference() {

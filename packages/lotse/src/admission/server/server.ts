@@ -1,10 +1,9 @@
 /** The HTTPS server that API servers ask. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServerHttp2Session } from "node:http2";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createSecureContext, type TLSSocket, type TlsOptions } from "node:tls";
+import { createSecureContext, type SecureContext, type TLSSocket, type TlsOptions } from "node:tls";
 import { type Clock, errorMessage, KubeError, sleep } from "@lotse/client/meta";
 import type { Verdict } from "../../report/index.ts";
 import type { ServingCredentials } from "../certificates/index.ts";
@@ -16,6 +15,7 @@ import { serveHttp2 } from "./http2.ts";
 import { defaultLimits, type WebhookLimits } from "./limits.ts";
 import { Peers } from "./peer.ts";
 import type { WebhookHandler } from "./request.ts";
+import { Http2Sessions } from "./sessions.ts";
 import { type ProblemListener, Troubles } from "./troubles.ts";
 
 /** What a server is made of. */
@@ -65,10 +65,12 @@ export class WebhookServer {
   readonly #peers = new Peers();
   readonly #http1: { readonly peers: Peers; readonly clock: Clock; readonly ended: WeakSet<Duplex> };
   readonly #tls: TlsOptions;
+  /** What clients get who ask for a name of these; all others get that of the server. */
+  readonly #byName = new Map<string, SecureContext>();
   /** Each twice: as it came, and with TLS around it. */
   readonly #sockets = new Set<Socket>();
   #connections = 0;
-  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #sessions: Http2Sessions;
   #ending: Promise<void> | undefined;
   #hurry: () => void = () => undefined;
 
@@ -76,6 +78,7 @@ export class WebhookServer {
     const limits = { ...defaultLimits, ...options.limits };
     this.#limits = limits;
     this.#clock = options.clock;
+    this.#sessions = new Http2Sessions(options.clock, limits.answerMs);
     this.#http1 = { peers: this.#peers, clock: options.clock, ended: new WeakSet() };
     this.#troubles = new Troubles(options.onProblem, options.clock);
     this.#desk = new Desk({
@@ -94,6 +97,7 @@ export class WebhookServer {
       requestCert: true,
       rejectUnauthorized: false,
       ca: clientAuthorities === undefined ? [] : [clientAuthorities],
+      SNICallback: (name, done) => done(null, this.#byName.get(name)),
     };
     this.#server = this.#create(options.credentials);
     this.#offerHttp2();
@@ -114,12 +118,15 @@ export class WebhookServer {
   }
 
   /**
-   * Greets new connections with other credentials from now on; those that are there go on. Throws when they do not
-   * belong together, and goes on with those that it has.
+   * Greets new connections with other credentials from now on; those that are there go on. With `names`, only those of
+   * clients that ask for one of them: operators that share a server have their own. Throws when they do not belong
+   * together, and goes on with those that it has.
    */
-  use(credentials: ServingCredentials): void {
+  use(credentials: ServingCredentials, names?: readonly string[]): void {
     checkCredentials(credentials);
-    this.#server.setSecureContext({ ...this.#tls, ...credentials });
+    if (!names) return void this.#server.setSecureContext({ ...this.#tls, ...credentials });
+    const context = createSecureContext({ ca: this.#tls.ca, ...credentials });
+    for (const name of names) this.#byName.set(name, context);
   }
 
   health(): WebhookServerHealth {
@@ -149,7 +156,7 @@ export class WebhookServer {
   async #end(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#desk.startClosing();
-    for (const session of this.#sessions) if (!session.closed) session.close();
+    this.#sessions.close();
     this.#server.closeIdleConnections();
     await this.#patiently(this.#desk.idle(), graceMs);
     this.#desk.abort(new Error("the webhook server stops"));
@@ -213,8 +220,7 @@ export class WebhookServer {
         return;
       }
       const session = serveHttp2(socket, this.#limits, this.#peers, (exchange) => void this.#desk.serve(exchange));
-      this.#sessions.add(session);
-      session.once("close", () => this.#sessions.delete(session));
+      this.#sessions.add(session, socket);
       if (this.#ending) session.close();
     });
   }
@@ -299,7 +305,7 @@ function explainListen(error: Error & { code?: string }, port: number, host: str
   const where = host === undefined ? `port ${port}` : `${host}, port ${port}`;
   if (error.code === "EADDRINUSE") {
     return new KubeError(`The webhook server cannot listen on ${where}: it is taken by another program.`, {
-      hint: "Choose another port for webhooks, or end the program that has it.",
+      hint: "Choose another port for webhooks, or end the program that has it. Operators of one process share a port with lotse run; those that you start yourself need one each.",
       cause: error,
     });
   }

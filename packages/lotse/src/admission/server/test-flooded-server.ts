@@ -4,7 +4,7 @@ import { startServer } from "./test-server.ts";
 const at = await startServer({
   handle: async () => ({ status: 200, body: {} }),
   route: (path) => (path.startsWith("/z") ? undefined : {}),
-  limits: { headersMs: 1_000, bodyMs: 1_000 },
+  limits: { headersMs: 1_000, bodyMs: 1_000, answerMs: 2_000 },
 });
 
 const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -125,7 +125,7 @@ async function openReal(options: DevClusterOptions, io: Io, onWarning: (text: st
     announced: [
       ["cluster", [server, context && `context ${context}`, version].filter(Boolean).join(", ")],
       ["identity", user ?? "not told by the cluster"],
-      ["beware", "what the operator does here is real; stop the one of its name that the cluster may run itself"],
+      ["beware", "what the operator does here is real; the one of its name that is deployed pauses meanwhile"],
     ],
     close: () => client.close(),
   };

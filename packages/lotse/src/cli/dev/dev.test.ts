@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { Client, Pod } from "@lotse/client";
+import { Client, Lease, Pod } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "../main.ts";
@@ -270,7 +270,7 @@ describe("lotse dev --real", () => {
         "Developing operator.ts on a real cluster",
         `  cluster     ${cluster.url}, context staging, ${version}`,
         "  identity    kubernetes-admin",
-        "  beware      what the operator does here is real; stop the one of its name that the cluster may run itself",
+        "  beware      what the operator does here is real; the one of its name that is deployed pauses meanwhile",
         "  namespaces  team-a",
         "  reload      save operator.ts",
         "  keys        h help, r restart, t try again, o objects, e Events on and off, q quit",
@@ -288,6 +288,44 @@ describe("lotse dev --real", () => {
     const client = await cluster.connect();
     expect((await client.get("namespaces", "default")).name).toBe("default");
     await client.close();
+  });
+
+  it("has the deployed operator pause over all reloads with a developer's priority, until it ends", async () => {
+    const client = await cluster.connect();
+    await client.create(new Lease({ metadata: { name: "fixture", namespace: "default" } }));
+    const pause = async () => {
+      const { annotations } = (await client.get(Lease, "fixture", { namespace: "default" })).metadata;
+      return JSON.parse(annotations?.["lotse.dev/pause"] ?? "null");
+    };
+    const io = terminal({ KUBECONFIG: await kubeconfig("staging"), USER: "ada" });
+    const { code } = begin(io, "dev", "operator.ts", "--real", "--no-console");
+    await seen(io.err, "version 1 started");
+    expect(io.err()).toMatch(/the deployed operator pauses while this process runs.*lease=default\/fixture/);
+    expect(await pause()).toMatchObject({
+      by: expect.stringMatching(/^ada@/),
+      ...{ priority: 666, message: "lotse dev", lifetime: 30 },
+    });
+    write("operator.ts", fixture("version 2"));
+    await seen(io.err, "version 2 started");
+    expect(await pause()).toMatchObject({ priority: 666 });
+    io.press("q");
+    expect(await code).toBe(0);
+    expect(await pause()).toBeNull();
+    await client.close();
+  });
+
+  it("takes part in a peering with a developer's priority", async () => {
+    const peer = fixture("version 1")
+      .replace('name: "fixture",', 'name: "fixture", options: { coordination: { type: "peering", name: "ours" } },')
+      .replace("start({ log,", "start({ coordination, log,")
+      .replace("fields: { namespaces,", "fields: { coordination: JSON.stringify(coordination), namespaces,");
+    write("operator.ts", peer);
+    const io = terminal({ KUBECONFIG: await kubeconfig("staging") });
+    const { code } = begin(io, "dev", "operator.ts", "--real", "--no-console");
+    await seen(io.err, "version 1 started");
+    expect(io.err().replaceAll("\\", "")).toContain('{"type":"peering","name":"ours","priority":666}');
+    io.press("q");
+    expect(await code).toBe(0);
   });
 
   it("asks before it works on what looks like production, and takes no for an answer", async () => {

@@ -8,6 +8,7 @@ import { jsonSink, Logger, type LogRecord, type LogSink, minLevel } from "../../
 import { confirmContext, useAsDefault } from "../connect/index.ts";
 import { listenLocally } from "../explain/index.ts";
 import { type ConsoleServer, importConsole, shellWord } from "../local-cluster/index.ts";
+import { Profiling } from "../profiling/index.ts";
 import {
   kindNames,
   kindsOf,
@@ -39,6 +40,7 @@ import { actionOf, KEYS, keyHelp } from "./keys.ts";
 import { devLines, devSink, type EventNote, eventRecord } from "./log.ts";
 import { overview, overviewLines, retryAll } from "./overview.ts";
 import { DevRights } from "./rights.ts";
+import { TakeOver } from "./take-over.ts";
 import { DevWebhooks } from "./webhooks.ts";
 import { Workbench } from "./workbench.ts";
 
@@ -138,10 +140,12 @@ class DevSession {
     const record = recordBeside(this.#file, this.#logger, this.#io);
     const rights = this.#rights(cluster, record);
     const webhooks = new DevWebhooks(this.#webhooks, cluster.real);
+    const takeOver = await this.#takeOver(cluster);
     // Before the first load: a file that chooses a default client of its own shall have it.
     const release = useAsDefault(recordedInContext(client, this.#handlers, record));
     const bench = new Workbench({
       start: async (operators, again) => {
+        await takeOver?.begin(operators);
         const rightsOf = await rights?.grant(operators);
         const webhooksOf = await webhooks.prepare(operators.map(({ operator }) => operator.name));
         const [first] = operators;
@@ -157,6 +161,7 @@ class DevSession {
           ...(cluster.crds && { crds: cluster.crds }),
           ...(namespaces && namespaces.length > 0 && { namespaces }),
           webhooks: webhooksOf(one.operator.name),
+          ...takeOver?.startOf(one),
           ...rightsOf?.(one),
         });
       },
@@ -178,7 +183,8 @@ class DevSession {
       this.#reload(`${name} was saved`);
     });
     const keys = this.#io.onKey?.((key) => this.#pressed(key, client));
-    const socket = await listenLocally(this.#io, () => this.#running);
+    const profiling = new Profiling({ logger: this.#logger, clock: systemClock });
+    const socket = await listenLocally(this.#io, () => this.#running, profiling.besides);
     const ended = new AbortController();
     const events = this.#followEvents(client, ended.signal);
     try {
@@ -193,6 +199,7 @@ class DevSession {
       unwatch();
       await socket?.close();
       await bench.close();
+      await takeOver?.end();
       release();
       await rights?.close();
       ended.abort();
@@ -201,6 +208,12 @@ class DevSession {
       // Last, because until the end the user may lose patience.
       keys?.();
     }
+  }
+
+  /** Whoever is deployed on a real cluster pauses while the developer works there. */
+  async #takeOver({ real, client }: DevCluster): Promise<TakeOver | undefined> {
+    const [io, logger, { signal }] = [this.#io, this.#logger, this.#stop];
+    return real ? TakeOver.on({ client, logger, io, signal }) : undefined;
   }
 
   #rights({ client: admin, connectAs }: DevCluster, record: RecordRequest | undefined): DevRights | undefined {

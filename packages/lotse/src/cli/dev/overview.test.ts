@@ -15,7 +15,7 @@ const lamp = (name: string, rest: Partial<Explanation> = {}): Explanation => ({
 
 describe("the overview", () => {
   it("says of each object what it waits for and what happened to it last", () => {
-    const ran = [{ handler: "light", outcome: "succeeded" as const, tookMs: 3 }];
+    const ran = [{ handler: "light", runId: "k3x9f-1", outcome: "succeeded" as const, tookMs: 3 }];
     const turn = { at: NOW - 3_000, tookMs: 4, woke: [], version: "1", ran, wrote: [], after: "waits" as const };
     const open = [{ handler: "light", reason: "create", attempts: 2, message: "no bulb" }];
     const going = { ...lamp("old").object, deleting: true };

@@ -97,6 +97,7 @@ const STATES: Readonly<Record<Explanation["state"], string>> = {
   waits: "waits until something changes",
   queued: "waits for its turn",
   working: "is worked on",
+  elsewhere: "another process works on it",
   gone: "is gone",
 };
 

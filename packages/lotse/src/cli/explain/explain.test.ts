@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import type { Explanation, JournalTurn, ObjectQuestion, Observed, Wake } from ".
 import { main } from "../main.ts";
 import { serveExplain, serveLiveness } from "../run/index.ts";
 import { testIo } from "../terminal/test-io.ts";
-import { listenLocally, localSockets, socketFolder } from "./local-socket.ts";
+import { listenLocally, localSockets, pidOf, socketFolders } from "./local-socket.ts";
 
 let folder: string;
 
@@ -40,7 +40,9 @@ const EXPLANATION: Explanation = {
       tookMs: 15,
       woke: [{ by: "modified", what: "41" }],
       version: "41",
-      ran: [{ handler: "flip", reason: "update", outcome: "failed", message: "not ready", tookMs: 12 }],
+      ran: [
+        { handler: "flip", runId: "k3x9f-1", reason: "update", outcome: "failed", message: "not ready", tookMs: 12 },
+      ],
       children: ["ConfigMap m1 was repaired: data.on, changed by kubectl-edit"],
       wrote: [{ what: "status, record", version: "42" }],
       after: "goes on",
@@ -83,7 +85,7 @@ describe("lotse explain", () => {
         "",
         "2026-01-01T12:00:00.000Z  woken by modified (version 41)",
         "  looked at version 41, took 15ms",
-        "  flip (update) failed after 12ms: not ready",
+        "  flip (update) failed after 12ms, run k3x9f-1: not ready",
         "  child ConfigMap m1 was repaired: data.on, changed by kubectl-edit",
         "  wrote status, record, version 42 now",
         "  goes on at once",
@@ -121,6 +123,21 @@ describe("lotse explain", () => {
     const { out: ended } = await call("machine", "gone");
     expect(ended).toContain("  state       is gone\n");
     expect(ended).toContain("\n  was the last: the object is gone\n");
+  });
+
+  it.each([
+    [{ state: "pending", forMs: 10_000 }, "due in 20s"],
+    [{ state: "late", forMs: 130_000 }, "late, not ready for 2m10s"],
+    [{ state: "ready", tookMs: 4_000 }, "it took 4s"],
+    [{ state: "ready", tookMs: 40_000 }, "late, it took 40s"],
+    [{ state: "ready" }, "it is"],
+    [{ state: "unknown" }, "not measured, the change is older than the process"],
+  ] as const)("tells whether an object is ready in the time that its kind promises: %j", async (stands, words) => {
+    const objective = { readyMs: 30_000, of: 0.99, generation: 3, ...stands };
+    const operator = { ...OPERATOR, explain: () => ({ ...EXPLANATION, objective }) };
+    await using _socket = await listenLocally({ env: { XDG_RUNTIME_DIR: folder } }, () => [operator]);
+    const { out } = await call("machine", "team-a/m1");
+    expect(out).toContain(`\n  objective   ready within 30s of a change: ${words} (generation 3)\n`);
   });
 
   it("gives programs all of it", async () => {
@@ -167,7 +184,7 @@ describe("lotse explain", () => {
     const { code, err } = await call("machine", "m1");
     expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining("no operator runs on this machine") });
     await (await listenLocally({ env: { XDG_RUNTIME_DIR: folder } }, () => []))?.close();
-    writeFileSync(path.join(socketFolder({ env: { XDG_RUNTIME_DIR: folder } }), "1.sock"), "");
+    writeFileSync(path.join(socketFolders({ env: { XDG_RUNTIME_DIR: folder } })[0] ?? "", "1.sock"), "");
     expect((await call("machine", "m1")).err).toContain("no operator runs on this machine");
   });
 
@@ -195,10 +212,22 @@ describe("the socket", () => {
   it("is in a folder of its user alone, and goes with the process's endpoints", async () => {
     const io = { env: { XDG_RUNTIME_DIR: folder } };
     const endpoints = await listenLocally(io, () => [OPERATOR]);
-    expect(statSync(socketFolder(io)).mode & 0o777).toBe(0o700);
+    expect(statSync(socketFolders(io)[0] ?? "").mode & 0o777).toBe(0o700);
     expect(localSockets(io)).toHaveLength(1);
     await endpoints?.close();
     expect(localSockets(io)).toEqual([]);
+  });
+
+  it.runIf(existsSync("/dev/shm"))("is in the shared memory where no temporary folder can be written to", async () => {
+    writeFileSync(path.join(folder, "file"), "");
+    const io = { env: { TMPDIR: path.join(folder, "file") } };
+    const before = localSockets(io);
+    await using _endpoints = await listenLocally(io, () => [OPERATOR]);
+    const [socket = "", ...more] = localSockets(io).filter((one) => !before.includes(one));
+    expect(more).toEqual([]);
+    expect(socket.startsWith("/dev/shm/lotse-")).toBe(true);
+    expect(pidOf(socket)).toBe(process.pid);
+    expect(statSync(path.dirname(socket)).mode & 0o777).toBe(0o700);
   });
 
   it("is done without where it cannot be", async () => {

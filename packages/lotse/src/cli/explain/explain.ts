@@ -1,6 +1,6 @@
 /** `lotse explain`: what a running operator did with an object, and why. */
 import { formatDuration, harmless } from "@lotse/client/meta";
-import type { Explanation, JournalTurn, OpenHandler, Wake } from "../../report/index.ts";
+import type { Elsewhere, ExplainedObjective, Explanation, JournalTurn, OpenHandler, Wake } from "../../report/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { type AnnouncedLine, announce, wantsColours } from "../terminal/index.ts";
 import { askOperators, namedObject } from "./ask-operators.ts";
@@ -23,17 +23,18 @@ export async function explain(kind: string, name: string, options: ExplainOption
 }
 
 function print(explanation: Explanation, io: Io, now: number): void {
-  const { operator, object, state, nextAt, running = [], open, failed = [], turns } = explanation;
+  const { operator, object, state, elsewhere, nextAt, running = [], open, failed = [], objective, turns } = explanation;
   const { apiVersion, kind, namespace, name, resourceVersion, generation, deleting } = object;
   const lines: AnnouncedLine[] = [
     ["operator", operator],
-    ["state", nextAt === undefined ? STATES[state] : `waits, due ${moment(nextAt, now)}`],
+    ["state", nextAt === undefined ? stateText(state, elsewhere) : `waits, due ${moment(nextAt, now)}`],
     ["version", `${resourceVersion ?? "unknown"}${generation === undefined ? "" : `, generation ${generation}`}`],
+    ...(objective ? [["objective", objectiveText(objective)] as AnnouncedLine] : []),
     ...(deleting ? [["deletion", "it is being deleted"] as AnnouncedLine] : []),
     ...running.map(
-      ({ handler, place, forMs }): AnnouncedLine => [
+      ({ handler, runId, place, forMs }): AnnouncedLine => [
         "running",
-        `${handler}${place === undefined ? "" : ` (${place})`}, for ${formatDuration(forMs)}`,
+        `${handler}${place === undefined ? "" : ` (${place})`}, for ${formatDuration(forMs)}${runText(runId)}`,
       ],
     ),
     ...open.map((one): AnnouncedLine => ["unfinished", unfinished(one, now)]),
@@ -63,7 +64,29 @@ const STATES: Readonly<Record<Explanation["state"], string>> = {
   queued: "waits for its turn",
   working: "is worked on",
   gone: "is gone",
+  elsewhere: "another process works on it",
 };
+
+/** Who does not work on an object says why, and who does, if that is known. */
+export function stateText(state: Explanation["state"], elsewhere: Elsewhere | undefined): string {
+  if (!elsewhere) return STATES[state];
+  const { state: mine, holder, reason, identity } = elsewhere;
+  const asked = `(asked: ${identity})`;
+  if (mine === "paused") return `no process works on it: ${reason ?? "the operator is paused"} ${asked}`;
+  if (mine === "waiting") return `not worked on by this process: ${reason ?? "it has no part in it yet"} ${asked}`;
+  return `${STATES.elsewhere}${holder === undefined ? "" : `: ${holder}`} ${asked}`;
+}
+
+/** Whether it is ready in the time that its kind promises. */
+function objectiveText({ readyMs, state, generation, forMs = 0, tookMs }: ExplainedObjective): string {
+  const told: Readonly<Record<ExplainedObjective["state"], string>> = {
+    pending: `due in ${formatDuration(Math.max(0, readyMs - forMs))}`,
+    late: `late, not ready for ${formatDuration(forMs)}`,
+    ready: tookMs === undefined ? "it is" : `${tookMs > readyMs ? "late, " : ""}it took ${formatDuration(tookMs)}`,
+    unknown: "not measured, the change is older than the process",
+  };
+  return `ready within ${formatDuration(readyMs)} of a change: ${told[state]} (generation ${generation})`;
+}
 
 function unfinished({ handler, reason, attempts, message, retryAt, steps }: OpenHandler, now: number): string {
   const parts = [`${handler} (${reason})`, `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`];
@@ -80,7 +103,8 @@ function turnLines(turn: JournalTurn, next: JournalTurn | undefined, now: number
   add(`looked at version ${version ?? "unknown"}, took ${formatDuration(tookMs)}`);
   for (const run of ran) {
     const what = `${run.handler}${run.reason === undefined ? "" : ` (${run.reason})`} ${run.outcome}`;
-    add(`${what} after ${formatDuration(run.tookMs)}${run.message === undefined ? "" : `: ${run.message}`}`);
+    const after = `after ${formatDuration(run.tookMs)}${runText(run.runId)}`;
+    add(`${what} ${after}${run.message === undefined ? "" : `: ${run.message}`}`);
   }
   if (ran.length === 0) add("no handler ran");
   for (const what of read) add(`read ${what}`);
@@ -89,6 +113,11 @@ function turnLines(turn: JournalTurn, next: JournalTurn | undefined, now: number
   if (problem !== undefined) add(`could not go on: ${problem}`);
   add(afterwards(turn, next, now));
   return lines;
+}
+
+/** By which the lines of a run are found in the log; operators of an older copy of the package do not tell it. */
+function runText(runId: string | undefined): string {
+  return runId === undefined ? "" : `, run ${runId}`;
 }
 
 /** Only the last turn can still be followed by waiting; of the others it is known how long that was. */

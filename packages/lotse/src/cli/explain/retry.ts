@@ -3,6 +3,7 @@ import { harmless } from "@lotse/client/meta";
 import type { RetryAnswer } from "../../operator/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { askOperators, namedObject } from "./ask-operators.ts";
+import { stateText } from "./explain.ts";
 
 /** The flags of `lotse retry`. */
 export interface RetryOptions {
@@ -21,8 +22,10 @@ export async function retry(kind: string, name: string, options: RetryOptions, i
     return 0;
   }
   const shown = `${kind} ${object.namespace ?? "default"}/${object.name}`;
-  for (const { operator, handlers } of retries)
-    io.stdout.write(`${harmless(`${shown}: ${retryText(handlers)} (${operator})`)}\n`);
+  for (const { operator, handlers, elsewhere } of retries) {
+    const text = elsewhere ? `${stateText("elsewhere", elsewhere)}; ask that one` : retryText(handlers);
+    io.stdout.write(`${harmless(`${shown}: ${text} (${operator})`)}\n`);
+  }
   return 0;
 }
 

@@ -119,9 +119,79 @@ describe("lotse generate", { timeout: 300_000 }, () => {
       "ServiceAccount",
       "ClusterRole",
       "ClusterRoleBinding",
+      "Role",
+      "RoleBinding",
       "NetworkPolicy",
       "Deployment",
     ]);
+  });
+
+  it("deploys an operator with a leader, also one alone, and as many as it is told", async () => {
+    const deployed = async (...flags: string[]) => {
+      const all = manifests((await call("deploy", EXAMPLE, "-n", "rates", ...flags)).out);
+      const own = all.find(({ metadata }) => metadata.name === "exchange-rates-own");
+      const { spec } = all.find(({ kind }) => kind === "Deployment") ?? {};
+      const env = JSON.stringify(spec).match(/"LOTSE_RUN_COORDINATION","value":"(\w+)"/)?.[1];
+      const budgets = all.filter(({ kind }) => kind === "PodDisruptionBudget").length;
+      return { leases: own?.rules?.map(({ verbs }) => verbs.join(" ")), replicas: spec?.replicas, env, budgets };
+    };
+    expect(await deployed()).toEqual({
+      leases: ["get list update watch", "create"],
+      replicas: 1,
+      env: "leader",
+      budgets: 0,
+    });
+    expect(await deployed("--replicas", "3", "--coordination", "shards")).toEqual({
+      leases: ["create get list update watch"],
+      replicas: 3,
+      env: "shards",
+      budgets: 1,
+    });
+    expect(await deployed("--coordination", "alone")).toEqual({
+      leases: undefined,
+      replicas: 1,
+      env: undefined,
+      budgets: 0,
+    });
+  });
+
+  it("gives rights on a Lease by `rbac` only where it is told that there is one", async () => {
+    const takesIt = /holds the Lease that says which process works/;
+    expect((await call("rbac", EXAMPLE)).out).not.toMatch(takesIt);
+    expect((await call("rbac", EXAMPLE, "--coordination", "leader")).out).toMatch(takesIt);
+  });
+
+  it("keeps metrics for those who may read them, and asks for the rights to find out, only where it is told to", async () => {
+    const { out } = await call("deploy", EXAMPLE, "--metrics-auth");
+    expect(out).toMatch(/name: LOTSE_RUN_METRICS_AUTH\n +value: https:\/\/0\.0\.0\.0:8443\n/);
+    const all = manifests(out);
+    expect(all.find(({ metadata }) => metadata.name === "exchange-rates-metrics-reader")).toMatchObject({
+      kind: "ClusterRole",
+      rules: [{ nonResourceURLs: ["/metrics"], verbs: ["get"] }],
+    });
+    const rights = all.flatMap(({ rules = [] }) => rules.flatMap(({ resources }) => resources ?? []));
+    expect(rights).toEqual(expect.arrayContaining(["tokenreviews", "subjectaccessreviews"]));
+    expect(all.find(({ kind }) => kind === "NetworkPolicy")).toMatchObject({
+      spec: { ingress: [{ ports: [{ port: 8080 }, { port: 8443 }] }] },
+    });
+    const { out: open } = await call("deploy", EXAMPLE);
+    expect(open).not.toMatch(/METRICS_AUTH|metrics-reader|tokenreviews|subjectaccessreviews/);
+    const { out: bundle } = await call("olm", EXAMPLE, "--metrics-auth");
+    expect(bundle).toContain("# Source: manifests/exchange-rates-metrics-reader.clusterrole.yaml");
+    expect(bundle).toContain("- tokenreviews");
+  });
+
+  it("refuses several that would know nothing of each other", async () => {
+    expect(await call("deploy", EXAMPLE, "--replicas", "2", "--coordination", "alone")).toEqual({
+      code: 2,
+      out: "",
+      err: [
+        "Error: 2 replicas do not go with an operator that works alone",
+        "Why:   each of them would work on every object, and nobody would notice",
+        "Do:    choose --coordination leader or shards, or leave --replicas out",
+        "",
+      ].join("\n"),
+    });
   });
 
   it("leaves definitions that come along to whoever applies them: the operator has no right to write them", async () => {
@@ -142,7 +212,9 @@ describe("lotse generate", { timeout: 300_000 }, () => {
         "chart/templates/NOTES.txt",
         "chart/templates/_helpers.tpl",
         "chart/templates/deployment.yaml",
+        "chart/templates/metrics.yaml",
         "chart/templates/networkpolicy.yaml",
+        "chart/templates/poddisruptionbudget.yaml",
         "chart/templates/rbac.yaml",
         "chart/templates/serviceaccount.yaml",
         "chart/values.schema.json",
@@ -153,7 +225,7 @@ describe("lotse generate", { timeout: 300_000 }, () => {
     const values = load(readFileSync(path.join(cwd, "chart/values.yaml"), "utf8"));
     expect(values).toMatchObject({ image: { repository: "example.com/rates", tag: "1" }, installCrds: true });
     const { out: stream } = await call("helm", EXAMPLE);
-    expect(stream.match(/^# Source: .*$/gm)).toHaveLength(10);
+    expect(stream.match(/^# Source: .*$/gm)).toHaveLength(12);
     expect(stream.startsWith("# Source: Chart.yaml\napiVersion: v2\nname: exchange-rates\n")).toBe(true);
   });
 
@@ -176,6 +248,20 @@ describe("lotse generate", { timeout: 300_000 }, () => {
     }));
     expect(validateBundle(read)).toEqual({ errors: [], warnings: ["there is no icon"] });
     expect(read[1]?.text).toContain('"currency": "EUR"');
+  });
+
+  it("makes a bundle of several, with a budget", async () => {
+    const { out } = await call("olm", EXAMPLE, "--replicas", "3", "--coordination", "shards", "-o", "bundle");
+    const read = out
+      .trim()
+      .split("\n")
+      .map((name) => ({ name: name.slice("bundle/".length), text: readFileSync(path.join(cwd, name), "utf8") }));
+    expect(read.map(({ name }) => name)).toContain("manifests/exchange-rates.poddisruptionbudget.yaml");
+    expect(validateBundle(read)).toEqual({ errors: [], warnings: ["there is no icon"] });
+    const [, csv] = read;
+    expect(csv?.text).toMatch(/replicas: 3\n/);
+    expect(csv?.text).toContain("- leases\n");
+    expect(csv?.text).toContain("name: LOTSE_RUN_COORDINATION\n");
   });
 
   it("makes a folder for one operator only", async () => {
@@ -208,6 +294,41 @@ describe("lotse generate", { timeout: 300_000 }, () => {
     expect({ code, out }).toEqual({ code: exitCode, out: "" });
     expect(err).toContain(message);
   });
+
+  it("makes alerts, for Prometheus and for its operator, and a dashboard", async () => {
+    const { code, out, err } = await call("alerts", EXAMPLE, "-n", "rates");
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(load(out)).toMatchObject({
+      kind: "PrometheusRule",
+      metadata: { name: "exchange-rates", namespace: "rates" },
+    });
+    expect(out).toContain('{pod=~"exchange-rates-.+"}');
+    expect(out).toContain("LotseNobodyLeads");
+    const { out: plain } = await call(
+      "alerts",
+      EXAMPLE,
+      "--plain",
+      "--select",
+      'job="rates"',
+      "--coordination",
+      "alone",
+    );
+    expect(Object.keys(load(plain) as object)).toEqual(["groups"]);
+    expect(plain).toContain('{job="rates"}');
+    expect(plain).not.toContain("LotseNobodyLeads");
+    const { out: shown } = await call("dashboard", EXAMPLE, "-o", "out");
+    expect(shown).toBe(`${path.join("out", "exchange-rates-dashboard.json")}\n`);
+    const text = readFileSync(path.join(cwd, "out", "exchange-rates-dashboard.json"), "utf8");
+    expect(JSON.parse(text)).toMatchObject({ title: "exchange-rates (Lotse)" });
+  });
+
+  it.each(["rates", 'job="rates', '{job="rates"}', 'job="a"} or up{job="b"'])(
+    "takes no selection like %s",
+    async (select) => {
+      const { code, err } = await call("alerts", EXAMPLE, "--select", select);
+      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("picks no series") });
+    },
+  );
 
   it("says that an operator of built-in kinds has no definitions", async () => {
     const file = path.join(examples, "os-labels/operator.ts");

@@ -10,15 +10,18 @@ import {
   accessManifests,
   certManagerManifests,
   definitionsOf,
-  deploymentManifest,
+  deploymentManifests,
   type ExampleObject,
   type GeneratedFile,
   helmChart,
+  metricsReaderManifest,
   type Need,
+  needsOfCoordination,
   networkPolicyManifest,
   olmBundle,
   type PermissionScope,
   permissionsOf,
+  planOfChoice,
   podWebhooks,
   REGISTERED,
   webhookServiceManifest,
@@ -30,17 +33,22 @@ import { kindNames, type LoadedOperator, loadOperators, resolveFiles, shownPath 
 import { readIfThere } from "../recording/index.ts";
 import type { ProjectIo } from "../scan/index.ts";
 import { Problem } from "../terminal/index.ts";
+import { type CoordinationGenerateOptions, replicationOf } from "./coordination.ts";
 import { makeDockerfile } from "./dockerfile.ts";
+import { type MonitoringOptions, makeAlerts, makeDashboard } from "./monitoring.ts";
 import { placedDefinitions, type WebhookGenerateOptions, webhookChoices } from "./webhooks.ts";
 
 /** What can be made of an operator. */
-const PRODUCTS = ["crd", "rbac", "deploy", "dockerfile", "helm", "olm"] as const;
+const PRODUCTS = ["crd", "rbac", "deploy", "dockerfile", "helm", "olm", "dashboard", "alerts"] as const;
 
 /** One of {@link PRODUCTS}. */
 type Product = (typeof PRODUCTS)[number];
 
-/** Those that are a folder and not one file: only one operator has room in it. */
+/** Those that are a folder and not one file. */
 const FOLDERS: ReadonlySet<Product> = new Set(["helm", "olm"]);
+
+/** Those in which only one operator has room. */
+const SINGLE: ReadonlySet<Product> = new Set([...FOLDERS, "dashboard"]);
 
 /** Those that carry rights, for which one has to know what handlers do. */
 const RIGHTS: ReadonlySet<Product> = new Set(["rbac", "deploy", "helm", "olm"]);
@@ -48,7 +56,11 @@ const RIGHTS: ReadonlySet<Product> = new Set(["rbac", "deploy", "helm", "olm"]);
 const NO_NEEDS: HandlerNeeds = { needs: [], unseen: [], gone: [], isUnseen: () => false, todo: "" };
 
 /** The flags of `lotse generate`. */
-export interface GenerateOptions extends ConnectOptions, WebhookGenerateOptions {
+export interface GenerateOptions
+  extends ConnectOptions,
+    WebhookGenerateOptions,
+    CoordinationGenerateOptions,
+    MonitoringOptions {
   /** A folder; standard output without one. */
   readonly output?: string | undefined;
   /** Where the operator will run. */
@@ -56,6 +68,8 @@ export interface GenerateOptions extends ConnectOptions, WebhookGenerateOptions 
   /** The namespaces that it will serve. */
   readonly serve?: readonly string[] | undefined;
   readonly image?: string | undefined;
+  /** Whether metrics are for those who may read them. */
+  readonly metricsAuth?: boolean | undefined;
   /** Images of the Dockerfile with their digests. */
   readonly pin?: readonly string[] | undefined;
   /** What its handlers did while its tests ran. */
@@ -84,11 +98,11 @@ export async function generate(
   }
   const resolved = resolveFiles(files, io.cwd, `generate ${product}`);
   const operators = await loadOperators(resolved, io.cwd, io.code?.loader);
-  if (FOLDERS.has(product) && operators.length > 1) {
+  if (SINGLE.has(product) && operators.length > 1) {
     throw new Problem(
       {
         what: `there are ${operators.length} operators: ${operators.map(({ operator }) => operator.name).join(", ")}`,
-        why: `what ${product} makes is one folder for one operator`,
+        why: `what ${product} makes is one ${FOLDERS.has(product) ? "folder" : "document"} for one operator`,
         todo: "name the file of one of them, and call it once for each",
       },
       { exitCode: 2 },
@@ -133,44 +147,65 @@ const MAKERS: Readonly<Record<Product, Maker>> = {
       name: `${crd.metadata?.name ?? "crd"}.yaml`,
       text: toYaml(crd),
     })),
-  rbac: (subject, options) => [{ name: "rbac.yaml", text: toYamlStream(access(subject, undefined, options)) }],
+  rbac: (subject, options) => [{ name: "rbac.yaml", text: toYamlStream(rbacManifests(subject, options)) }],
   deploy: (subject, options) => [{ name: "deploy.yaml", text: toYamlStream(deployManifests(subject, options)) }],
   dockerfile: ({ loaded }, options, io) => makeDockerfile(loaded, options, io),
+  dashboard: ({ loaded }, options) => makeDashboard(loaded.operator, options),
+  alerts: ({ loaded }, options) => makeAlerts(loaded.operator, options),
   helm: (subject, options, io) => {
     const one = subject.loaded;
     const choices = webhookChoices(one.operator, { ...options, ...registeredByOperator(options, "helm") });
     // Whoever installs the chart says who makes the certificate.
     const webhooks = { registers: "operator", keepsSecret: true } as const;
-    const needs = needsOf(subject, { crds: "wait", webhooks });
+    const replication = replicationOf(one.operator, options);
+    // And how its processes share the work.
+    const coordination = replication.plan.type === "peering" ? replication.plan : ({ type: "alone" } as const);
+    const { name } = one.operator;
+    const { coordination: declared } = one.operator.options;
+    const needs = needsOf(subject, { crds: "wait", webhooks, coordination });
     const known = new Set(needs.map(keyOf));
     const besides = (scope: Scope) => needsOf(subject, scope).filter((need) => !known.has(keyOf(need)));
     return helmChart({
-      name: one.operator.name,
+      name,
       about: aboutProject(one, io),
       definitions: placedDefinitions({ ...choices, certificates: "own" }),
       needs,
-      installNeeds: besides({ crds: "install", webhooks }),
+      installNeeds: besides({ crds: "install", webhooks, coordination }),
       installs: installs(one),
-      patternNeeds: besides({ crds: "wait", namespaces: ["*"], webhooks }),
+      patternNeeds: besides({ crds: "wait", namespaces: ["*"], webhooks, coordination }),
       image: options.image,
       serves: options.serve,
       stopMs: stopLimitOf(one.operator),
       certificates: choices.plan.asked ? choices.certificates : undefined,
+      replication,
+      metricsAuth: options.metricsAuth === true,
+      coordinationNeeds: {
+        leader: needsOfCoordination(planOfChoice("leader", declared), name),
+        shards: needsOfCoordination(planOfChoice("shards", declared), name),
+      },
     });
   },
   olm: async (subject, options, io) => {
     const { operator } = subject.loaded;
     const choices = webhookChoices(operator, { ...options, ...registeredByOperator(options, "olm") });
+    const replication = replicationOf(operator, options);
     return olmBundle({
       name: operator.name,
       about: aboutProject(subject.loaded, io),
       definitions: placedDefinitions({ ...choices, certificates: "own" }),
       // The lifecycle manager registers webhooks, and makes their certificates.
-      needs: needsOf(subject, { crds: "wait", webhooks: { registers: "nobody", keepsSecret: false } }),
+      needs: needsOf(subject, {
+        crds: "wait",
+        webhooks: { registers: "nobody", keepsSecret: false },
+        coordination: replication.plan,
+        metricsAuth: options.metricsAuth,
+      }),
       image: options.image,
       stopMs: stopLimitOf(operator),
       examples: await examplesOf(subject.loaded, io),
       webhooks: choices.plan,
+      replication,
+      metricsAuth: options.metricsAuth,
     });
   },
 };
@@ -205,21 +240,24 @@ function deployManifests(subject: Subject, options: GenerateOptions): object[] {
   const { place, plan, certificates, roles } = choices;
   const webhooks = plan.asked ? podWebhooks(place, certificates) : undefined;
   const registered = roles.registers === "nobody" ? [REGISTERED] : [];
-  const deployment = deploymentManifest({
+  const replication = replicationOf(operator, options);
+  const deployment = deploymentManifests({
     ...place,
     image: options.image ?? `${name}:latest`,
     serves: options.serve,
     bringsDefinitions: installs(subject.loaded),
     stopMs: stopLimitOf(operator),
     webhooks: webhooks && { ...webhooks, env: [...webhooks.env, ...registered] },
+    replication,
+    metricsAuth: options.metricsAuth,
   });
   return [
     ...placedDefinitions(choices),
-    ...access(subject, "wait", options),
+    ...access(subject, { crds: "wait", coordination: replication.plan }, options),
     ...(webhooks ? [webhookServiceManifest(place)] : []),
     ...(webhooks && certificates === "cert-manager" ? certManagerManifests(place) : []),
-    networkPolicyManifest({ ...place, webhooks }),
-    deployment,
+    networkPolicyManifest({ ...place, webhooks, metricsAuth: options.metricsAuth }),
+    ...deployment,
     ...choices.manifests,
   ];
 }
@@ -240,15 +278,23 @@ async function examplesOf({ file }: LoadedOperator, io: ProjectIo): Promise<Exam
 }
 
 /** Where the operator will run, and who brings its definitions. */
-type Scope = Pick<PermissionScope, "namespaces" | "crds" | "webhooks">;
+type Scope = Pick<PermissionScope, "namespaces" | "crds" | "webhooks" | "coordination" | "metricsAuth">;
 
-function access(subject: Subject, crds: Scope["crds"], options: GenerateOptions): object[] {
+/** Without a Deployment nothing tells the operator to share its work but itself, or whoever gives the flag. */
+function rbacManifests(subject: Subject, options: GenerateOptions): object[] {
+  const { coordination: choice } = options;
+  const { coordination: declared } = subject.loaded.operator.options;
+  return access(subject, { coordination: choice && planOfChoice(choice, declared) }, options);
+}
+
+function access(subject: Subject, scope: Pick<Scope, "crds" | "coordination">, options: GenerateOptions): object[] {
   const { place, roles: webhooks } = webhookChoices(subject.loaded.operator, options);
-  return accessManifests({
-    ...place,
-    needs: needsOf(subject, { namespaces: options.serve, crds, webhooks }),
-    serves: options.serve,
-  });
+  const { serve: namespaces, metricsAuth } = options;
+  const needs = needsOf(subject, { ...scope, namespaces, webhooks, metricsAuth });
+  return [
+    ...accessManifests({ ...place, needs, serves: namespaces }),
+    ...(metricsAuth ? [metricsReaderManifest(place.name)] : []),
+  ];
 }
 
 /** The framework's part comes from what is declared, that of the handlers from their code and what they were seen to do. */

@@ -43,7 +43,7 @@ describe("the rights of an operator that is at hand", () => {
   ])("are those that lotse generate deploy gives it, %s", { timeout: 300_000 }, async (_where, namespaces, flags) => {
     const { folder: cwd } = project;
     const io = testIo({ cwd, env: { HOME: cwd }, code });
-    expect(await main(["generate", "deploy", "more.ts", ...flags], io)).toBe(0);
+    expect(await main(["generate", "deploy", "more.ts", "--coordination", "alone", ...flags], io)).toBe(0);
     const noRights = ["Deployment", "NetworkPolicy"];
     const generated = (loadAll(io.out()) as { kind: string }[]).filter(({ kind }) => !noRights.includes(kind));
     const [loaded] = await loadOperators([path.join(cwd, "more.ts")], cwd, code.loader);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { everything, type ResourceInput, resource } from "../../declare/index.ts";
 import { Operator } from "../../operator/index.ts";
-import { kubectlName } from "./describe.ts";
+import { kindNames, kubectlName } from "./describe.ts";
 
 const group = "zalando.org";
 const spec = z.object({});
@@ -34,5 +34,17 @@ describe("what to ask kubectl for", () => {
 
   it("is the first kind that has a name", () => {
     expect(kubectlName(handling(everything, "zalando.org/v1/kopfexamples", Pod))).toBe("kopfexamples.zalando.org");
+  });
+});
+
+describe("the kinds of an operator, in words", () => {
+  it("are those that it handles and those whose requests it judges, each once", () => {
+    const operator = new Operator({ name: "described" });
+    expect(kindNames(operator)).toBe("none");
+    operator.on.validate(Pod, function check() {});
+    operator.policy("things", { id: "small", rules: [{ expression: "true" }] });
+    operator.on.create(Pod, function greet() {});
+    expect(kindNames(operator)).toMatch(/^Pod \(v1\), .*things/);
+    expect(kindNames(operator).match(/Pod/g)).toHaveLength(1);
   });
 });

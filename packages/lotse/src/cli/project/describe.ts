@@ -26,15 +26,17 @@ function nameInShell(resource: ResourceInput): string | undefined {
   return selector.group ? `${selector.name}.${selector.group}` : selector.name;
 }
 
-/** `ExchangeRate (rates.example.com/v1), pods` */
-export function kindNames({ resources }: Pick<Operator, "resources">): string {
-  const names = resources.map(({ resource }) => {
+/** `ExchangeRate (rates.example.com/v1), pods`: those that are handled, and those whose requests are judged. */
+export function kindNames(operator: Pick<Operator, "resources"> & Partial<Pick<Operator, "kinds">>): string {
+  // Another copy of the package may not know of the others.
+  const kinds = operator.kinds ?? operator.resources.map(({ resource }) => resource);
+  const names = kinds.map((resource) => {
     const description = descriptionOf(resource);
     return description
       ? `${description.kind} (${apiVersionOf(description)})`
       : describeSelector(parseSelector(resource));
   });
-  return names.join(", ") || "none";
+  return [...new Set(names)].join(", ") || "none";
 }
 
 function descriptionOf(resource: ResourceInput): KindDescription | undefined {

@@ -15,8 +15,11 @@ export const NO_HANDLERS = {
 export function withoutHandlers(operators: readonly LoadedOperator[]): LoadedOperator[] {
   return operators.filter(({ operator }) => {
     // Perhaps of another copy of the package, which knows fewer sorts of them.
-    const { resources, activities, sources, schedules } = operator as Partial<typeof operator>;
-    return [resources, activities, sources, schedules].every((declared) => !declared?.length);
+    const { resources, activities, sources, schedules, admission, policies, conversions } = operator as Partial<
+      typeof operator
+    >;
+    const lists = [resources, activities, sources, schedules, admission, policies];
+    return lists.every((declared) => !declared?.length) && !conversions?.size;
   });
 }
 

@@ -189,6 +189,15 @@ describe("on a cluster", () => {
     await run(kubeconfig, { logFormat: "pretty", requirePermissions: true }, /kind=Rate|operator is ready/);
   });
 
+  it.each([
+    ["leads", { coordination: "leader" }, /create leases\.coordination\.k8s\.io/],
+    ["gives-way", { peering: "ours" }, /list, patch, watch clusterkopfpeerings\.kopf\.dev/],
+  ] as const)("asks for what the flags make of its coordination: %s", async (name, flags, missing) => {
+    const kubeconfig = await account(name);
+    const io = await run(kubeconfig, { ...flags, logFormat: "pretty" }, "permissions are missing");
+    expect(io.err()).toMatch(missing);
+  });
+
   it("says it in JSON as a field of the line", async () => {
     const io = await run(await account("json"), {}, "permissions are missing");
     const line = io

@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 import { type authorizationv1, type Client, KubeError, Namespace } from "@lotse/client";
 import { toYamlStream } from "@lotse/client/meta";
 import { parseNamespaces } from "../../declare/index.ts";
-import { type GrantInput, grantManifests, type Need, rulesFor } from "../../generate/index.ts";
+import { byNamespace, type GrantInput, grantManifests, type Need, rulesFor } from "../../generate/index.ts";
 
 /** What is missing, and what could not be found out. */
 export interface PermissionReview {
@@ -35,11 +35,12 @@ export async function reviewPermissions(
   const own = needs.filter(({ inOwnNamespace }) => inOwnNamespace);
   if (own.length > 0) {
     const others = needs.filter(({ inOwnNamespace }) => !inOwnNamespace);
-    const [review, found] = await Promise.all([
+    const places = [...byNamespace(own, ownNamespace ?? client.config.namespace)];
+    const [review, ...found] = await Promise.all([
       reviewPermissions(client, others, namespaces, signal),
-      server.lackingIn([ownNamespace ?? client.config.namespace], own),
+      ...places.map(([namespace, needed]) => server.lackingIn([namespace], needed)),
     ]);
-    return joined(review, found, server.refusal);
+    return joined(review, new Map(found.flatMap((one) => [...one])), server.refusal);
   }
   const filter = namespaces && parseNamespaces(namespaces);
   const everywhere = needs.filter(({ clusterWide }) => clusterWide || !filter?.exact);

@@ -1,6 +1,6 @@
 /** Before an operator waits for permissions that it will never get, it says which, and how to give them. */
 import type { Client } from "@lotse/client";
-import { needsDiscovery } from "../../declare/index.ts";
+import { type Coordination, type CoordinationPlan, needsDiscovery } from "../../declare/index.ts";
 import { type Need, permissionsOf, type WebhookRoles } from "../../generate/index.ts";
 import type { Logger } from "../../report/index.ts";
 import type { LoadedOperator } from "../project/index.ts";
@@ -18,6 +18,10 @@ export interface PermissionQuestion {
   readonly crds: "install" | "wait" | undefined;
   /** Who registers webhooks and makes certificates; default: the operator, with one that it keeps to itself. */
   readonly webhooks?: WebhookRoles | undefined;
+  /** How processes share the work, by what an operator says of itself; default: just that. */
+  readonly coordination?: ((own: Coordination | undefined) => CoordinationPlan) | undefined;
+  /** Whether those who read metrics are asked who they are. */
+  readonly metricsAuth?: boolean | undefined;
   /** Where the operator keeps what is its own; default: the namespace of the client. */
   readonly ownNamespace?: string | undefined;
   /** What the handlers need besides. */
@@ -36,14 +40,16 @@ export interface StartQuestion extends PermissionQuestion {
 
 /** What the operators need, compared with what the server allows. */
 export async function reviewOperators(question: PermissionQuestion): Promise<PermissionReview> {
-  const { operators, client, namespaces, crds, asked = [], signal } = question;
+  const { operators, client, namespaces, crds, metricsAuth, asked = [], signal } = question;
   const { webhooks = { registers: "operator", keepsSecret: false } satisfies WebhookRoles } = question;
   const discovering = operators.some(({ operator }) => needsDiscovery(operator.resources));
   const discovered = discovering ? (await client.discover({ signal })).kinds : [];
   const framework = await Promise.all(
     operators.map(async ({ operator }) => {
       const roles = await rolesOfOperator(client, operator, webhooks, signal);
-      return permissionsOf(operator, { namespaces, discovered, crds, webhooks: roles });
+      const coordination = question.coordination?.(operator.options.coordination);
+      const where = { namespaces, discovered, crds, webhooks: roles, coordination, metricsAuth };
+      return permissionsOf(operator, where);
     }),
   );
   return reviewPermissions(client, [...framework.flat(), ...asked], namespaces, signal, question.ownNamespace);

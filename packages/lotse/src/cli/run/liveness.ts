@@ -6,7 +6,7 @@ import { type Endpoints, type EndpointsAddress, type Observed, openEndpoints } f
 import { Problem } from "../terminal/index.ts";
 
 /** An address to listen on, with a port. */
-type PortAddress = Exclude<EndpointsAddress, { readonly socket: string }>;
+export type PortAddress = Exclude<EndpointsAddress, { readonly socket: string }>;
 
 /** The address that `url` means; a {@link Problem} when it means none. */
 export function livenessAddress(url: string): PortAddress {
@@ -31,13 +31,19 @@ export function explainAddress(url: string): PortAddress {
 
 const EXPLAIN_EXAMPLE = "http://127.0.0.1:8081";
 
-function addressOf(flag: string, url: string, example: string): PortAddress {
+/** The address in `url`, which has to be of one of `protocols`. */
+export function addressOf(
+  flag: string,
+  url: string,
+  example: string,
+  { protocols = ["http:"], why = "only plain http is served; probes of the kubelet need no more" } = {},
+): PortAddress {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed?.protocol !== "http:") {
+  if (!parsed || !protocols.includes(parsed.protocol)) {
     throw new Problem(
       {
         what: `${flag} ${url} is no address to listen on`,
-        why: parsed ? "only plain http is served; probes of the kubelet need no more" : "it is not a URL",
+        why: parsed ? why : "it is not a URL",
         todo: `write it like ${example}`,
       },
       { exitCode: 2 },
@@ -46,29 +52,32 @@ function addressOf(flag: string, url: string, example: string): PortAddress {
   const { hostname, port, pathname } = parsed;
   return {
     ...(hostname !== "" && { host: hostname.replace(/^\[(.*)\]$/, "$1") }),
-    port: port === "" ? 80 : Number(port),
+    port: port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(port),
     ...(pathname !== "/" && { path: pathname }),
   };
 }
 
-/** Serves health and metrics at `url`; a {@link Problem} when the port is taken. */
-export function serveLiveness(url: string, operators: () => readonly Observed[]): Promise<Endpoints> {
-  return serve("--liveness", `health cannot be served at ${url}`, () => livenessAddress(url), operators);
+/** Serves health at `url`, and metrics unless they are `guarded`; a {@link Problem} when the port is taken. */
+export function serveLiveness(
+  url: string,
+  operators: () => readonly Observed[],
+  { guarded = false }: { readonly guarded?: boolean } = {},
+): Promise<Endpoints> {
+  const open = () => openEndpoints({ ...livenessAddress(url), metrics: !guarded }, operators);
+  return serve("--liveness", `health cannot be served at ${url}`, open);
 }
 
 /** Answers `lotse explain` and `lotse retry` at `url`; a {@link Problem} when the port is taken. */
 export function serveExplain(url: string, operators: () => readonly Observed[]): Promise<Endpoints> {
-  return serve("--explain", `questions cannot be answered at ${url}`, () => explainAddress(url), operators);
+  return serve("--explain", `questions cannot be answered at ${url}`, () =>
+    openEndpoints(explainAddress(url), operators),
+  );
 }
 
-async function serve(
-  flag: string,
-  what: string,
-  address: () => PortAddress,
-  operators: () => readonly Observed[],
-): Promise<Endpoints> {
+/** Opens endpoints; what keeps them from being opened is told as a {@link Problem}. */
+export async function serve<E extends Endpoints>(flag: string, what: string, open: () => Promise<E>): Promise<E> {
   try {
-    return await openEndpoints(address(), operators);
+    return await open();
   } catch (cause) {
     const { code, message } = cause as { code?: string; message: string };
     if (cause instanceof Problem || (code !== "EADDRINUSE" && code !== "EACCES" && code !== "EADDRNOTAVAIL"))

@@ -1,7 +1,9 @@
 /** `lotse run`: operators against a cluster that is there. */
+import path from "node:path";
 import type { Client } from "@lotse/client";
 import { systemClock } from "@lotse/client/meta";
-import type { Operator, RunningOperator } from "../../operator/index.ts";
+import { type Coordination, planCoordination } from "../../declare/index.ts";
+import { type Operator, type RunningOperator, Together, type TogetherOptions } from "../../operator/index.ts";
 import { type Endpoints, Logger, type LogSink } from "../../report/index.ts";
 import {
   type Connection,
@@ -11,8 +13,8 @@ import {
   useAsDefault,
 } from "../connect/index.ts";
 import { listenLocally } from "../explain/index.ts";
+import { Profiling } from "../profiling/index.ts";
 import {
-  kindNames,
   type LoadedOperator,
   loadOperators,
   resolveFiles,
@@ -21,23 +23,27 @@ import {
 } from "../project/index.ts";
 import { recordTo } from "../recording/index.ts";
 import type { Io } from "../terminal/index.ts";
-import {
-  type AnnouncedLine,
-  announce,
-  type LogOptions,
-  logFormatOf,
-  logSinkOf,
-  Problem,
-  type Stop,
-  stopOnSignal,
-  wantsColours,
-} from "../terminal/index.ts";
+import { type LogOptions, logSinkOf, Problem, type Stop, stopOnSignal } from "../terminal/index.ts";
+import { announceRun } from "./announce-run.ts";
 import { serveExplain, serveLiveness } from "./liveness.ts";
+import { metricsAddress, serveMetrics } from "./metrics.ts";
+import { precedenceOf } from "./precedence.ts";
+import { checkPrecedence, coordinationFor, type PrecedenceFlags } from "./precedence-flags.ts";
+import {
+  checkCanShadow,
+  printReports,
+  readOnly,
+  type ShadowFlags,
+  type ShadowRun,
+  shadowOf,
+  untilQuiet,
+  withoutDefaultWrites,
+} from "./shadow.ts";
 import { stopOnUncaught } from "./stop-on-uncaught.ts";
 import { type WebhookFlags, webhooksOf } from "./webhook-flags.ts";
 
 /** The flags of `lotse run`. */
-export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags {
+export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags, PrecedenceFlags, ShadowFlags {
   readonly namespace?: readonly string[] | undefined;
   readonly allNamespaces?: boolean | undefined;
   readonly installCrds?: boolean | undefined;
@@ -45,8 +51,12 @@ export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags {
   readonly module?: readonly string[] | undefined;
   /** The URL where health and metrics are served. */
   readonly liveness?: string | undefined;
+  /** The URL where metrics are served to those who may read them, and nowhere else. */
+  readonly metricsAuth?: string | undefined;
   /** The URL where questions about objects are answered, besides the socket of this process. */
   readonly explain?: string | undefined;
+  /** Where SIGUSR2 has a profile written to. Default: the temporary folder. */
+  readonly profileFolder?: string | undefined;
   readonly yes?: boolean | undefined;
   /** Does not start while permissions are missing. */
   readonly requirePermissions?: boolean | undefined;
@@ -56,6 +66,9 @@ export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags {
 export async function run(files: readonly string[], options: RunOptions, io: Io): Promise<number> {
   namespacesOf(options);
   webhooksOf(options, io);
+  shadowOf(options, io);
+  checkPrecedence(options);
+  if (options.metricsAuth !== undefined) metricsAddress(options.metricsAuth);
   const modules = await resolveModules(options.module ?? [], io.cwd);
   const named = files.length === 0 && modules.length > 0 ? [] : resolveFiles(files, io.cwd, "run");
   return runOperators(await loadOperators([...named, ...modules], io.cwd), options, io);
@@ -64,27 +77,38 @@ export async function run(files: readonly string[], options: RunOptions, io: Io)
 /** Runs operators that are loaded already. */
 export async function runOperators(operators: readonly LoadedOperator[], options: RunOptions, io: Io): Promise<number> {
   const namespaces = namespacesOf(options);
+  const shadow = shadowOf(options, io);
+  if (shadow) checkCanShadow(operators);
   const log = logSinkOf(io, options);
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
   const escaped = stopOnUncaught(io, stop, logger);
+  const profiling = new Profiling({ logger, clock: systemClock });
+  const { profileFolder } = options;
+  const ignoreProfiles = profiling.onSignal(io, profileFolder && path.resolve(io.cwd, profileFolder));
   try {
     const own = operators.filter(({ operator }) => bringsLogin(operator));
     if (own.length === operators.length) {
       logger.info("the operator brings its own credentials", {
         operator: own.map(({ operator }) => operator.name).join(", "),
       });
-      await work(operators, undefined, namespaces, options, log, stop, io);
-      return 0;
+      if (options.dev) {
+        logger.warn("the deployed operator cannot be paused with the operator's own credentials", {
+          hint: "pause it with lotse freeze, or scale it down",
+        });
+      }
+      await using _guard = shadow && (await withoutDefaultWrites());
+      return await work({ operators, client: undefined, namespaces, options, shadow, log, stop, profiling, io });
     }
     const onWarning = (text: string) => logger.warn("the cluster warns", { warning: text });
     const patience = { clock: systemClock, logger, signal: stop.signal };
     const connection = await connectPatiently(options, io, onWarning, patience);
     if (!connection) return 0;
     const chosen = options.kubeconfig !== undefined || options.context !== undefined;
-    const release = chosen ? useAsDefault(connection.client) : undefined;
+    const release =
+      chosen || shadow ? useAsDefault(shadow ? readOnly(connection.client) : connection.client) : undefined;
     try {
-      if (!options.quiet) announceRun(operators, connection, namespaces, logger, options, io);
+      if (!options.quiet) announceRun({ operators, connection, namespaces, options, shadow }, logger, io);
       warnOfNoHandlers(operators, logger);
       await confirmContext(connection.context, options.yes, io, stop.signal);
       const permissions = tellPermissions(operators, connection, namespaces, logger, options, stop, io);
@@ -92,8 +116,18 @@ export async function runOperators(operators: readonly LoadedOperator[], options
       permissions.catch(() => {});
       // Advice must not hold the operator back.
       if (options.requirePermissions) await permissions;
-      await work(operators, connection.client, namespaces, options, log, stop, io);
+      const precedence = options.dev
+        ? await takePrecedence(operators, connection, logger, options, stop, io)
+        : undefined;
+      let exitCode: number;
+      try {
+        const { client } = connection;
+        exitCode = await work({ operators, client, namespaces, options, shadow, log, stop, profiling, io });
+      } finally {
+        await precedence?.end();
+      }
       await permissions;
+      return exitCode;
     } finally {
       release?.();
       await connection.client.close();
@@ -101,8 +135,28 @@ export async function runOperators(operators: readonly LoadedOperator[], options
   } finally {
     stop[Symbol.dispose]();
     escaped.end();
+    ignoreProfiles();
   }
-  return 0;
+}
+
+/** The deployed operators pause from now on. */
+async function takePrecedence(
+  operators: readonly LoadedOperator[],
+  { client }: Connection,
+  logger: Logger,
+  flags: RunOptions,
+  { signal }: Stop,
+  io: Io,
+): Promise<{ end(): Promise<void> }> {
+  const command = "lotse run --dev";
+  const precedence = await precedenceOf({ client, logger, io, signal, flags, command, required: true });
+  try {
+    await precedence.take(operators.map(({ operator }) => operator));
+  } catch (error) {
+    await precedence.end();
+    throw error;
+  }
+  return precedence;
 }
 
 function bringsLogin(operator: Operator): boolean {
@@ -122,23 +176,44 @@ async function tellPermissions(
 ): Promise<void> {
   const { tellMissingPermissions } = await import("../review/index.ts");
   const ours = operators.filter(({ operator }) => !bringsLogin(operator));
-  const crds = options.installCrds === undefined ? undefined : options.installCrds ? "install" : "wait";
+  const { shadow } = options;
+  const crds = shadow
+    ? "wait"
+    : options.installCrds === undefined
+      ? undefined
+      : options.installCrds
+        ? "install"
+        : "wait";
   const required = options.requirePermissions;
   const { signal } = stop;
   const asked = webhookQuestion(client, options, io);
-  const question = { operators: ours, client, user, namespaces, crds, ...asked, logger, required, signal } as const;
+  const metricsAuth = options.metricsAuth !== undefined;
+  const question = {
+    operators: ours,
+    client,
+    user,
+    namespaces,
+    crds,
+    ...asked,
+    metricsAuth,
+    coordination: (own: Coordination | undefined) =>
+      planCoordination(shadow ? "alone" : (coordinationFor(own, options) ?? own)),
+    logger,
+    required,
+    signal,
+  } as const;
   await tellMissingPermissions(question, options, io);
 }
 
 /** Replicas behind a Service share their certificate in a Secret; a process at a URL keeps its own to itself. */
 function webhookQuestion(client: Client, options: RunOptions, io: Io) {
   const { register = true, certificates = "own", service, url } = webhooksOf(options, io);
-  const registers = register ? ("operator" as const) : ("nobody" as const);
+  const registers = register && !options.shadow ? ("operator" as const) : ("nobody" as const);
   const behindService = service !== undefined || (client.config.source === "in-cluster" && url === undefined);
-  const keepsSecret = certificates === "own" && behindService;
+  const keepsSecret = certificates === "own" && behindService && !options.shadow;
   return {
     webhooks: { registers, keepsSecret },
-    ownNamespace: typeof service === "object" ? service.namespace : undefined,
+    ownNamespace: (typeof service === "object" ? service.namespace : undefined) ?? (io.env.POD_NAMESPACE || undefined),
   };
 }
 
@@ -152,44 +227,57 @@ function namespacesOf({ namespace, allNamespaces }: RunOptions): readonly string
   );
 }
 
-/** All operators until `stop`, or until one of them fails; then the others are stopped too. */
-async function work(
-  operators: readonly LoadedOperator[],
-  client: Client | undefined,
-  namespaces: readonly string[] | undefined,
-  options: RunOptions,
-  log: LogSink,
-  stop: Stop,
-  io: Io,
-): Promise<void> {
+/** What is to be run, and how. */
+interface Run {
+  readonly operators: readonly LoadedOperator[];
+  /** Undefined where operators bring their own credentials. */
+  readonly client: Client | undefined;
+  readonly namespaces: readonly string[] | undefined;
+  readonly options: RunOptions;
+  readonly shadow: ShadowRun | undefined;
+  readonly log: LogSink;
+  readonly stop: Stop;
+  readonly profiling: Profiling;
+  readonly io: Io;
+}
+
+/** All operators until `stop`, or until one of them fails; then the others are stopped too. Returns the exit code. */
+async function work(run: Run): Promise<number> {
+  const { client, options, shadow, log, stop, profiling, io } = run;
   let running: readonly RunningOperator[] = [];
   // Before anything is done: a port that is taken shall be told at once.
   const endpoints: (Endpoints | undefined)[] = [];
   try {
-    if (options.liveness !== undefined) endpoints.push(await serveLiveness(options.liveness, () => running));
+    const { liveness, metricsAuth } = options;
+    const guarded = metricsAuth !== undefined;
+    if (liveness !== undefined) endpoints.push(await serveLiveness(liveness, () => running, { guarded }));
+    if (guarded) {
+      const logger = new Logger(log, () => Date.now());
+      endpoints.push(await serveMetrics(metricsAuth, client, logger, () => running));
+    }
     if (options.explain !== undefined) endpoints.push(await serveExplain(options.explain, () => running));
-    endpoints.push(await listenLocally(io, () => running));
-    running = begin(operators, client, namespaces, options, log, stop, io);
-    await Promise.all(running.map(({ stopped }) => stopped));
+    endpoints.push(await listenLocally(io, () => running, profiling.besides));
+    running = begin(run);
+    const stopped = Promise.all(running.map((one) => one.stopped));
+    if (shadow?.quietMs !== undefined) {
+      // Cannot reject.
+      void untilQuiet(running, shadow.quietMs, stop.signal).then(() => stop.request());
+    }
+    await stopped;
+    return shadow ? printReports(running, options, io) : 0;
   } finally {
     await Promise.allSettled(running.map((one) => one.stop()));
     await Promise.all(endpoints.map((one) => one?.close()));
   }
 }
 
-function begin(
-  operators: readonly LoadedOperator[],
-  client: Client | undefined,
-  namespaces: readonly string[] | undefined,
-  options: RunOptions,
-  log: LogSink,
-  stop: Stop,
-  io: Io,
-): RunningOperator[] {
+function begin({ operators, client, namespaces, options, shadow, log, stop, io }: Run): RunningOperator[] {
   const record = recordTo(io);
   const webhooks = webhooksOf(options, io);
-  return operators.map(({ operator }) =>
-    operator.start({
+  const together = operators.length > 1 ? new Together(operators.map(({ operator }) => operator)) : undefined;
+  return operators.map(({ operator }) => {
+    const coordination = coordinationFor(operator.options?.coordination, options);
+    const start: TogetherOptions = {
       // Login handlers are asked by an operator that connects by itself.
       ...(client && !bringsLogin(operator) && { client }),
       log,
@@ -200,39 +288,11 @@ function begin(
         crds: options.installCrds ? ("install" as const) : ("wait" as const),
       }),
       ...(record && { record }),
+      ...(shadow && { shadow: shadow.options }),
+      ...(coordination && { coordination }),
       webhooks,
-    }),
-  );
-}
-
-function announceRun(
-  operators: readonly LoadedOperator[],
-  { server, context, user, version }: Connection,
-  namespaces: readonly string[] | undefined,
-  logger: Logger,
-  options: RunOptions,
-  io: Io,
-): void {
-  if (logFormatOf(io, options) === "json") {
-    logger.info("connected to the cluster", { server, context, user, version });
-    for (const { file, operator } of operators) {
-      logger.info("starting the operator", {
-        operator: operator.name,
-        file,
-        kinds: kindNames(operator),
-        namespaces: namespaces ?? "all",
-      });
-    }
-    return;
-  }
-  const lines: AnnouncedLine[] = [
-    ["cluster", [server, context && `context ${context}`, version].filter(Boolean).join(", ")],
-    ["identity", user ?? "not told by the cluster"],
-    ["namespaces", namespaces?.join(", ") ?? "all"],
-    ...operators.map(
-      ({ operator }): AnnouncedLine => [operators.length > 1 ? operator.name : "kinds", kindNames(operator)],
-    ),
-  ];
-  const names = operators.map(({ operator, file }) => `${operator.name} (${file})`).join(", ");
-  announce(io.stdout, names, lines, wantsColours(io.stdout, io.env));
+      together,
+    };
+    return operator.start(start);
+  });
 }

@@ -25,6 +25,8 @@ export interface Io {
   readonly uptime: () => number;
   /** Calls `listener` at each signal and keeps the process alive; the returned function ends both. */
   readonly onSignal: (listener: (signal: StopSignal) => void) => () => void;
+  /** Calls `listener` at each SIGUSR2, which would end the process otherwise; the returned function ends it. */
+  readonly onProfileSignal: (listener: () => void) => () => void;
   /** Calls `listener` at each key; undefined where there is no keyboard. The returned function ends it. */
   readonly onKey: ((listener: (key: string) => void) => () => void) | undefined;
   /**
@@ -45,6 +47,7 @@ export function processIo(): Io {
     cwd: process.cwd(),
     uptime: () => performance.now(),
     onSignal,
+    onProfileSignal,
     onKey: process.stdin.isTTY && process.stdout.isTTY ? onKey : undefined,
     onUncaught: uncaughtListeners(),
     exit: (code) => process.exit(code),
@@ -63,6 +66,13 @@ function onSignal(listener: (signal: StopSignal) => void): () => void {
     process.off("SIGINT", listener).off("SIGTERM", listener);
     clearInterval(alive);
   };
+}
+
+/** SIGUSR1 is Node.js' own: it opens the debugger. Windows has neither. */
+function onProfileSignal(listener: () => void): () => void {
+  if (process.platform === "win32") return () => {};
+  process.on("SIGUSR2", listener);
+  return () => void process.off("SIGUSR2", listener);
 }
 
 /** One pair of listeners for all: the newest one that asked is told. */

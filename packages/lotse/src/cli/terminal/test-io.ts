@@ -4,7 +4,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
 import { main } from "../main.ts";
-import type { Exports, ModuleLoader } from "../project/index.ts";
+import type { Exports, LoadedOperator, ModuleLoader } from "../project/index.ts";
+import { type RunOptions, runOperators } from "../run/index.ts";
 import { type CodeAccess, type ProjectIo, type ScanResult, scanOperator } from "../scan/index.ts";
 import type { StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
 import { installedModules } from "./test-project.ts";
@@ -15,6 +16,8 @@ export interface TestIo extends ProjectIo {
   err(): string;
   send(signal: StopSignal): void;
   press(key: string): void;
+  /** As if the process had got SIGUSR2. */
+  askForProfile(): void;
   /** As if no code had caught an error. */
   escape(error: unknown, origin: UncaughtOrigin): void;
   readonly exits: readonly number[];
@@ -30,6 +33,7 @@ export function testIo(
   const exits: number[] = [];
   const signals = new Set<(signal: StopSignal) => void>();
   const keys = new Set<(key: string) => void>();
+  const profiles = new Set<() => void>();
   const uncaught: UncaughtListener[] = [];
   let heard: () => void = () => {};
   const listening = new Promise<void>((resolve) => {
@@ -52,6 +56,10 @@ export function testIo(
       heard();
       return () => signals.delete(listener);
     },
+    onProfileSignal: (listener) => {
+      profiles.add(listener);
+      return () => profiles.delete(listener);
+    },
     onKey: o.tty
       ? (listener) => {
           keys.add(listener);
@@ -72,6 +80,9 @@ export function testIo(
     press: (key) => {
       for (const listener of [...keys]) listener(key);
     },
+    askForProfile: () => {
+      for (const listener of [...profiles]) listener();
+    },
     escape: (error, origin) => uncaught.at(-1)?.(error, origin),
     exits,
     listening,
@@ -86,6 +97,22 @@ export async function runCommand(
   const io = testIo(options);
   const code = await main(argv, io);
   return { code, out: io.out(), err: io.err() };
+}
+
+/** `lotse run` of operators that are loaded already, in this process; `end` asks it to stop, and has its exit code. */
+export function beginRun(
+  operators: readonly LoadedOperator[],
+  flags: RunOptions,
+  options: Parameters<typeof testIo>[0],
+): AsyncDisposable & { end(): Promise<number> } {
+  const io = testIo(options);
+  const ended = runOperators(operators, flags, io);
+  const end = async () => {
+    await Promise.race([io.listening, ended]);
+    io.send("SIGINT");
+    return ended;
+  };
+  return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
 /**

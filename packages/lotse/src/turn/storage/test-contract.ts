@@ -93,7 +93,7 @@ export const bodies: fc.Arbitrary<KubeBody> = fc
     return { ...thing(spec, metadata), ...(chosen.length > 0 && { status: Object.fromEntries(chosen) }) };
   });
 
-/** The suite runs for many storages, each with several properties: a part in `npm test`, all in `npm run test:real`. */
+/** The suite runs for many storages, each with several properties: a part in `npm test`, all in `npm run test:full`. */
 const RUNS = { numRuns: process.env.LOTSE_FULL === "1" ? 50 : 20 };
 
 /** See the module comment. */

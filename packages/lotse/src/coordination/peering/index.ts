@@ -1,0 +1,1 @@
+export { PeeringCoordinator } from "./coordinator.ts";
