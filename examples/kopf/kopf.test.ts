@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { VirtualClock } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
 import { type Harness, type HarnessOptions, startHarness } from "@lotse/testing";
-import type { Duration, Operator } from "lotse";
+import { type Duration, type Operator, peering, type RunningOperator } from "lotse";
 import { type Client, Event, loadManifests, Pod } from "lotse/client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import minimal from "./01-minimal.ts";
@@ -17,6 +17,7 @@ import children from "./02-children.ts";
 import exceptions from "./03-exceptions.ts";
 import postedEvents from "./04-events.ts";
 import handlers from "./05-handlers.ts";
+import giveWay from "./06-peering.ts";
 import subhandlers from "./07-subhandlers.ts";
 import rawEvents from "./08-events.ts";
 import testing from "./09-testing.ts";
@@ -169,6 +170,53 @@ describe("05", () => {
     expect(calls(harness)).toMatchObject({ "updateFn succeeded": 2, "fieldFn/spec.field succeeded": 1 });
     expect(lines(harness, "the field has changed").at(-1)?.fields).toMatchObject({ old: "value", new: "other" });
   });
+});
+
+it("06: the higher priority works, the other pauses and goes on when it leaves, and both pause while frozen", async () => {
+  const kinds = await loadManifests(new URL("peering-kinds.yaml", import.meta.url));
+  const objects = [...kinds, ...(await loadManifests(new URL("peering.yaml", import.meta.url)))];
+  // With exactly the role that `lotse generate deploy` makes of it.
+  const harness = await startHarness(giveWay, { objects, rbac: { rules: [] } });
+  onTestFinished(() => harness.stop());
+  const { client } = harness;
+  const said: string[] = [];
+  const state = (one: RunningOperator) => one.health().coordination?.state;
+  const becomes = (one: RunningOperator, expected: string) =>
+    vi.waitFor(() => expect(state(one)).toBe(expected), { timeout: 170_000 });
+  const handled = async (name: string) => {
+    await client.create(new KopfExample({ metadata: { name }, spec: {} }));
+    const who = () => [
+      ...harness.logs.find({ message: "something is logged here", object: name }).map(() => "deployed"),
+      ...said.filter((one) => one === name).map(() => "developer"),
+    ];
+    await vi.waitFor(() => expect(who()).not.toEqual([]), { timeout: 170_000 });
+    return who();
+  };
+  const deployed = harness.operator;
+  await becomes(deployed, "working");
+  expect(await handled("first")).toEqual(["deployed"]);
+  const developer = giveWay.start({
+    client: await harness.cluster.connect(),
+    coordination: peering({ priority: 666 }),
+    log: ({ message, object }) => message === "something is logged here" && said.push(object?.name ?? ""),
+  });
+  await becomes(developer, "working");
+  expect(deployed.health().coordination).toMatchObject({
+    state: "paused",
+    holder: developer.health().coordination?.identity,
+  });
+  expect(await handled("second")).toEqual(["developer"]);
+  await developer.stop();
+  await becomes(deployed, "working");
+  expect(await handled("third")).toEqual(["deployed"]);
+  // As `lotse freeze --peering default` and `kopf freeze --peering default` do.
+  const freeze = (record: object | null) =>
+    client.patch("clusterkopfpeerings.kopf.dev", "default", { status: { ada: record } } as never);
+  await freeze({ priority: 100, lifetime: 600, lastseen: new Date().toISOString() });
+  await becomes(deployed, "paused");
+  await freeze(null);
+  expect(await handled("fourth")).toEqual(["deployed"]);
+  expect(harness.refusals()).toEqual([]);
 });
 
 it("07: each item is handled once, in a step of its own", async () => {

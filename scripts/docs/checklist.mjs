@@ -7,7 +7,6 @@ import ts from "@typescript/typescript6";
  * @property {readonly string[]} ids one for each row, in the order of the page
  * @property {RegExp} row what the first cell of such a row looks like
  * @property {readonly string[]} cells what stands in the cells after the id; the last one is the proof
- * @property {((id: string) => string | undefined) | undefined} [until] for what a row may be put off
  */
 
 /**
@@ -135,14 +134,9 @@ function problemsOfRow({ id, line, cells }, tests, list) {
     return [`${at}: needs ${COUNTS[list.cells.length]} cells with text → write ${wanted}`];
   }
   const proof = cells.at(-1);
-  const until = list.until?.(id);
-  if (proof.startsWith("later:")) {
-    if (until === undefined) return [`${at}: may not be put off → build it, and name the test that proves it`];
-    return proof === `later: ${until}` ? [] : [`${at}: is put off for something else → write "later: ${until}"`];
-  }
+  if (proof.startsWith("later:")) return [`${at}: may not be put off → build it, and name the test that proves it`];
   const problems = [];
-  if (/\blater\b/i.test(cells.slice(0, -1).join(" ")))
-    problems.push(`${at}: says "later", which only rows that are put off may → say what there is today`);
+  if (/\blater\b/i.test(cells.slice(0, -1).join(" "))) problems.push(`${at}: says "later" → say what there is today`);
   const proofs = proofsIn(proof);
   if (proofs === undefined)
     return [...problems, `${at}: has no proof but "${proof}" → write \`path/of.test.ts\` › the name of its test`];

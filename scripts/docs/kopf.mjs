@@ -34,11 +34,6 @@ export const FEATURES = Object.entries(AREAS).flatMap(([area, count]) =>
   Array.from({ length: count }, (_, i) => `${area}${String(i + 1).padStart(2, "0")}`),
 );
 
-/** The features that may be put off, and until when. */
-const LATER = {
-  peering: /^(PE\d\d|CL05)$/,
-};
-
 /**
  * What is wrong with the page, each with what to do about it.
  *
@@ -52,7 +47,6 @@ export function problemsOf(text, read, features = FEATURES) {
     ids: features,
     row: /[A-Z]{1,2}\d\d/,
     cells: ["feature", "how it is written in Lotse", "proof"],
-    until: (id) => Object.keys(LATER).find((name) => LATER[name].test(id)),
   });
 }
 
@@ -116,8 +110,7 @@ export function settingProblems(text, settings, kopf = KOPF_SETTINGS) {
       continue;
     }
     const [, , lotse = ""] = found[0];
-    const put = /^(peering)\./.exec(name)?.[1];
-    if (lotse.startsWith("later:") ? lotse !== `later: ${put}` : lotse === "")
+    if (lotse.startsWith("later") || lotse === "")
       problems.push(`${name}: "${lotse}" is no answer → write its name in Lotse, or "no meaning, because …"`);
   }
   for (const [, group, key] of prose.matchAll(/`settings\.(\w+)(?:\.(\w+))?/g)) {

@@ -1,6 +1,6 @@
 // docs/observability.md lists every metric and every Event of the framework, and nothing else.
 
-const METRIC = /"((?:controller_runtime|workqueue|rest_client|lotse)_[a-z_]+)"/g;
+const METRIC = /"((?:leader_election|controller_runtime|workqueue|rest_client|lotse)_[a-z_]+)"/g;
 const REASON = /"(?:Normal|Warning)",\s*"([A-Z]\w+)"/g;
 const ROW = /^\| `([^`]+)` \| (\w+) \| (.+?) \|/gm;
 

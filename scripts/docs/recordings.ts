@@ -113,6 +113,7 @@ export function steady(text: string, folder: string): string {
     .replaceAll(/\bin (?:\d+[hms]s?)+/g, "in 59m58s")
     .replaceAll(/\b(version +)\d+\b/g, "$112")
     .replaceAll(/\b(waited for )(?:\d+m?s)+/g, "$11s")
+    .replaceAll(/\b(runId=|run )[0-9a-z]{5}-/g, "$1k3x9f-")
     .replaceAll(/(euro)-[a-z0-9]{5}\b/g, "$1-x7k2p")
     .replaceAll(/(\s)\d+s$/gm, "$13s");
 }
