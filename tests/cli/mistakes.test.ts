@@ -83,7 +83,7 @@ describe("a typo", () => {
   it("in what to generate", async () => {
     expect(await lotse(["generate", "crds", "operator.ts"])).toMatchInlineSnapshot(`
       "Error: nobody can generate "crds"
-      Do:    choose one of crd, rbac, deploy, dockerfile, helm, olm, types
+      Do:    choose one of crd, rbac, deploy, dockerfile, helm, olm, dashboard, alerts, types
       exit code 2"
     `);
   });

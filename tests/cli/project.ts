@@ -66,7 +66,12 @@ export class Project {
     nodeFlags: readonly string[] = [],
   ): Running {
     const bin = path.join(this.folder, "node_modules/lotse/bin/lotse.js");
-    const child = spawn(process.execPath, [...nodeFlags, bin, ...argv], {
+    return this.launch(process.execPath, [...nodeFlags, bin, ...argv], env);
+  }
+
+  /** Begins any program in the same surroundings. */
+  launch(program: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+    const child = spawn(program, argv, {
       cwd: this.folder,
       env: { PATH: process.env.PATH, HOME: this.folder, TMPDIR: this.folder, ...env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -108,9 +108,47 @@ describe.each(helmVersions())("Helm %s", (version) => {
       "ClusterRoleBinding",
       "Deployment ops",
       "NetworkPolicy ops",
+      "Role ops",
+      "RoleBinding ops",
       "ServiceAccount ops",
     ]);
-    expect(rights(manifests)).toEqual(rights(loadAll(await lotse("generate", "rbac", EXAMPLE)) as Manifest[]));
+    const generated = await lotse("generate", "rbac", EXAMPLE, "--coordination", "leader");
+    expect(rights(manifests)).toEqual(rights(loadAll(generated) as Manifest[]));
+  });
+
+  it("keeps metrics for those who may read them where its user wants it so", async () => {
+    const manifests = await rendered(" --set metrics.auth=true,metrics.port=9443,namespaces={a},installCrds=false");
+    expect(manifests.filter(({ kind }) => kind === "ClusterRole")).toMatchObject([
+      { metadata: { name: "rates-exchange-rates-metrics-reader" }, rules: [{ nonResourceURLs: ["/metrics"] }] },
+      { rules: [{ resources: ["tokenreviews"] }, { resources: ["subjectaccessreviews"] }] },
+    ]);
+    const text = JSON.stringify(manifests);
+    expect(text).toContain('{"name":"LOTSE_RUN_METRICS_AUTH","value":"https://0.0.0.0:9443"}');
+    expect(text).toContain('{"name":"metrics","containerPort":9443}');
+    expect(manifests.find(({ kind }) => kind === "NetworkPolicy")).toMatchObject({
+      spec: { ingress: [{ ports: [{ port: 8080 }, { port: 9443 }] }] },
+    });
+    expect(JSON.stringify(await rendered())).not.toMatch(/METRICS_AUTH|metrics-reader|tokenreviews/);
+  });
+
+  it("has as many replicas as its user wants, with what their coordination needs", async () => {
+    const manifests = await rendered(" --set replicas=3,coordination=shards");
+    expect(kinds(manifests)).toContain("PodDisruptionBudget ops");
+    const deployment = manifests.find(({ kind }) => kind === "Deployment");
+    expect(deployment).toMatchObject({
+      spec: {
+        replicas: 3,
+        strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+        template: { spec: { topologySpreadConstraints: [{ topologyKey: "kubernetes.io/hostname" }, {}] } },
+      },
+    });
+    expect(JSON.stringify(deployment)).toContain('{"name":"LOTSE_RUN_COORDINATION","value":"shards"}');
+    const generated = await lotse("generate", "rbac", EXAMPLE, "--coordination", "shards");
+    expect(rights(manifests)).toEqual(rights(loadAll(generated) as Manifest[]));
+    const alone = await rendered(" --set coordination=alone");
+    expect(kinds(alone)).not.toContain("Role ops");
+    expect(alone.find(({ kind }) => kind === "Deployment")).toMatchObject({ spec: { strategy: { type: "Recreate" } } });
+    expect(rights(alone)).toEqual(rights(loadAll(await lotse("generate", "rbac", EXAMPLE)) as Manifest[]));
   });
 
   it("gives rights only in the namespaces that are served, where these are named", async () => {
@@ -120,8 +158,10 @@ describe.each(helmVersions())("Helm %s", (version) => {
       "NetworkPolicy ops",
       "Role a",
       "Role b",
+      "Role ops",
       "RoleBinding a",
       "RoleBinding b",
+      "RoleBinding ops",
       "ServiceAccount ops",
     ]);
     const served = loadAll(await lotse("generate", "deploy", EXAMPLE, "--serve", "a", "--serve", "b")) as Manifest[];
@@ -148,7 +188,9 @@ describe.each(helmVersions())("Helm %s", (version) => {
   });
 
   it.each([
-    ["replicas=2", /replicas/],
+    ["replicas=-1", /replicas/],
+    ["replicas=2,coordination=alone", /replicas/],
+    ["coordination=perhaps", /coordination/],
     ["image.pullPolicy=Sometimes", /pullPolicy/],
     ["namespaces={Team}", /namespaces/],
     ["nonsense=1", /nonsense/],
@@ -185,7 +227,7 @@ describe.each(helmVersions())("Helm %s", (version) => {
     expect(await may("create", "configmaps", "anywhere")).toBe("no");
     const variables = "jsonpath={.spec.template.spec.containers[0].env[?(@.value)].value}";
     expect(await kubectl(`get deployment rates-exchange-rates -n ops -o ${variables}`)).toBe(
-      "http://0.0.0.0:8080/healthz http://127.0.0.1:8081 json false team",
+      "leader http://0.0.0.0:8080/healthz http://127.0.0.1:8081 json false team",
     );
 
     expect(await ok("uninstall rates -n ops --wait --timeout 60s")).toContain('release "rates" uninstalled');

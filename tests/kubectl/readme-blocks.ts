@@ -52,6 +52,8 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<uid>"],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "<time>"],
   [/\b\d\d:\d\d:\d\d\.\d{3}\b/g, "<time>"],
+  // Every run has another one, which says nothing to readers.
+  [/ runId=\S+/g, ""],
   [/\b127\.0\.0\.1:\d+/g, "<address>"],
   [/(?<![\w.])\d+(?:\.\d+)? ms\b/g, "<duration>"],
   // The alphabet of generated names has no vowels, hence no words.

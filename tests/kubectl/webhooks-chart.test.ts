@@ -89,12 +89,15 @@ describe.each(helmVersions())("Helm %s", (version) => {
   });
 
   it("leaves the certificate to cert-manager", async () => {
-    const manifests = await rendered(" --set webhooks.certificates.mode=cert-manager,webhooks.port=8443");
+    const manifests = await rendered(
+      " --set webhooks.certificates.mode=cert-manager,coordination=alone,webhooks.port=8443",
+    );
     expect(named(manifests).filter((one) => /^(Issuer|Certificate|Role) /.test(one))).toEqual([
       "Certificate ops/shops-webhooks",
       "Certificate ops/shops-webhooks-authority",
       "Issuer ops/shops-webhooks-authority",
       "Issuer ops/shops-webhooks-self-signed",
+      "Role ops/shops-own", // for the Lease that says what is registered
     ]);
     expect(pod(manifests).volumes).toEqual([{ name: "certificates", secret: { secretName: "shops-webhooks" } }]);
     const [container] = pod(manifests).containers;

@@ -31,6 +31,7 @@ describe("the audit log", () => {
       event({ verb: "create", objectRef: { resource: "selfsubjectreviews", apiGroup: "authentication.k8s.io" } }),
       event({ responseStatus: { code: 409 } }),
       event({ user: { username: "system:kube-controller-manager" } }),
+      event({ requestURI: "/api/v1/namespaces/default/configmaps/a?fieldManager=b&dryRun=All" }),
       event({ objectRef: { resource: "configmaps", namespace: "default", name: "a", subresource: "status" } }),
     ];
     const write = {

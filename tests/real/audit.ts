@@ -61,13 +61,21 @@ export function isWrite(verb: string, resource: string): boolean {
   return writeVerbs.has(verb) && !/reviews\.(authentication|authorization)\.k8s\.io$/.test(resource);
 }
 
-/** The successful writes of people and operators, in order; the cluster's own controllers are left out. */
+/** Whether a request only asks what it would do. */
+export function isDryRun(uri: string): boolean {
+  return /[?&]dryRun=All(?:&|$)/.test(uri);
+}
+
+/**
+ * The successful writes of people and operators, in order; the cluster's own controllers are left out, and so are dry runs,
+ * which write nothing.
+ */
 export function writesOf(events: readonly AuditEvent[]): Write[] {
   const writes: Write[] = [];
-  for (const { stage, verb, objectRef, user, userAgent, responseStatus } of events) {
+  for (const { stage, verb, requestURI, objectRef, user, userAgent, responseStatus } of events) {
     const resource = [objectRef?.resource, objectRef?.apiGroup].filter(Boolean).join(".");
     if (stage !== "ResponseComplete" || !isWrite(verb, resource) || user.username.startsWith("system:")) continue;
-    if ((responseStatus?.code ?? 200) >= 400) continue;
+    if ((responseStatus?.code ?? 200) >= 400 || isDryRun(requestURI)) continue;
     writes.push({
       verb,
       resource,

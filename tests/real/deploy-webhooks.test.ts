@@ -147,6 +147,8 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator with webhooks, dep
       env: {
         ...process.env,
         ...Object.fromEntries(env.flatMap((one) => (one.value === undefined ? [] : [[one.name, one.value]]))),
+        // What the downward API would say.
+        POD_NAMESPACE: NAMESPACE,
         LOTSE_RUN_LIVENESS: "http://127.0.0.1:0/healthz",
         LOTSE_RUN_EXPLAIN: "http://127.0.0.1:0",
         LOTSE_RUN_WEBHOOK_SERVICE: `${NAMESPACE}/${name}-webhooks:${port}`,

@@ -8,8 +8,8 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadAll } from "js-yaml";
-import { minLevel, requestRecorder, type StartOptions } from "lotse";
-import { Client, ClusterRole, CustomResourceDefinition } from "lotse/client";
+import { type LogRecord, minLevel, requestRecorder, type StartOptions } from "lotse";
+import { Client, ClusterRole, CustomResourceDefinition, Lease, Role } from "lotse/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import operator, { ExchangeRate } from "../../examples/exchange-rates/operator.ts";
 import { type ClusterKind, run, startCluster, type TestCluster } from "../fixture.ts";
@@ -59,7 +59,9 @@ function rightsIn(manifests: readonly Manifest[]): Right[] {
 
 const GENERATED = await generated("deploy");
 const MANIFESTS = loadAll(GENERATED) as Manifest[];
-const RIGHTS: readonly Right[] = rightsIn(MANIFESTS);
+const RIGHTS: readonly Right[] = rightsIn(MANIFESTS.filter(({ kind }) => kind === "ClusterRole"));
+/** Beside the operator itself: what one of several processes needs. */
+const LEASES: readonly Right[] = rightsIn(MANIFESTS.filter(({ kind }) => kind === "Role"));
 /** What an operator needs besides whose definitions nobody else brings. */
 const INSTALLING: readonly Right[] = rightsIn(loadAll(await generated("rbac")) as Manifest[]).filter(
   ({ resource }) => resource === "customresourcedefinitions",
@@ -79,6 +81,8 @@ it("is a role of these rights: what the framework does, and what the handlers we
     "watch exchangerates",
     "patch exchangerates/status",
   ]);
+  expect(LEASES.map(told)).toEqual(["get leases", "list leases", "update leases", "watch leases", "create leases"]);
+  expect(LEASES.map(({ names }) => names)).toEqual([...Array(4).fill([NAME]), undefined]);
   expect(INSTALLING.map(told).sort()).toEqual(
     ["create", "get", "list", "patch", "watch"].map((verb) => `${verb} customresourcedefinitions`),
   );
@@ -109,6 +113,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
   afterEach(async () => {
     for (const one of await admin.list(ExchangeRate, { namespace: NAMESPACE }).toArray()) await one.delete();
     await setRights(RIGHTS);
+    await setRights(LEASES, { role: "own" });
   });
 
   afterAll(async () => {
@@ -125,14 +130,18 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
   }
 
   /** Makes the role allow exactly `rights`, and waits until the cluster goes by it. */
-  async function setRights(rights: readonly Right[], withheld?: Right): Promise<void> {
+  async function setRights(
+    rights: readonly Right[],
+    { withheld, role = "cluster" }: { withheld?: Right; role?: "cluster" | "own" } = {},
+  ): Promise<void> {
     const rules = rights.map(({ group, resource, verb, names }) => ({
       apiGroups: [group],
       resources: [resource],
       verbs: [verb],
       ...(names && { resourceNames: [...names] }),
     }));
-    await admin.patch(ClusterRole, NAME, { rules });
+    if (role === "cluster") await admin.patch(ClusterRole, NAME, { rules });
+    else await admin.patch(Role, `${NAME}-own`, { rules }, { namespace: NAMESPACE });
     await vi.waitFor(async () => {
       const granted = await Promise.all(rights.map(isGranted));
       expect(rights.filter((_, i) => !granted[i]).map(told)).toEqual([]);
@@ -163,6 +172,9 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
       env: {
         ...process.env,
         ...Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
+        // What the downward API would say.
+        POD_NAME: "the-pod",
+        POD_NAMESPACE: NAMESPACE,
         // Both clusters of this file, and others, may be up at the same time.
         LOTSE_RUN_LIVENESS: "http://127.0.0.1:0/healthz",
         LOTSE_RUN_EXPLAIN: "http://127.0.0.1:0",
@@ -180,7 +192,10 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
       const early = ended.then((code) => Promise.reject(new Error(`the operator ended with ${code}:\n${log}`)));
       await Promise.race([job, early]);
       expect(log).toContain(`system:serviceaccount:${NAMESPACE}:${NAME}`);
+      expect(log).toContain("this process leads");
       expect(log).not.toMatch(/forbidden|permission/i);
+      const { spec } = await admin.get(Lease, NAME, { namespace: NAMESPACE });
+      expect(spec?.holderIdentity).toMatch(/^the-pod_/);
     } finally {
       child.kill("SIGTERM");
     }
@@ -201,15 +216,52 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
     async (_told, right) => {
       await setRights(
         RIGHTS.filter((one) => one !== right),
-        right,
+        { withheld: right },
       );
       const { complaint } = await attempt(`without-${right.verb}-${right.resource.replace("/", "-")}`);
       expect(complaint).toContain(`cannot ${right.verb} resource "${right.resource}"`);
     },
   );
 
+  it.each(LEASES.map((right) => [told(right), right] as const))(
+    "does not share its work as it should without the right to %s, and says so",
+    async (_told, right) => {
+      const withheld = right;
+      await setRights(
+        LEASES.filter((one) => one !== right),
+        { withheld, role: "own" },
+      );
+      // Whoever has been before has left it behind.
+      await admin.delete(Lease, NAME, { namespace: NAMESPACE, ignoreNotFound: true });
+      const { line, leads } = await complaintAbout("leases", right.verb);
+      expect(line).toMatchObject({ fields: { error: expect.stringContaining(`in the namespace "${NAMESPACE}"`) } });
+      // Without a watch a process leads all the same, and others only see later that it has gone.
+      expect(leads).toBe(!["get", "create"].includes(right.verb));
+    },
+  );
+
+  /** Runs the operator as one of several, until it complains that it may not do something. */
+  async function complaintAbout(resource: string, verb: string): Promise<{ line: LogRecord; leads: boolean }> {
+    const client = await Client.connect({ kubeconfig, namespace: NAMESPACE });
+    const lines: LogRecord[] = [];
+    const log = minLevel("info", (line) => lines.push(line));
+    const running = operator.start({ client, log, crds: "wait", coordination: "leader" });
+    try {
+      const leads = () => lines.some(({ message }) => message.includes("this process leads"));
+      const complaint = () =>
+        lines.find(({ fields }) => String(fields.error).includes(`cannot ${verb} resource "${resource}"`));
+      await expect.poll(complaint, { timeout: 60_000 }).toBeDefined();
+      // Whoever may create it has it, before anything else can be refused.
+      if (verb !== "get" && verb !== "create") await expect.poll(leads, { timeout: 60_000 }).toBe(true);
+      return { line: complaint() as LogRecord, leads: leads() };
+    } finally {
+      await running.stop();
+      await client.close();
+    }
+  }
+
   it("that brings its definitions by itself does its whole job with the role of `lotse generate rbac`", async () => {
-    await new CustomResourceDefinition(ExchangeRate.crd(), admin).delete({ wait: true });
+    await new CustomResourceDefinition(ExchangeRate.crd(), admin).delete({ wait: "90s" });
     await setRights([...INSTALLING, ...RIGHTS]);
     expect(await attempt("brought", { crds: "install" })).toEqual({ complaint: "none, the job was done" });
   });
@@ -219,14 +271,14 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
     async (_told, right) => {
       const definition = new CustomResourceDefinition(ExchangeRate.crd(), admin);
       const rival = new CustomResourceDefinition(rivalOf(ExchangeRate.crd()), admin);
-      await definition.delete({ wait: true });
+      await definition.delete({ wait: "90s" });
       await rival.create();
       try {
-        await setRights([...RIGHTS, ...INSTALLING.filter((one) => one !== right)], right);
+        await setRights([...RIGHTS, ...INSTALLING.filter((one) => one !== right)], { withheld: right });
         const { complaint } = await attempt("installed", { crds: "install" });
         expect(complaint).toContain(`cannot ${right.verb} resource "${right.resource}"`);
       } finally {
-        await rival.delete({ wait: true });
+        await rival.delete({ wait: "90s" });
         await definition.apply({ fieldManager: "test", force: true });
         await definition.wait("condition=Established");
       }

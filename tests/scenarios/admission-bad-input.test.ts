@@ -170,7 +170,9 @@ describeOn(clustersUnderTest(), "mistakes around requests", (cluster) => {
         new RegExp(`conversion webhook for ${GROUP}/v1beta1, Kind=Gizmo failed: .*metadata\\.name`),
       ),
     );
-    expect(told("objects could not be converted").at(-1)?.level).toBe("error");
+    const line = told("objects could not be converted").at(-1);
+    expect(line?.level).toBe("error");
+    expect(line?.fields.runId).toMatch(/^[0-9a-z]{5}-[0-9a-z]+$/);
     await client.delete(CustomResourceDefinition, `gizmos.${GROUP}`);
   });
 

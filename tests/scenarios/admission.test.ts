@@ -377,6 +377,7 @@ describeOn(clustersUnderTest(), "admission", (cluster) => {
       return names.sort();
     };
     const all = [
+      `Lease ${operator.name}-registered registration`,
       "Secret certificates registration",
       `ValidatingAdmissionPolicy rule.${operator.name}.lotse.dev registration`,
       `ValidatingAdmissionPolicyBinding rule.${operator.name}.lotse.dev registration`,

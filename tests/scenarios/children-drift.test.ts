@@ -203,7 +203,8 @@ describeOn(clustersUnderTest(), "children", (cluster) => {
       by: "vandal",
     });
     await stage.inTime(clock, async () => expect(await text("a-x")).toBe("hi"));
-    expect(repairs()).toBe(7);
+    // It is told when the server has answered.
+    await stage.eventually(() => expect(repairs()).toBe(7));
   });
 
   it("outside of the cluster are told in the same way", async () => {
