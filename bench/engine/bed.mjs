@@ -43,7 +43,7 @@ export class Bed {
   api;
   kubeconfigFile;
 
-  static async start(connections, log) {
+  static async start(connections, log, flags = []) {
     const { buildServers, GoMissingError } = await import("../../tests/real/build.ts");
     const { RealCluster } = await import("../../tests/real/cluster.ts");
     const { isWrite } = await import("../../tests/real/audit.ts");
@@ -58,7 +58,7 @@ export class Bed {
       writeFileSync(policy, JSON.stringify(auditPolicy));
       bed.#cluster = await RealCluster.start({
         controllers: [], // nobody else shall write, nor take the processor
-        flags: [`--audit-policy-file=${policy}`, "--audit-log-maxsize=100000"],
+        flags: [`--audit-policy-file=${policy}`, "--audit-log-maxsize=100000", ...flags],
       });
       bed.kubeconfigFile = path.join(bed.#folder, "kubeconfig");
       bed.#cluster.writeKubeconfig(bed.kubeconfigFile);
