@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LEFT_TO_FULL } from "./tests/suites.ts";
 
 export default defineConfig({
   resolve: { conditions: ["@lotse/source"] },
@@ -14,7 +15,7 @@ export default defineConfig({
       "tests/faults/**/*.test.ts",
       "tests/conformance/**/*.test.ts",
     ],
-    exclude: ["**/node_modules/**", "**/dist/**"],
+    exclude: ["**/node_modules/**", "**/dist/**", ...LEFT_TO_FULL],
     setupFiles: ["./tests/property-seed.ts"],
     // The compilers that tests start end soon: a quarter of their work was to give memory back.
     env: { GOGC: "400" },

@@ -1,28 +1,19 @@
 import { defineConfig } from "vitest/config";
+import { LEFT_TO_FULL, TRIED_IN_PART } from "./tests/suites.ts";
 import unit from "./vitest.config.ts";
 
-/** What `npm test` tries in part, in full: on the embedded cluster, beside the tests on a real one. */
+const { LOTSE_FUZZ, LOTSE_FAULTS } = process.env;
+/** Who has more time asks for more: LOTSE_FUZZ=100000, LOTSE_FAULTS=1. */
+const given = { ...(LOTSE_FUZZ && { LOTSE_FUZZ }), ...(LOTSE_FAULTS && { LOTSE_FAULTS }) };
+
+/** What `npm test` leaves out, and in full what it tries in part: on the embedded cluster, with nothing but Node.js. */
 export default defineConfig({
   ...unit,
   test: {
     ...unit.test,
-    include: [
-      "tests/faults/api.test.ts",
-      "tests/faults/kill.test.ts",
-      "tests/faults/reconcile.test.ts",
-      "tests/faults/streams.test.ts",
-      "tests/faults/children.property.test.ts",
-      "packages/cluster/src/fuzz.test.ts",
-      "packages/cluster/src/words.test.ts",
-      "packages/lotse/src/admission/server/flood.test.ts",
-      "packages/lotse/src/admission/certificates/decade.test.ts",
-      "packages/lotse/src/admission/conversion/prove.test.ts",
-      "packages/cluster/src/controllers/workloads/work.test.ts",
-      "packages/lotse/src/schema/compatibility.property.test.ts",
-      "packages/lotse/src/turn/settle.test.ts",
-      "packages/lotse/src/turn/storage/*.test.ts",
-    ],
-    env: { ...unit.test?.env, LOTSE_FAULTS: "all", LOTSE_FUZZ: "100000", LOTSE_WORDS_DEPTH: "4", LOTSE_FULL: "1" },
+    include: [...LEFT_TO_FULL, ...TRIED_IN_PART],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    env: { ...unit.test?.env, LOTSE_FUZZ: "25000", LOTSE_FAULTS: "3", LOTSE_FULL: "1", ...given },
     maxWorkers: 2,
     testTimeout: 600_000,
   },

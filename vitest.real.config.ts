@@ -1,5 +1,13 @@
 import { wholeProduct } from "./tests/vitest.ts";
 
-export default wholeProduct(["tests/real/**/*.test.ts", "tests/clients/**/*.test.ts", "tests/scenarios/**/*.test.ts"], {
-  LOTSE_TEST_CLUSTER: "real",
-});
+export default wholeProduct(
+  [
+    "tests/real/**/*.test.ts",
+    "tests/clients/**/*.test.ts",
+    "tests/scenarios/**/*.test.ts",
+    "tests/faults/coordination/{replicas,shards}.test.ts",
+  ],
+  {
+    LOTSE_TEST_CLUSTER: "real",
+  },
+);

@@ -5,7 +5,7 @@ import { Client } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe } from "vitest";
 import { kubectlPath } from "./kubectl/kubectl.ts";
-import { isWrite, type Write, writesOf } from "./real/audit.ts";
+import { isDryRun, isWrite, type Write, writesOf } from "./real/audit.ts";
 import { programPath } from "./real/build.ts";
 import { RealCluster, type RealClusterOptions } from "./real/cluster.ts";
 import { type Outcome, type RunOptions, run } from "./run.ts";
@@ -28,7 +28,7 @@ export interface TestCluster {
   connect(): Promise<Client>;
   /** Runs the real kubectl as admin. */
   kubectl(args: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** The successful writes so far, in order, without those of the cluster's own controllers. */
+  /** The successful writes so far, in order, without dry runs and those of the cluster's own controllers. */
   writes(): Promise<Write[]>;
   /** Forgets every version of every object but the present one. */
   compact(): Promise<void>;
@@ -176,7 +176,7 @@ async function startEmbedded({ bare = false }: StartOptions): Promise<Backend> {
     // The embedded cluster's controllers make no requests, so every write in its log is somebody's.
     async writes() {
       return cluster.requests
-        .filter(({ verb, resource = "", status }) => isWrite(verb, resource) && status < 400)
+        .filter(({ verb, resource = "", path, status }) => isWrite(verb, resource) && status < 400 && !isDryRun(path))
         .map(({ verb, resource = "", namespace, name, subresource, user, userAgent, body }) => ({
           verb,
           resource,

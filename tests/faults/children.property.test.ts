@@ -239,8 +239,8 @@ async function play(way: Way, first: readonly SiteSpec[], script: readonly Step[
   }
 }
 
-// A few in `npm test`, many in `npm run test:real`; with LOTSE_FAULTS_RUNS and LOTSE_FAULTS_SEED as many others as one likes.
-const numRuns = process.env.LOTSE_FAULTS === "all" ? 25 : Number(process.env.LOTSE_FAULTS_RUNS ?? 3);
+// A few in `npm test`, many in `npm run test:full`; with LOTSE_FAULTS_RUNS and LOTSE_FAULTS_SEED as many others as one likes.
+const numRuns = Number(process.env.LOTSE_FAULTS_RUNS ?? (process.env.LOTSE_FULL === "1" ? 12 : 3));
 
 describe("children", () => {
   it.each(WAYS)(

@@ -1,6 +1,6 @@
 /**
  * Requests by generator: whatever a client sends, the server gives an answer that makes sense, and lives. `npm test` sends
- * a thousand of them, `npm run test:real` a hundred thousand (LOTSE_FUZZ). The seed is fixed; a failure tells the
+ * a thousand of them, `npm run test:full` 25,000, LOTSE_FUZZ as many as it says. The seed is fixed; a failure tells the
  * request. Among them are volleys: several requests at once on one connection, of which some ask for another protocol,
  * and whose sender may be gone before it is answered.
  */

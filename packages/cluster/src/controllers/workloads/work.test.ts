@@ -12,8 +12,6 @@ const PER_POD = 12;
 
 interface Scene {
   readonly name: string;
-  /** Takes a while: `npm run test:real` has the time (LOTSE_FULL). */
-  readonly long?: true;
   readonly play: (stage: Stage, pods: number) => Promise<void>;
 }
 
@@ -31,7 +29,6 @@ const post = async (stage: Stage, path: string, body: object) => {
 const SCENES: readonly Scene[] = [
   {
     name: "a Deployment with a Service, a budget and a quota, that comes and goes",
-    long: true,
     play: async (stage, pods) => {
       await stage.create("services", {
         metadata: { name: "web" },
@@ -51,7 +48,6 @@ const SCENES: readonly Scene[] = [
   },
   {
     name: "a StatefulSet whose pods have volumes and come all at once",
-    long: true,
     play: async (stage, pods) => {
       const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
       const volumeClaimTemplates = [{ metadata: { name: "data" }, spec }];
@@ -86,7 +82,6 @@ const SCENES: readonly Scene[] = [
   },
   {
     name: "as many Jobs of one pod each",
-    long: true,
     play: async (stage, pods) => {
       stage.cluster.pods.program({ labels: "app=once" }, { exit: [{ code: 0 }] });
       const spec = { template: template("once", "i", { restartPolicy: "Never" }) };
@@ -99,7 +94,6 @@ const SCENES: readonly Scene[] = [
   },
   {
     name: "a namespace with pods and ten times as many others, that is deleted",
-    long: true,
     play: async (stage, pods) => {
       await stage.create("namespaces", { metadata: { name: "full" } });
       await post(stage, "/apis/apps/v1/namespaces/full/deployments", workload("web", { replicas: pods }));
@@ -135,7 +129,7 @@ async function work({ play }: Scene, pods: number): Promise<WorkCount> {
 }
 
 describe("the work of controllers, counted in objects that they touch", () => {
-  it.each(SCENES.filter(({ long }) => !long || process.env.LOTSE_FULL === "1"))(
+  it.each(SCENES)(
     "is twice as much for twice the pods, and comes in small pieces: $name",
     async (scene) => {
       const few = await work(scene, FEW);
