@@ -4,6 +4,7 @@ import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta
 import { CapturedLogs } from "@lotse/testing";
 import { type Operator, type RunningOperator, uninstallOperator } from "lotse";
 import type { Bench, BenchWrite } from "../../examples/bench.ts";
+import { inFreshNamespace } from "../../packages/client/src/test-namespace.ts";
 import type { TestCluster } from "../fixture.ts";
 
 /** Another process has no event loop to look into: so long nothing happens before everything counts as quiet. */
@@ -22,8 +23,7 @@ export async function startRealBench(
   clock: VirtualClock | undefined,
   serves: readonly string[] = [namespace],
 ): Promise<Bench> {
-  const client = (await cluster.connect()).inNamespace(namespace);
-  await client.create(Namespace.gen({ name: namespace }));
+  const client = await inFreshNamespace(await cluster.connect(), { name: namespace });
   const bench = new RealBench(cluster, operator, client, namespace, serves, clock);
   await bench.startOperator();
   return bench;

@@ -286,6 +286,8 @@ describeOn(clustersUnderTest(), "functions for one object", (cluster) => {
     const running = await stage.start(operator);
     await stage.client.create(shop("a"));
     await shows("a", "one");
+    // The child is there before the turn that made it has ended, and is told of.
+    await stage.quiet();
     const { turns = [] } = running.explain({ kind: "Shop", namespace: stage.namespace, name: "a" }) ?? {};
     expect(turns.flatMap(({ woke }) => woke).map(({ what }) => what)).toContain(
       "status.v of the object itself, written by compute",

@@ -1,7 +1,8 @@
-import { type Client, Namespace } from "@lotse/client";
-import type { VirtualClock } from "@lotse/client/meta";
+import type { Client } from "@lotse/client";
+import { VirtualClock } from "@lotse/client/meta";
 import type { LogRecord, Operator, RunningOperator, StartOptions } from "lotse";
-import { afterEach, beforeEach, vi } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
+import { inFreshNamespace } from "../../packages/client/src/test-namespace.ts";
 import type { TestCluster } from "../fixture.ts";
 
 /** What the scenarios of operators share: a namespace of its own for each test, and operators that end with it. */
@@ -36,8 +37,7 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
 
   beforeEach(async () => {
     const namespace = `${prefix}-${++tests}`;
-    const client = (await cluster().connect()).inNamespace(namespace);
-    await client.create(Namespace.gen({ name: namespace }));
+    const client = await inFreshNamespace(await cluster().connect(), { name: namespace });
     current = { client, namespace };
     logs.length = 0;
   });
@@ -49,6 +49,18 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
   const eventually = async (check: () => unknown) => {
     await vi.waitFor(check, { timeout: 170_000, interval: 10 });
   };
+
+  /**
+   * A real server may refuse the first watches of a kind that is new ("storage is (re)initializing"); the stream that
+   * tries again a moment later would wait for ever on a clock that stands.
+   */
+  const untilStreaming = (one: RunningOperator, clock: VirtualClock) =>
+    eventually(async () => {
+      const phases = () => one.health().streams.map(({ phase }) => phase);
+      if (phases().includes("waiting")) await clock.advance(1_000);
+      expect(phases()).not.toContain("waiting");
+      expect(phases()).not.toContain("listing");
+    });
 
   return {
     get client() {
@@ -65,6 +77,7 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
       const one = operator.start({ client, crds: "install", namespaces: [namespace], log, ...options });
       running.push(one);
       await one.ready;
+      if (options.clock instanceof VirtualClock) await untilStreaming(one, options.clock);
       return one;
     },
     eventually,

@@ -1,8 +1,9 @@
 /** A live Kopf and a live Lotse with the same operator, each in processes of its own, around one peering object. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Client, ConfigMap, Namespace } from "@lotse/client";
+import { type Client, ConfigMap } from "@lotse/client";
 import { expect, vi } from "vitest";
+import { inFreshNamespace } from "../../../packages/client/src/test-namespace.ts";
 import { peeringObject } from "../../../packages/lotse/src/coordination/peering/test-peering-kinds.ts";
 import { Project, type Running } from "../../cli/project.ts";
 import type { TestCluster } from "../../fixture.ts";
@@ -36,8 +37,7 @@ export class Peers implements AsyncDisposable {
 
   /** In a namespace of their own, with a peering object. */
   static async meet(options: PeersOptions): Promise<Peers> {
-    const client = (await options.cluster.connect()).inNamespace(options.namespace);
-    await client.create(Namespace.gen({ name: options.namespace }));
+    const client = await inFreshNamespace(await options.cluster.connect(), { name: options.namespace });
     await client.create(peeringObject(options.namespace));
     return new Peers(options, client);
   }

@@ -2,9 +2,10 @@
  * One play in four acts on one kind: Kopf works, then Lotse, then Kopf again, then Lotse again, with changes in between
  * while nobody works. Each object has a story of its own; the tests look at what was told about it.
  */
-import { type Client, type KubeBody, Namespace } from "@lotse/client";
+import type { Client, KubeBody } from "@lotse/client";
 import { isObject } from "@lotse/client/meta";
 import { expect, vi } from "vitest";
+import { inFreshNamespace } from "../../../packages/client/src/test-namespace.ts";
 import type { TestCluster } from "../../fixture.ts";
 import { type Berth, type Call, notes } from "./berths.ts";
 import { KopfProcess } from "./kopf-process.ts";
@@ -217,8 +218,7 @@ class Stage {
 
   static async set(cluster: TestCluster, python: string, berth: Berth): Promise<Stage> {
     const namespace = `handover-${berth.name}`;
-    const client = (await cluster.connect()).inNamespace(namespace);
-    await client.create(Namespace.gen({ name: namespace }));
+    const client = await inFreshNamespace(await cluster.connect(), { name: namespace });
     return new Stage(cluster, client, namespace, python, berth);
   }
 

@@ -1,18 +1,10 @@
 /** What the client promises of objects, lists and waits; told to whichever cluster `connect` leads to. */
 import { inspect } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  builtinClass,
-  ConfigMap,
-  CustomResourceDefinition,
-  Deployment,
-  Event,
-  Namespace,
-  Pod,
-  Secret,
-} from "../builtin/index.ts";
+import { builtinClass, ConfigMap, CustomResourceDefinition, Deployment, Event, Pod, Secret } from "../builtin/index.ts";
 import { type Client, loadManifests } from "../client/index.ts";
 import type { KubeBody } from "../kinds/index.ts";
+import { inFreshNamespace } from "../test-namespace.ts";
 import { AlreadyExistsError, ConflictError, NotFoundError } from "../transport/index.ts";
 import { defineKind } from "./define-kind.ts";
 import { AmbiguousError, UnsupportedError } from "./errors.ts";
@@ -64,9 +56,7 @@ export function objectsContract(connect: () => Promise<Client>): void {
   describe("the client's objects", () => {
     let client: Client;
     beforeAll(async () => {
-      const admin = await connect();
-      const namespace = await admin.create(Namespace.gen({ generateName: "contract-" }));
-      client = admin.inNamespace(namespace.name);
+      client = await inFreshNamespace(await connect(), { generateName: "contract-" });
     });
     const map = (name: string, o: Omit<Parameters<typeof ConfigMap.gen>[0], "name"> = {}) =>
       client.create(ConfigMap.gen({ name, ...o }));

@@ -1,7 +1,8 @@
 /** What the client promises of what happens inside of pods; for clusters that run them. */
 import { beforeAll, describe, expect, it } from "vitest";
-import { Deployment, Namespace, Node, Pod, Service } from "../builtin/index.ts";
+import { Deployment, Node, Pod, Service } from "../builtin/index.ts";
 import type { Client } from "../client/index.ts";
+import { inFreshNamespace } from "../test-namespace.ts";
 
 /**
  * Declares the suite. The pods of `connect`'s cluster answer `whoami` with their name, log `hello from <name>`, and
@@ -11,9 +12,7 @@ export function podsContract(connect: () => Promise<Client>): void {
   describe("the client's pods", () => {
     let client: Client;
     beforeAll(async () => {
-      const admin = await connect();
-      const namespace = await admin.create(Namespace.gen({ generateName: "pods-" }));
-      client = admin.inNamespace(namespace.name);
+      client = await inFreshNamespace(await connect(), { generateName: "pods-" });
       const pods = ["web-1", "web-2"].map((name) => Pod.gen({ name, image: "a", labels: { app: "web" }, ports: 8080 }));
       await client.create(pods);
       await Promise.all(pods.map((pod) => pod.waitReady()));

@@ -8,7 +8,6 @@ import {
   Deployment,
   EndpointSlice,
   Job,
-  Namespace,
   Node,
   NoReadyPodError,
   Pod,
@@ -19,6 +18,7 @@ import {
 } from "../builtin/index.ts";
 import type { Client } from "../client/index.ts";
 import type { appsv1, corev1, ObjectMeta } from "../kinds/index.ts";
+import { inFreshNamespace } from "../test-namespace.ts";
 import { DrainError, JobFailedError, RolloutError } from "./errors.ts";
 import { referenceTo } from "./owners.ts";
 
@@ -32,9 +32,7 @@ export function workloadsContract(connect: () => Promise<Client>): void {
   describe("the client's workloads", () => {
     let client: Client;
     beforeAll(async () => {
-      const admin = await connect();
-      const namespace = await admin.create(Namespace.gen({ generateName: "workloads-" }));
-      client = admin.inNamespace(namespace.name);
+      client = await inFreshNamespace(await connect(), { generateName: "workloads-" });
     });
 
     const pod = async (
