@@ -42,14 +42,17 @@ export interface Coordinated {
 
 /** One way to coordinate. See the module comment. */
 export interface Coordinator extends Ownership {
-  /** Before anything is listed: finds out what of it will be worth its memory. Never rejects. */
-  prepare?(): Promise<void>;
+  /**
+   * Before anything is listed: finds out what of it will be worth its memory; from then on `coordinated` hears when that
+   * becomes something else. Takes a moment at most, and never rejects.
+   */
+  prepare?(coordinated: Coordinated, stopping: AbortSignal): Promise<void>;
   /**
    * Takes part until `stopping` aborts; called once, when all caches are full: whoever gets something to work on can begin at
    * once. What goes wrong on the way is told and tried again; rejects only when the settings can never work.
    */
   run(coordinated: Coordinated, stopping: AbortSignal): Promise<void>;
-  /** Everything is written: what this process holds is free for others at once. Never rejects. */
+  /** Everything is written: what this process holds is free for others at once. Also where it was only prepared. Never rejects. */
   release(): Promise<void>;
   health(): CoordinationHealth;
   /** Who works on an object, where it is not the same one for all of them. */

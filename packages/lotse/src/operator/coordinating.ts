@@ -51,6 +51,9 @@ export class Coordinating implements Coordinated {
   #activity: Promise<void> = Promise.resolve();
   #present: AbortController | undefined;
   #following: Promise<void> = Promise.resolve();
+  /** There may be something to give back. */
+  #takesPart = false;
+  #released: Promise<void> | undefined;
 
   constructor(parts: CoordinatingParts) {
     this.#parts = parts;
@@ -76,20 +79,34 @@ export class Coordinating implements Coordinated {
     return { identity, state, ...(holder !== undefined && { holder }), ...(reason !== undefined && { reason }) };
   }
 
+  /** Before anything is listed: finds out what of it will be worth its memory. Never rejects. */
+  async prepare(): Promise<void> {
+    const { coordinator, stopping } = this.#parts;
+    if (stopping.aborted || !coordinator.prepare) return;
+    this.#takesPart = true;
+    await coordinator.prepare(this, stopping);
+  }
+
   /** The caches are full: takes part from now on. */
   begin(): void {
     const { coordinator, stopping } = this.#parts;
     if (stopping.aborted) return;
     const onStop = () => this.#present?.abort(new Aborted("shutdown", "the operator stops"));
     stopping.addEventListener("abort", onStop, { once: true });
+    this.#takesPart = true;
     this.#running = coordinator.run(this, stopping).catch((error: unknown) => {
       if (!stopping.aborted) this.#fail(error);
     });
   }
 
-  /** Everything has ended and is written: others may go on at once. Never rejects. */
-  async release(): Promise<void> {
-    if (!this.#running) return;
+  /** Everything has ended and is written: others may go on at once. May be called again. Never rejects. */
+  release(): Promise<void> {
+    this.#released ??= this.#release();
+    return this.#released;
+  }
+
+  async #release(): Promise<void> {
+    if (!this.#takesPart) return;
     await Promise.all([this.#running, this.#activity]);
     await this.#parts.coordinator.release();
   }
@@ -135,6 +152,5 @@ export async function coordinate(
   const { createCoordinator } = await import("../coordination/index.ts");
   const coordinator = make?.(parts) ?? (await createCoordinator(plan, parts));
   const { client, clock, logger } = parts;
-  await coordinator?.prepare?.();
   return coordinator && new Coordinating({ coordinator, client, clock, logger, ...operator });
 }

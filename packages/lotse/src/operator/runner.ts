@@ -227,7 +227,8 @@ export class Runner implements RunningOperator {
       if (failure) throw failure.error;
     } finally {
       this.#lifetime.stop();
-      // Also when the start has failed after it was opened.
+      // Also when the start has failed after they were opened.
+      await this.#coordinating?.release();
       await this.#webhooks?.close();
       await this.#former;
       this.#client = undefined;
@@ -307,6 +308,7 @@ export class Runner implements RunningOperator {
       });
       this.#client = patient;
       this.#coordinating = await this.#coordinate(patient);
+      await this.#coordinating?.prepare();
       const surroundings = makeSurroundings({
         operator: this.#operator,
         client: patient,

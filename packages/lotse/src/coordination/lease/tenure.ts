@@ -16,16 +16,26 @@ export interface Keeper {
 export class Tenure {
   readonly #keeper: Keeper;
   #running: Promise<void> | undefined;
+  #isLasting = false;
 
   constructor(keeper: Keeper) {
     this.#keeper = keeper;
   }
 
+  /** Keeps the Lease from now on; may be called before {@link last}. */
+  begin(): void {
+    if (this.#running) throw new DeclarationError("a coordinator runs once", { hint: "make another one" });
+    this.#running = this.#keeper.run();
+    // Told by `last` and `end`.
+    this.#running.catch(() => {});
+  }
+
   /** Keeps the Lease. Resolves when the operator stops, with the Lease still kept: {@link end} gives it back. */
   async last(stopping: AbortSignal): Promise<void> {
-    if (this.#running) throw new DeclarationError("a coordinator runs once", { hint: "make another one" });
+    if (this.#isLasting) throw new DeclarationError("a coordinator runs once", { hint: "make another one" });
     if (stopping.aborted) return;
-    this.#running = this.#keeper.run();
+    this.#isLasting = true;
+    if (!this.#running) this.begin();
     let stop = () => {};
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;

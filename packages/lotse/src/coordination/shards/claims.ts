@@ -13,7 +13,7 @@ import type { Claim, Seat } from "./seat.ts";
 const ALL_SLICES: Slices = new Uint8Array(SLICES).fill(1);
 
 /** One who claims something: a seat that is taken, or was until a moment ago. */
-export type Claimant = Pick<Seat, "seat" | "holder" | "view" | "rule">;
+export type Claimant = Pick<Seat, "seat" | "holder" | "view" | "joining" | "rule">;
 
 /** Who wants to know. */
 export interface Claiming {
@@ -75,13 +75,24 @@ export function heldAfter(
   return { held: either(kept, gained), awaited };
 }
 
-/** Which seats the member should believe to be taken. */
-export function targetOf(me: Claiming, said: View, others: readonly Claimant[]): View {
+/**
+ * Which seats the member should believe to be taken, after what it has said. `expected`: those who join, and for whom it is
+ * worth to wait. What a member works on it keeps until they claim it; what nobody works on is left to them, so that
+ * processes that start together do not each read everything.
+ */
+export function targetOf(
+  me: Claiming,
+  said: Pick<Claim, "view" | "joining">,
+  others: readonly Claimant[],
+  expected: readonly number[],
+): View {
   const foreign = others.filter((other) => other.rule !== me.rule && claimsAnything(other));
   // Members of both sorts never work at once. Who works goes on; of two who began together the lower seat does.
-  const yields = said.length === 0 ? foreign.length > 0 : foreign.some(({ seat }) => seat < me.seat);
+  const yields = said.view.length === 0 ? foreign.length > 0 : foreign.some(({ seat }) => seat < me.seat);
   if (yields) return [];
-  const equals = others.filter(({ holder, rule }) => holder !== undefined && rule === me.rule);
+  const counts = ({ seat, joining }: Claimant) =>
+    !joining || (expected.includes(seat) && (said.joining || said.view.includes(seat)));
+  const equals = others.filter((other) => other.holder !== undefined && other.rule === me.rule && counts(other));
   return [...new Set([me.seat, ...equals.map(({ seat }) => seat)])].sort((a, b) => a - b);
 }
 

@@ -16,12 +16,13 @@ import {
 import { type CoordinationPlan, DeclarationError, FencedError } from "../../declare/index.ts";
 import type { Coordinated, CoordinationHealth, Coordinator, CoordinatorParts } from "../coordinator.ts";
 import { leaseNamespace, newRun, processIdentity } from "../identity.ts";
-import { Tenure } from "../lease/index.ts";
+import { requestMs, Tenure } from "../lease/index.ts";
 import { describePause, PauseWatch } from "../pause/index.ts";
+import { Gathering } from "./gathering.ts";
 import { SeatKeeper } from "./keeper.ts";
 import { ShardKeys } from "./keys.ts";
 import { measureShards } from "./measures.ts";
-import { lastOf, type MemberState } from "./member.ts";
+import { isYielding, lastOf, type MemberState } from "./member.ts";
 import { heldOf, keptOf, ownedOf } from "./membership.ts";
 import { both, isSame, NO_SLICES, type Slices, selectorOf, share, winners, without } from "./rendezvous.ts";
 import type { SeatClaim } from "./requests.ts";
@@ -29,6 +30,9 @@ import type { Seat } from "./seat.ts";
 
 /** The plan of an operator whose processes share its objects. */
 export type ShardsPlan = Extract<CoordinationPlan, { readonly type: "shards" }>;
+
+/** Of the time between two renewals: so long members that start together wait for each other. */
+const GATHERING_PART = 1 / 4;
 
 /** See the module comment. */
 export class ShardsCoordinator implements Coordinator {
@@ -40,6 +44,9 @@ export class ShardsCoordinator implements Coordinator {
   readonly #tenure: Tenure;
   readonly #pauses: PauseWatch;
   #coordinated: Coordinated | undefined;
+  /** Who hears what is worth its memory, before the objects are known. */
+  #preparing: Coordinated | undefined;
+  #gathering: Gathering | undefined;
   /** What the operator was told last. */
   #told: Slices = NO_SLICES;
   /** What it works on: what it was told, without what is lost since. */
@@ -75,7 +82,7 @@ export class ShardsCoordinator implements Coordinator {
       logger,
       metrics,
       changed: () => this.#changed(),
-      lettingGo: (id, why) => void this.#letting.push({ id, why }),
+      lettingGo: (id, why) => this.#letGo(id, why),
     });
     this.#tenure = new Tenure(this.#keeper);
     measureShards(metrics, this.#claim.name, () => this.#view());
@@ -93,8 +100,20 @@ export class ShardsCoordinator implements Coordinator {
     return this.#kept && this.#keys.isByOwnUid(kind) ? selectorOf(this.#kept) : undefined;
   }
 
-  async prepare(): Promise<void> {
-    this.#kept = await this.#keeper.forecast();
+  async prepare(coordinated: Coordinated, stopping: AbortSignal): Promise<void> {
+    const { retryMs } = this.#claim;
+    const gathering = new Gathering(this.#parts.clock, {
+      quietMs: retryMs * GATHERING_PART,
+      longestMs: requestMs(this.#claim),
+    });
+    const end = () => gathering.end();
+    stopping.addEventListener("abort", end, { once: true });
+    this.#preparing = coordinated;
+    this.#gathering = gathering;
+    this.#tenure.begin();
+    await gathering.over;
+    stopping.removeEventListener("abort", end);
+    this.#gathering = undefined;
   }
 
   ownsTask(id: string): boolean {
@@ -122,6 +141,7 @@ export class ShardsCoordinator implements Coordinator {
 
   async run(coordinated: Coordinated, stopping: AbortSignal): Promise<void> {
     this.#coordinated = coordinated;
+    this.#keeper.warm();
     await this.#tenure.last(stopping);
   }
 
@@ -136,7 +156,7 @@ export class ShardsCoordinator implements Coordinator {
     const { stay, seats = [] } = this.#keeper.state;
     const pause = this.#pauses.current;
     const { members, epoch, share } = this.#view();
-    const yields = stay?.seen === true && lastOf(stay).view.length === 0;
+    const yields = isYielding(stay);
     const works = this.#granted.includes(1) && this.#keeper.isOpen();
     const other = yields ? seats.find(({ seat, holder }) => seat !== stay?.seat && holder !== undefined) : undefined;
     const reason = pause ? describePause(pause) : works ? undefined : this.#keeper.log.problem;
@@ -182,6 +202,8 @@ export class ShardsCoordinator implements Coordinator {
   /** Something is known, or due. What is lost takes effect at once. */
   #changed(): void {
     const { state } = this.#keeper;
+    const seen = state.stay?.seen ? state.seats : undefined;
+    this.#gathering?.see(seen?.map(({ seat, writer }) => `${seat} ${writer}`).join());
     this.#pauses.look(newestOf(state).map(({ record }) => record.body.metadata?.annotations));
     const owned = this.#may(ownedOf(state, this.#keeper));
     this.#granted = both(this.#granted, owned);
@@ -189,12 +211,19 @@ export class ShardsCoordinator implements Coordinator {
     if (this.#letting.length > 0 || !isSame(owned, this.#told)) this.#tell();
   }
 
+  #letGo(id: number, why: string): void {
+    if (this.#coordinated) this.#letting.push({ id, why });
+    // Nothing runs yet.
+    else queueMicrotask(() => this.#keeper.letGo(id));
+  }
+
   /** Other objects are worth their memory. Who has no seat for a moment keeps what it has. */
   #keep(kept: Slices | undefined): void {
     const before = this.#kept;
     if (!kept || this.#released || (before && isSame(before, kept))) return;
     this.#kept = kept;
-    this.#coordinated?.keepingChanged?.(before !== undefined && without(kept, before).includes(1));
+    const coordinated = this.#coordinated ?? this.#preparing;
+    coordinated?.keepingChanged?.(before !== undefined && without(kept, before).includes(1));
   }
 
   /** Tells the operator until it knows the newest. Calls follow each other. */

@@ -3,12 +3,9 @@ import type { Client } from "@lotse/client";
 import { type Clock, KubeError, untilAborted } from "@lotse/client/meta";
 import type { Logger, Metrics } from "../../report/index.ts";
 import { elapsedMs, isFenceOpen, type LeaseMeasures, type Moment, measureLease, requestMs } from "../lease/index.ts";
-import { makeClaim } from "./claims.ts";
 import { ShardLog } from "./log.ts";
 import type { Member, MemberInput, MemberState } from "./member.ts";
 import { BEGINNING, next } from "./membership.ts";
-import { firstClaim } from "./plans.ts";
-import type { Slices } from "./rendezvous.ts";
 import { type SeatClaim, SeatRequests, type SeatTask } from "./requests.ts";
 
 /** What a {@link SeatKeeper} is made of. */
@@ -85,22 +82,6 @@ export class SeatKeeper {
     return isOpen;
   }
 
-  /** What the member would claim if it took a seat now; undefined where that cannot be found out in time. */
-  async forecast(): Promise<Slices | undefined> {
-    const limit = new AbortController();
-    const cancel = this.#parts.clock.after(requestMs(this.#member), () => limit.abort(lateError(this.#claim)));
-    try {
-      const seats = await untilAborted(this.#requests.list(limit.signal), limit.signal);
-      const { seat, said } = firstClaim(seats, this.#member.rule);
-      return makeClaim(seat, said).slices;
-    } catch {
-      // What is wrong is told when a seat is taken.
-      return undefined;
-    } finally {
-      cancel();
-    }
-  }
-
   /** Takes a seat and keeps it, for ever; resolves when it was released. */
   async run(): Promise<void> {
     const over = new AbortController();
@@ -112,6 +93,11 @@ export class SeatKeeper {
       this.#cancelWake();
       await watching.catch(() => undefined);
     }
+  }
+
+  /** The objects are known: the member claims its part. */
+  warm(): void {
+    this.#feed({ is: "warm" });
   }
 
   /** Nothing runs any more for what was let go. */

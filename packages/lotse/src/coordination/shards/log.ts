@@ -2,7 +2,7 @@
 import { ForbiddenError, type StreamState } from "@lotse/client";
 import { errorMessage } from "@lotse/client/meta";
 import type { Logger } from "../../report/index.ts";
-import { lastOf, type MemberState } from "./member.ts";
+import { isYielding, type MemberState } from "./member.ts";
 import { type Slices, share } from "./rendezvous.ts";
 import type { SeatClaim, SeatTask } from "./requests.ts";
 import { seatName } from "./seat.ts";
@@ -53,7 +53,7 @@ export class ShardLog {
       this.#logger.warn("the Lease was not renewed in time, this process works on nothing until it is", { identity });
     } else if (!late && this.#late && stay) this.#logger.info("the Lease is renewed again", { identity });
     this.#late = late;
-    const yields = stay?.seen === true && lastOf(stay).view.length === 0;
+    const yields = isYielding(stay);
     if (yields && !this.#yields) {
       this.#logger.warn("other members share the objects in another way, this one waits until they are gone", {
         identity,

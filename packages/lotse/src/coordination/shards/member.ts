@@ -65,6 +65,8 @@ export interface MemberState {
   readonly seats: readonly Seat[] | undefined;
   /** When each seat was last seen to change. */
   readonly sights: ReadonlyMap<number, Sight>;
+  /** Seats whose holders are about to claim their part, and have not taken too long for it. */
+  readonly expected: readonly number[];
   /** Those whose Lease has vanished: they may not know it yet. */
   readonly ghosts: readonly Ghost[];
   readonly stay: Stay | undefined;
@@ -87,6 +89,8 @@ export interface MemberState {
   readonly stays: number;
   /** How often something was let go. */
   readonly lettings: number;
+  /** The objects are known: it may claim its part. Before that it only says that it is there. */
+  readonly warm: boolean;
   /** The process is about to end: it takes nothing up. */
   readonly leaving: boolean;
   /** Everything is written, and the seat is given back; by then at the latest it is left to run out. */
@@ -113,6 +117,8 @@ export type MemberInput =
   /** Nothing runs any more for what was let go. */
   | { readonly is: "let go"; readonly id: number }
   | { readonly is: "due" }
+  /** The objects are known. */
+  | { readonly is: "warm" }
   | { readonly is: "leave" }
   | { readonly is: "release" };
 
@@ -152,18 +158,35 @@ export interface MemberInputs {
 }
 
 /** The newest claim that was sent. */
-export function lastOf(stay: Stay): OwnClaim {
+export function lastOf(stay: Pick<Stay, "claims">): OwnClaim {
   return stay.claims.at(-1) as OwnClaim;
 }
 
 /** What the member should claim: the newest claim itself, if that is it. */
-export function wanted({ seats, leaving }: MemberState, stay: Stay, { rule }: Member): OwnClaim {
+export function wanted(state: MemberState, stay: Stay, member: Member): OwnClaim {
+  return state.warm ? wantedWhenWarm(state, stay, member) : lastOf(stay);
+}
+
+/** The same as if the objects were known already. */
+export function wantedWhenWarm(
+  { seats, expected, leaving }: MemberState,
+  stay: Pick<Stay, "seat" | "claims" | "seen">,
+  { rule }: Member,
+): OwnClaim {
   const said = lastOf(stay);
   if (!stay.seen || !seats) return said;
-  let view = targetOf({ seat: stay.seat, rule }, said.view, otherSeats(seats, stay));
+  let view = targetOf({ seat: stay.seat, rule }, said, otherSeats(seats, stay), expected);
   // Who is about to leave claims no more than it has: to others that would only be in the way.
   if (leaving && view.length > 0) view = [...new Set([...said.view, ...view])].sort((a, b) => a - b);
-  return isSameView(view, said.view) ? said : makeClaim(stay.seat, { epoch: said.epoch + 1, view });
+  const isSame = isSameView(view, said.view) && !said.joining;
+  return isSame ? said : makeClaim(stay.seat, { epoch: said.epoch + 1, view, joining: false });
+}
+
+/** Whether it takes part, and leaves everything to others, who share in another way. */
+export function isYielding(stay: Stay | undefined): boolean {
+  if (!stay?.seen) return false;
+  const { view, joining } = lastOf(stay);
+  return view.length === 0 && !joining;
 }
 
 /** Between two requests. Those of many processes do not come at once. */

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { keptOf } from "./membership.ts";
 import { begin, each, inflict, owners, recover, story } from "./test-faults.ts";
 import { TIMES, World } from "./test-world.ts";
 
@@ -81,15 +82,59 @@ describe("members that share objects", () => {
   });
 
   it("have the objects of one that left cleanly within a second, and of one that died after its Lease has run out", () => {
-    const world = begin(3, 3);
+    for (let seed = 0; seed < 10; seed++) {
+      const world = begin(seed, 3);
+      world.advance(20_000);
+      world.swift = true;
+      const [first, second] = world.living;
+      for (const process of world.living) process.drainMs = 0;
+      first?.leave();
+      world.advance(1_000);
+      expect(owners(world)).toEqual(each(1));
+      second?.kill();
+      world.advance(TIMES.durationMs + 2_000);
+      expect(owners(world)).toEqual(each(1));
+    }
+  });
+
+  it("keep no more than their part in memory when they start together, and never give any of it up again", () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const world = new World(seed);
+      const processes = [0, 1, 2, 3].map(() => world.start("uid", 8_000 + world.random() * 5_000));
+      world.advance(7_900);
+      const kept = processes.map((process) => keptOf(process.state, process));
+      expect(kept.every((slices) => slices !== undefined)).toBe(true);
+      expect(each(0).map((_, slice) => kept.filter((slices) => slices?.[slice] === 1).length)).toEqual(each(1));
+      for (let ms = 0; ms < 20_000; ms += 100) {
+        world.advance(100);
+        expect(processes.map((process) => keptOf(process.state, process))).toEqual(kept);
+      }
+      expect(owners(world)).toEqual(each(1));
+      expect(Math.max(...world.moves)).toBe(0);
+    }
+  });
+
+  it("go on with what they have while another one joins", () => {
+    const world = begin(7, 2);
     world.advance(20_000);
-    const [first, second] = world.living;
-    for (const process of world.living) process.drainMs = 0;
-    first?.leave();
-    world.advance(1_000);
+    world.moves.fill(0);
+    const late = world.start("uid", 60_000);
+    world.advance(59_000);
+    expect(late.state.stay?.seen).toBe(true);
     expect(owners(world)).toEqual(each(1));
-    second?.kill();
-    world.advance(TIMES.durationMs + 2_000);
+    expect(Math.max(...world.moves)).toBe(0);
+    world.advance(20_000);
+    expect(owners(world)).toEqual(each(1));
+    expect(late.owned().includes(1)).toBe(true);
+  });
+
+  it("wait no longer than for a Lease to run out for one that never comes to know the objects", () => {
+    const world = new World(11);
+    world.start("uid", 1_000);
+    world.start("uid", Number.POSITIVE_INFINITY);
+    world.advance(10_000);
+    expect(owners(world)).not.toEqual(each(1));
+    world.advance(TIMES.durationMs);
     expect(owners(world)).toEqual(each(1));
   });
 

@@ -2,9 +2,9 @@
  * One member among those who share an operator's objects, as one pure function: `next(state, input)` says what to do then.
  * The I/O around it is in keeper.ts; why claims are safe is in claims.ts.
  *
- *     outside ──take a seat──► seated ──seats taken or left: let go, then claim──► seated
- *        ▲                       │ its seat was emptied by others, or its Lease is gone
- *        └── nothing runs any more ──┘
+ *     outside ──take a seat──► joining ──objects are known──► seated ──seats taken or left: let go, then claim──► seated
+ *        ▲                                                   │ its seat was emptied by others, or its Lease is gone
+ *        └───────────────── nothing runs any more ───────────┘
  *
  * What must stay true:
  * - Every write to a Lease is based on the newest record that is known of it: where another process was first, it fails.
@@ -26,11 +26,12 @@ import {
   type Stay,
   type Taking,
   wanted,
+  wantedWhenWarm,
 } from "./member.ts";
 import { planExpulsion, planLetGo, planRequest, wakeAt } from "./plans.ts";
 import { both, either, NO_SLICES, type Slices } from "./rendezvous.ts";
 import type { Seat } from "./seat.ts";
-import { ghostsOf, otherSeats, sightsAfter, startAgain } from "./sights.ts";
+import { expectedOf, ghostsOf, otherSeats, sightsAfter, startAgain } from "./sights.ts";
 
 /** So many conflicts in a row are answered at once; more say that another program writes all the time. */
 const QUICK_CONFLICTS = 3;
@@ -39,6 +40,7 @@ const QUICK_CONFLICTS = 3;
 export const BEGINNING: MemberState = {
   seats: undefined,
   sights: new Map(),
+  expected: [],
   ghosts: [],
   stay: undefined,
   taking: undefined,
@@ -51,6 +53,7 @@ export const BEGINNING: MemberState = {
   awaited: [],
   stays: 0,
   lettings: 0,
+  warm: false,
   leaving: false,
   releaseBy: undefined,
   over: false,
@@ -82,7 +85,8 @@ export function heldOf({ stay, releaseBy }: MemberState): Slices {
 
 /** What is worth its memory: what the member has, and what it gets when others have let go of it. Undefined: not known now. */
 export function keptOf(state: MemberState, { member }: Pick<MemberInputs, "member">): Slices | undefined {
-  const { stay, taking } = state;
+  const { stay, taking, warm } = state;
+  if (!warm) return stay?.seen ? wantedWhenWarm(state, stay, member).slices : undefined;
   if (stay) return either(stay.held, wanted(state, stay, member).slices);
   return taking && makeClaim(taking.seat, taking.said).slices;
 }
@@ -132,6 +136,8 @@ function absorb(state: MemberState, input: MemberInput, given: MemberInputs): Me
       return { ...state, leaving: true };
     case "release":
       return { ...state, leaving: true, releaseBy: state.releaseBy ?? now + 2 * requestMs(given.member), nextAt: now };
+    case "warm":
+      return { ...state, warm: true };
     case "due":
       return state;
   }
@@ -139,7 +145,8 @@ function absorb(state: MemberState, input: MemberInput, given: MemberInputs): Me
 
 function onObserved(state: MemberState, seats: readonly Seat[], given: MemberInputs): MemberState {
   const { stay } = state;
-  const known: MemberState = { ...state, sights: sightsAfter(state.sights, seats, given) };
+  const sights = sightsAfter(state.sights, seats, given);
+  const known: MemberState = { ...state, sights, expected: expectedOf(sights, given) };
   if (!stay) {
     const nextAt = state.conflicts > 0 ? given.now.monotonic : state.nextAt;
     return { ...known, seats, ghosts: ghostsOf(state, seats, given), nextAt };
@@ -209,12 +216,14 @@ function onRead(state: MemberState, seat: Seat | undefined, given: MemberInputs)
 function judge(state: MemberState, given: MemberInputs): MemberState {
   const { now, member } = given;
   const ghosts = state.ghosts.filter(({ until }) => until > now.monotonic);
-  const faded = ghosts.length === state.ghosts.length ? state : withGains({ ...state, ghosts }, given);
+  const expected = expectedOf(state.sights, given);
+  const hasFaded = ghosts.length < state.ghosts.length || expected.length < state.expected.length;
+  const faded = hasFaded ? withGains({ ...state, ghosts, expected }, given) : state;
   const { stay } = faded;
   if (!stay) return faded;
   const late = !isFenceOpen(stay.renewed, now, member.renewMs);
   if (late === stay.late) return faded;
   // While this member did not reach the server it saw nobody, and nobody is to blame for that.
   const sights = late ? faded.sights : startAgain(faded.sights, given);
-  return { ...faded, sights, stay: { ...stay, late } };
+  return { ...faded, sights, expected: expectedOf(sights, given), stay: { ...stay, late } };
 }

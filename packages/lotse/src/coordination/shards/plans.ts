@@ -76,28 +76,36 @@ function planWrite(state: MemberState, stay: Stay, { now, member }: MemberInputs
   const hasFailed = state.conflicts > 0 || said.epoch > stay.stored;
   if (hasFailed && !due) return { state };
   const { epoch, view, slices } = next;
-  const claims: [OwnClaim, ...OwnClaim[]] = [...stay.claims, { epoch, view, slices }];
+  const claims: [OwnClaim, ...OwnClaim[]] = [...stay.claims, { epoch, view, slices, joining: false }];
   return ask(
     "write",
-    { run: "write", before, writer, said: { epoch, view } },
+    { run: "write", before, writer, said: { epoch, view, joining: false } },
     { letting: undefined, stay: { ...stay, claims, held: both(stay.held, slices) } },
   );
 }
 
-function saying({ epoch, view }: OwnClaim): Claim {
-  return { epoch, view };
+function saying({ epoch, view, joining }: OwnClaim): Claim {
+  return { epoch, view, joining };
 }
 
-/** What a member claims that takes the lowest seat that is free. */
-export function firstClaim(seats: readonly Seat[], rule: string): { readonly seat: number; readonly said: Claim } {
+/** What a member says that takes a seat. */
+function firstClaim(seat: number, seats: readonly Seat[], { warm }: MemberState, rule: string): Claim {
+  const first: Claim = { epoch: 1, view: [], joining: !warm };
+  if (!warm) return first;
+  const others = seats.filter((other) => other.seat !== seat);
+  return { ...first, view: targetOf({ seat, rule }, first, others, []) };
+}
+
+/** The lowest that nobody sits on. */
+function freeSeat(seats: readonly Seat[]): number {
   let seat = 0;
   while (seats.some((other) => other.seat === seat && other.holder !== undefined)) seat++;
-  const others = seats.filter((other) => other.seat !== seat);
-  return { seat, said: { epoch: 1, view: targetOf({ seat, rule }, [], others) } };
+  return seat;
 }
 
 function planTake(state: MemberState, seats: readonly Seat[], { now, member }: MemberInputs, ask: Ask): Planned {
-  const { seat, said } = firstClaim(seats, member.rule);
+  const seat = freeSeat(seats);
+  const said = firstClaim(seat, seats, state, member.rule);
   const before = seats.find((other) => other.seat === seat);
   const stays = state.stays + 1;
   const writer = `${member.run}/${stays}`;
@@ -125,6 +133,7 @@ export function wakeAt(state: MemberState, { now, member }: MemberInputs): numbe
   const { stay } = state;
   if (state.over) return Number.POSITIVE_INFINITY;
   const times = [state.nextAt, ...state.ghosts.map(({ until }) => until)];
+  for (const { expectedUntil } of state.sights.values()) if (expectedUntil !== undefined) times.push(expectedUntil);
   if (state.releaseBy !== undefined) times.push(state.releaseBy);
   if (stay) {
     times.push(stay.renewed.monotonic + member.renewMs);

@@ -71,14 +71,6 @@ export class SeatRequests {
     }
   }
 
-  /** All seats, as they are now. */
-  async list(signal: AbortSignal): Promise<readonly Seat[]> {
-    const { namespace, operator } = this.#claim;
-    const labelSelector = { [OPERATOR_LABEL]: operator };
-    const leases = await this.#client.list(Lease, { namespace, labelSelector, signal }).toArray();
-    return leases.flatMap(({ body }) => this.#seat(body) ?? []);
-  }
-
   /** Tells of all seats whenever one has changed, until the signal aborts. */
   async follow(
     listener: SeatListener,
@@ -124,7 +116,7 @@ export class SeatRequests {
   }
 
   async #empty(before: Seat, writer: string, { now }: Moment, signal: AbortSignal): Promise<boolean> {
-    const { said: _, ...writing } = this.#writing(before.seat, writer, { epoch: 0, view: [] });
+    const { said: _, ...writing } = this.#writing(before.seat, writer, { epoch: 0, view: [], joining: false });
     return (await this.#of(before.seat).write("update", emptiedSeat(before, writing, now), signal)) !== "conflict";
   }
 

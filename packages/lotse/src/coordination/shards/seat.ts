@@ -22,6 +22,8 @@ export const SEAT_LABEL = "lotse.dev/shard";
 export const MEMBERS_ANNOTATION = "lotse.dev/members";
 /** How often the holder has changed its mind about that, since it took the seat. */
 export const EPOCH_ANNOTATION = "lotse.dev/epoch";
+/** The holder does not know the objects yet: it claims nothing, and is about to. */
+export const JOINING_ANNOTATION = "lotse.dev/joining";
 /** How the holder finds the slice of an object: members that do it differently cannot share. */
 export const RULE_ANNOTATION = "lotse.dev/shard-rule";
 
@@ -29,6 +31,8 @@ export const RULE_ANNOTATION = "lotse.dev/shard-rule";
 export interface Claim {
   readonly epoch: number;
   readonly view: View;
+  /** It claims nothing yet, because it does not know the objects. */
+  readonly joining: boolean;
 }
 
 /** A seat, as its Lease shows it. */
@@ -45,6 +49,8 @@ export interface Seat {
   readonly epoch: number;
   /** Undefined: it cannot be read, and then everything must be believed to be claimed. */
   readonly view: View | undefined;
+  /** Its holder is about to claim its part. */
+  readonly joining: boolean;
   readonly rule: string;
   readonly record: LeaseRecord;
 }
@@ -70,6 +76,7 @@ export function readSeat(body: LeaseBody, times: Pick<LeaseClaim, "durationMs">)
     durationMs,
     epoch: Number(annotations[EPOCH_ANNOTATION] ?? 0) || 0,
     view: holder === undefined ? [] : readView(annotations[MEMBERS_ANNOTATION]),
+    joining: holder !== undefined && annotations[JOINING_ANNOTATION] === "true",
     rule: annotations[RULE_ANNOTATION] ?? "",
     record,
   };
@@ -104,19 +111,21 @@ export function renewedSeat(before: Seat, writing: SeatWriting, now: number): Le
 
 /** The Lease of a seat that nobody sits on from now on: given back, or of one who was not seen for too long. */
 export function emptiedSeat(before: Seat, writing: Omit<SeatWriting, "said">, now: number): LeaseBody {
-  const said: Claim = { epoch: before.epoch, view: [] };
+  const said: Claim = { epoch: before.epoch, view: [], joining: false };
   return annotated(releasedLease(before.record, writing.claim, now), { ...writing, rule: before.rule, said });
 }
 
 function annotated(body: LeaseBody, { operator, rule, seat, said }: SeatWriting): LeaseBody {
   const { metadata = {} } = body;
+  const { [JOINING_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
   return {
     ...body,
     metadata: {
       ...metadata,
       labels: { ...metadata.labels, [OPERATOR_LABEL]: operator, [SEAT_LABEL]: String(seat) },
       annotations: {
-        ...metadata.annotations,
+        ...annotations,
+        ...(said.joining && { [JOINING_ANNOTATION]: "true" }),
         [MEMBERS_ANNOTATION]: said.view.join(","),
         [EPOCH_ANNOTATION]: String(said.epoch),
         [RULE_ANNOTATION]: rule,

@@ -12,6 +12,8 @@ export interface Sight {
   readonly freeAt: number;
   /** Not tried again before this. */
   readonly retryAt: number;
+  /** Its holder joins, and is waited for until then. Undefined: it does not join. */
+  readonly expectedUntil: number | undefined;
 }
 
 /** One whose Lease has vanished, or was made anew by another process, without a goodbye: it may not know that yet. */
@@ -37,9 +39,22 @@ export function sightsAfter(
   for (const seat of seats) {
     const known = before.get(seat.seat);
     const isKnown = known?.seat.uid === seat.uid && known.seat.version === seat.version;
-    sights.set(seat.seat, isKnown ? known : sightOf(seat, given));
+    sights.set(seat.seat, isKnown ? known : stillExpected(sightOf(seat, given), known));
   }
   return sights;
+}
+
+/** A sign of life of who joins gives it no more time to join. */
+function stillExpected(sight: Sight, before: Sight | undefined): Sight {
+  const isSameStay = before?.seat.writer === sight.seat.writer && before?.expectedUntil !== undefined;
+  return isSameStay && sight.expectedUntil !== undefined ? { ...sight, expectedUntil: before.expectedUntil } : sight;
+}
+
+/** Those who join, and have not taken too long for it. */
+export function expectedOf(sights: ReadonlyMap<number, Sight>, { now }: Pick<Given, "now">): readonly number[] {
+  return [...sights.values()]
+    .filter(({ expectedUntil }) => expectedUntil !== undefined && now.monotonic < expectedUntil)
+    .map(({ seat }) => seat.seat);
 }
 
 /** As if everything had been seen just now. */
@@ -51,7 +66,8 @@ function sightOf(seat: Seat, { now, random, member }: Given): Sight {
   const at = now.monotonic;
   // Not all who wait for it ask at once.
   const spread = (LEASE_JITTER - 1) * member.retryMs * random();
-  return { seat, at, freeAt: at + seat.durationMs + spread, retryAt: at };
+  const expectedUntil = seat.joining ? at + seat.durationMs : undefined;
+  return { seat, at, freeAt: at + seat.durationMs + spread, retryAt: at, expectedUntil };
 }
 
 /** Those whose Lease is gone since the look before. Only what was emptied first is given up for certain. */

@@ -15,6 +15,9 @@ const OBJECTS: readonly KubeBody[] = Array.from({ length: 40 }, (_, at) => ({
   metadata: { name: `thing-${at}`, namespace: "default", uid: `5a3f-${at * 7919}` },
 }));
 
+/** So much longer than the one before it a member needs to know the objects. */
+const WARM_MS = 1_500;
+
 const TIMES = [
   { duration: 15_000, renew: 10_000, retry: 2_000 },
   { duration: 3_000, renew: 2_990, retry: 400 },
@@ -137,7 +140,13 @@ class Stage {
       if (lost.length > 0) await new Promise<void>((resolve) => host.after(this.#letGoMs[at] ?? 0, resolve));
       for (const body of lost) life.runs.delete(body);
     };
-    life.running = coordinator.run({ ownershipChanged, leads: () => undefined }, life.stopping.signal);
+    const coordinated = { ownershipChanged, leads: () => undefined };
+    const { signal } = life.stopping;
+    // It takes a while until the objects are known, for one longer than for another.
+    life.running = coordinator
+      .prepare(coordinated, signal)
+      .then(() => new Promise<void>((resolve) => host.after(at * WARM_MS, resolve)))
+      .then(() => coordinator.run(coordinated, signal));
   }
 
   async step({ afterMs: _, member, ...one }: Step): Promise<void> {

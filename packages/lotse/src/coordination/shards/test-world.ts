@@ -111,10 +111,12 @@ export class Process {
   #calls: { readonly id: number | undefined }[] = [];
   #calling = false;
 
-  constructor(world: World, name: string, rule: string) {
+  /** It knows the objects after `warmMs`. */
+  constructor(world: World, name: string, rule: string, warmMs: number) {
     this.world = world;
     this.member = { run: name, rule, ...TIMES };
     this.look();
+    if (Number.isFinite(warmMs)) world.at(world.now + warmMs, () => this.reach(() => this.feed({ is: "warm" })));
   }
 
   get moment() {
@@ -224,15 +226,16 @@ export class Process {
 
   #perform(task: MemberTask): void {
     const { server } = this.world;
-    const said = ({ epoch, view }: Claim, writer: string) => ({
+    const said = ({ epoch, view, joining }: Claim, writer: string) => ({
       holder: this.member.run,
       writer,
       durationMs: TIMES.durationMs,
       epoch,
       view,
+      joining,
       rule: this.member.rule,
     });
-    const empty = (before: Seat) => ({ ...before, holder: undefined, writer: undefined, view: [] });
+    const empty = (before: Seat) => ({ ...before, holder: undefined, writer: undefined, view: [], joining: false });
     const sentAt = this.moment;
     const written = (seat: Seat | undefined): MemberInput =>
       seat ? { is: "written", seat, sentAt } : { is: "conflict" };
@@ -331,6 +334,8 @@ export class World {
   readonly processes: Process[] = [];
   /** How often each slice has changed its owner. */
   readonly moves = new Uint16Array(SLICES);
+  /** No request takes long. */
+  swift = false;
   readonly #owners = new Int16Array(SLICES).fill(NOBODY);
   readonly #passing = new Int16Array(SLICES);
   readonly #working = new Int16Array(SLICES);
@@ -345,8 +350,8 @@ export class World {
     return this.processes.filter(({ alive, left }) => alive && !left);
   }
 
-  start(rule = "uid"): Process {
-    const process = new Process(this, `member-${this.processes.length}`, rule);
+  start(rule = "uid", warmMs = this.random() * 3_000): Process {
+    const process = new Process(this, `member-${this.processes.length}`, rule, warmMs);
     this.processes.push(process);
     return process;
   }
@@ -362,7 +367,7 @@ export class World {
   latency(slow: boolean): number {
     const draw = this.random();
     if (slow) return 500 + draw * 12_000;
-    return draw < 0.05 ? 200 + this.random() * 1_500 : 1 + this.random() * 30;
+    return draw < 0.05 && !this.swift ? 200 + this.random() * 1_500 : 1 + this.random() * 30;
   }
 
   advance(ms: number): void {
