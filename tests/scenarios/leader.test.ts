@@ -1,5 +1,13 @@
 import { type Client, ConfigMap, Event } from "@lotse/client";
-import { FencedError, leader, Operator, type StartOptions, TemporaryError, type WokenObject } from "lotse";
+import {
+  FencedError,
+  leader,
+  Operator,
+  type SettingsInput,
+  type StartOptions,
+  TemporaryError,
+  type WokenObject,
+} from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { fastClock } from "../faults/clock.ts";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
@@ -33,8 +41,8 @@ describeOn(clustersUnderTest(), "of two replicas with a leader", (cluster) => {
   const working = (replica: Replica) => eventually(() => expect(stateOf(replica)).toBe("working"));
 
   /** An operator whose handlers say in which replica they run. */
-  function tasks(replica: string): Operator {
-    const operator = new Operator({ name: "tasks" });
+  function tasks(replica: string, settings: SettingsInput = {}): Operator {
+    const operator = new Operator({ name: "tasks", settings });
     const note = (text: string) => notes.push(`${replica}: ${text}`);
     operator.on.create(Task, function made({ name, spec, patch }) {
       note(`create ${name}`);
@@ -252,7 +260,8 @@ describeOn(clustersUnderTest(), "of two replicas with a leader", (cluster) => {
 
   it("sources and schedules run in the one that leads, and move with the Lease", async () => {
     const make = (replica: string) => {
-      const operator = tasks(replica);
+      // Of the clock below: it has to be long enough on a busy machine.
+      const operator = tasks(replica, { process: { killAfter: "2h" } });
       const once = (text: string) => notes.includes(`${replica}: ${text}`) || notes.push(`${replica}: ${text}`);
       operator.timer(Task, { interval: "1d", id: "woken", initialDelay: "1d" }, ({ name }) => {
         once(`${name} was woken`);

@@ -24,6 +24,9 @@ export interface Stage {
   quiet(): Promise<void>;
 }
 
+/** What a server says of a kind that was defined a moment ago. */
+const NOT_SERVED_YET = /initializing|could not find the requested resource/;
+
 /** Sets the stage for each test of a suite. */
 export function useStage(cluster: () => TestCluster, prefix: string): Stage {
   let current: { client: Client; namespace: string } | undefined;
@@ -51,15 +54,14 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
   };
 
   /**
-   * A real server may refuse the first watches of a kind that is new ("storage is (re)initializing"); the stream that
-   * tries again a moment later would wait for ever on a clock that stands.
+   * A real server may refuse the first watches of a kind that is new; the stream, which tries again a moment later, would
+   * wait for ever on a clock that stands.
    */
-  const untilStreaming = (one: RunningOperator, clock: VirtualClock) =>
+  const untilServed = (one: RunningOperator, clock: VirtualClock) =>
     eventually(async () => {
-      const phases = () => one.health().streams.map(({ phase }) => phase);
-      if (phases().includes("waiting")) await clock.advance(1_000);
-      expect(phases()).not.toContain("waiting");
-      expect(phases()).not.toContain("listing");
+      const refused = () => one.health().streams.filter(({ error = "" }) => NOT_SERVED_YET.test(error));
+      if (refused().length > 0) await clock.advance(1_000);
+      expect(refused()).toEqual([]);
     });
 
   return {
@@ -77,7 +79,7 @@ export function useStage(cluster: () => TestCluster, prefix: string): Stage {
       const one = operator.start({ client, crds: "install", namespaces: [namespace], log, ...options });
       running.push(one);
       await one.ready;
-      if (options.clock instanceof VirtualClock) await untilStreaming(one, options.clock);
+      if (options.clock instanceof VirtualClock) await untilServed(one, options.clock);
       return one;
     },
     eventually,
