@@ -59,8 +59,13 @@ export class RequestGate {
 
   /** Waits for a turn; without a promise when there is a free place and no request waits. */
   enter(kind: string, patience: Patience): Turn | Promise<Turn> {
-    if (this.#head === this.#queue.length && this.#inFlight < this.#limit.current) return this.#turn(kind);
-    return this.#wait(kind, patience);
+    return this.tryEnter(kind) ?? this.#wait(kind, patience);
+  }
+
+  /** A turn, if there is a free place and no request waits. */
+  tryEnter(kind: string): Turn | undefined {
+    const free = this.#head === this.#queue.length && this.#inFlight < this.#limit.current;
+    return free ? this.#turn(kind) : undefined;
   }
 
   /** All requests that wait are turned away. */
@@ -78,7 +83,8 @@ export class RequestGate {
       end: (outcome) => {
         this.#inFlight--;
         if (outcome) {
-          this.#limit.observe({ kind, startedAt, endedAt: this.#clock.monotonic(), inFlight, ...outcome });
+          const { latencyMs, overloaded } = outcome;
+          this.#limit.observe({ kind, startedAt, endedAt: this.#clock.monotonic(), inFlight, latencyMs, overloaded });
         }
         this.#admit();
       },

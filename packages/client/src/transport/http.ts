@@ -1,45 +1,37 @@
 /**
- * HTTP over node:https with keep-alive agents.
+ * HTTP with kept connections.
  *
  *     request ── turn ── attempt ──► success
  *        ▲                  │ 401: the next credentials, a few times
  *        └────── wait ◄─────┘ retriable: `retryDelay` says how long
  *
- * One deadline covers all attempts of a call. Requests and streams have separate agents, so that many long watches never
+ * One deadline covers all attempts of a call. Requests and streams have separate pools, so that many long watches never
  * take the sockets that short requests need; streams need no turn either, for they cost the server little.
+ *
+ * What carries an attempt is a wire: one of our own, or that of `node:http`.
  */
-import * as http from "node:http";
-import * as https from "node:https";
 import {
   type Access,
   type CredentialWait,
   explainRefusal,
   type Identity,
-  IMPERSONATED_USER,
-  isImpersonation,
   printWarningsOnce,
-  type TlsMaterial,
 } from "../config/index.ts";
 import { type Clock, ConfigError, sleep, untilAborted } from "../meta/index.ts";
-import { type Agents, openAgents, retireAgents } from "./agents.ts";
-import { bufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
+import { BufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
+import { clientClosed } from "./closed.ts";
 import { ApiError, apiErrorFrom, ConnectionError, TimeoutError } from "./errors.ts";
-import { deadlineOf, Exchange, identityOf, type Limit, timeoutError } from "./exchange.ts";
-import { RequestGate, type TurnOutcome } from "./gate.ts";
-import { endGuarded } from "./guarded.ts";
+import { RequestGate, type Turn } from "./gate.ts";
 import { kindOfRequest } from "./limit.ts";
-import type {
-  Query,
-  RawRequest,
-  RawResponse,
-  RequestHeaders,
-  Transport,
-  WebSocketConnection,
-  WebSocketRequest,
-} from "./request.ts";
+import type { NodeWire } from "./node-wire.ts";
+import { outgoingHeaders } from "./outgoing.ts";
+import { OwnWire } from "./own-wire.ts";
+import { identityOf, patienceOf, timeoutError } from "./phases.ts";
+import type { RawRequest, RawResponse, Transport, WebSocketConnection, WebSocketRequest } from "./request.ts";
 import { readRetryAfter, retryDelay } from "./retry.ts";
 import { linkSignals } from "./signals.ts";
 import { readWarnings } from "./warnings.ts";
+import { Attempt, isWelcome, type Limit, type Wire, type WireAnswer, type WireOptions } from "./wire.ts";
 
 /** What an {@link HttpTransport} needs besides the server and the credentials. */
 export interface HttpTransportOptions {
@@ -51,6 +43,8 @@ export interface HttpTransportOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Bytes of an answer that is read as a whole. Default: no limit. */
   readonly answerBytes?: number | undefined;
+  /** What carries requests: connections of our own (the default), or `node:http`. WebSockets always use the latter. */
+  readonly http?: "own" | "node" | undefined;
 }
 
 const VERSION = "0.1.0";
@@ -63,10 +57,11 @@ export class HttpTransport implements Transport {
   readonly #access: Access;
   readonly #o: HttpTransportOptions;
   readonly #base: URL;
-  readonly #userAgent: string;
-  readonly #onWarning: (message: string) => void;
   readonly #gate: RequestGate;
-  #agents: Agents | undefined;
+  readonly #wireOptions: WireOptions;
+  readonly #wire: Wire;
+  /** Loaded when needed: few programs talk into pods. */
+  #nodeWire: Promise<NodeWire> | undefined;
   #closed = false;
   /** WebSockets leave their agent when they open, so that its end is not theirs. */
   readonly #webSocketsEnd = new AbortController();
@@ -75,37 +70,53 @@ export class HttpTransport implements Transport {
     this.#access = access;
     this.#o = o;
     this.#base = readBase(access.server);
-    this.#onWarning = o.onWarning ?? printWarningsOnce();
+    const tell = o.onWarning ?? printWarningsOnce();
     this.#gate = new RequestGate(o.clock);
-    this.#userAgent = o.userAgent ?? `lotse-client/${VERSION} node/${process.versions.node} (${process.platform})`;
+    const { server, context, origin, proxyUrl, headers } = access;
+    this.#wireOptions = {
+      ...{ server, context, origin, proxyUrl, headers },
+      base: this.#base,
+      clock: o.clock,
+      userAgent: o.userAgent ?? `lotse-client/${VERSION} node/${process.versions.node} (${process.platform})`,
+      answerBytes: o.answerBytes ?? Number.POSITIVE_INFINITY,
+      onWarning: (header) => {
+        for (const text of readWarnings(header)) tell(text);
+      },
+    };
+    this.#wire =
+      o.http === "node"
+        ? { send: async (attempt) => (await this.#overNode()).send(attempt), close: () => undefined }
+        : new OwnWire(this.#wireOptions);
   }
 
   async request(request: RawRequest): Promise<RawResponse> {
     const { clock, random } = this.#o;
-    const limit = deadlineOf(request, this.#o.timeoutMs);
-    const startedAt = clock.monotonic();
-    const leftMs = () => startedAt + limit.ms - clock.monotonic();
+    const { credentials } = this.#access;
+    const { ms, until } = patienceOf(request, this.#o.timeoutMs);
+    const limit: Limit = { deadline: clock.monotonic() + ms, until };
     let renewals = 0;
     let reloaded = false;
     for (let attempt = 1; ; attempt++) {
       request.signal?.throwIfAborted();
       if (this.#closed) throw clientClosed();
-      const identity = await this.#credentials(request, leftMs(), (wait) => this.#access.credentials.current(wait));
+      const identity =
+        credentials.known?.() ?? (await this.#credentials(request, limit, (wait) => credentials.current(wait)));
       try {
-        return await this.#inTurn(request, identity, { ...limit, ms: leftMs() });
+        return await this.#inTurn(request, identity, limit);
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) {
-          const again = renewals++ < (this.#access.credentials.renewals ?? 1);
-          const renew = (wait: CredentialWait) => this.#access.credentials.renew(identity, wait);
-          if (again && (await this.#credentials(request, leftMs(), renew))) continue;
+          const again = renewals++ < (credentials.renewals ?? 1);
+          const renew = (wait: CredentialWait) => credentials.renew(identity, wait);
+          if (again && (await this.#credentials(request, limit, renew))) continue;
         }
         if (error instanceof ConnectionError && error.untrusted && !reloaded) {
           reloaded = true;
           // The cluster may have got a new authority, whose certificate is in the file already.
-          const now = await this.#access.credentials.reload?.("files");
+          const now = await credentials.reload?.("files");
           if (now !== undefined && now !== identity) continue;
         }
-        const delay = retryDelay(request, error, { attempt, random, remainingMs: leftMs() });
+        const remainingMs = limit.deadline - clock.monotonic();
+        const delay = retryDelay(request, error, { attempt, random, remainingMs });
         if (delay === undefined) throw error;
         await sleep(clock, delay, request.signal);
       }
@@ -115,11 +126,13 @@ export class HttpTransport implements Transport {
   /** Credentials may come from a program or a person: the request's time and signal count while they are waited for. */
   async #credentials<T>(
     request: Pick<RawRequest, "method" | "path" | "signal">,
-    ms: number,
+    { deadline }: Pick<Limit, "deadline">,
     ask: (wait: CredentialWait) => Promise<T>,
   ): Promise<T> {
     const late = new AbortController();
-    const cancel = this.#o.clock.after(ms, () => late.abort(timeoutError(request, "credentials", this.#base.origin)));
+    const { clock } = this.#o;
+    const expire = () => late.abort(timeoutError(request, "credentials", this.#base.origin));
+    const cancel = clock.after(deadline - clock.monotonic(), expire);
     const { signal = late.signal, unlink } = linkSignals([request.signal, late.signal]);
     try {
       return await untilAborted(ask({ signal }), signal);
@@ -145,9 +158,10 @@ export class HttpTransport implements Transport {
           ...this.#o,
           server: this.#base.href,
           credentials: this.#access.credentials,
-          waitFor: (asked, ms, ask) => this.#credentials({ method: "GET", ...asked }, ms, ask),
-          agent: async (identity) => (await this.#agentsFor(identity.tls)).streams,
-          headers: (identity) => this.#headers(identity, request.headers),
+          waitFor: (asked, ms, ask) =>
+            this.#credentials({ method: "GET", ...asked }, { deadline: this.#o.clock.monotonic() + ms }, ask),
+          agent: async (identity) => (await (await this.#overNode()).agentsFor(identity.tls)).streams,
+          headers: (identity) => outgoingHeaders(this.#wireOptions, identity, request.headers),
         },
       );
       connection.closed.then(unlink, unlink);
@@ -162,156 +176,78 @@ export class HttpTransport implements Transport {
     this.#closed = true;
     this.#webSocketsEnd.abort(clientClosed());
     this.#gate.close(clientClosed());
-    this.#agents?.requests.destroy();
-    this.#agents?.streams.destroy();
-    this.#agents = undefined;
+    this.#wire.close();
+    void this.#nodeWire?.then((wire) => wire.close());
+  }
+
+  #overNode(): Promise<NodeWire> {
+    if (this.#closed) return Promise.reject(clientClosed());
+    this.#nodeWire ??= import("./node-wire.ts").then(({ NodeWire }) => new NodeWire(this.#wireOptions));
+    return this.#nodeWire;
   }
 
   /** Streams live long and would take the places of all others; they are not counted. */
   async #inTurn(request: RawRequest, identity: Identity, limit: Limit): Promise<RawResponse> {
-    if (request.stream) return this.#attempt(request, identity, limit);
-    const { clock } = this.#o;
-    const askedAt = clock.monotonic();
-    const expired = () => timeoutError(request, "queue", this.#access.server);
-    const turn = await this.#gate.enter(kindOfRequest(request), { signal: request.signal, ms: limit.ms, expired });
-    let outcome: TurnOutcome | undefined;
+    const attempt = new Attempt(request, identity, limit);
+    if (request.stream) return this.#send(attempt);
+    const kind = kindOfRequest(request);
+    const turn = this.#gate.tryEnter(kind) ?? (await this.#waitForTurn(kind, request, limit));
+    let overloaded = false;
     try {
-      const ms = limit.ms - (clock.monotonic() - askedAt);
-      return await this.#attempt(request, identity, { ...limit, ms }, (latencyMs) => {
-        outcome = { latencyMs, overloaded: false };
-      });
+      return await this.#send(attempt);
     } catch (error) {
-      if (saysOverloaded(error)) outcome = { latencyMs: undefined, overloaded: true };
+      overloaded = saysOverloaded(error);
       throw error;
     } finally {
-      turn.end(outcome);
+      const { latencyMs } = attempt;
+      if (overloaded) turn.end(OVERLOADED);
+      else turn.end(latencyMs === undefined ? undefined : { latencyMs, overloaded });
     }
   }
 
-  async #attempt(
-    request: RawRequest,
-    identity: Identity,
-    limit: Limit,
-    onAnswer?: (latencyMs: number | undefined) => void,
-  ): Promise<RawResponse> {
-    const { server, context, origin } = this.#access;
-    const exchange = new Exchange(request, server, limit, this.#o.clock, { context, origin });
-    const agents = await this.#agentsFor(identity.tls);
-    let refused: { readonly error: unknown } | undefined;
-    const sending = this.#open(request, identity, agents, (error) => {
-      refused = { error };
-    });
-    let response: http.IncomingMessage | undefined;
-    let receivedBytes: number | undefined;
+  async #waitForTurn(kind: string, request: RawRequest, { deadline }: Limit): Promise<Turn> {
+    const expired = () => timeoutError(request, "queue", this.#access.server);
+    const ms = deadline - this.#o.clock.monotonic();
+    return this.#gate.enter(kind, { signal: request.signal, ms, expired });
+  }
+
+  async #send(attempt: Attempt): Promise<RawResponse> {
     try {
-      response = await exchange.headers(sending);
-      onAnswer?.(exchange.latencyMs);
-      return await this.#answer(request, identity, exchange, response, (bytes) => {
-        receivedBytes = bytes;
-      });
-    } catch (error) {
-      throw refused ? refused.error : error;
+      const answer = await this.#wire.send(attempt);
+      const { request } = attempt;
+      const about = identityOf(request);
+      if (answer.body) return streamedAnswer(answer, answer.body, about, this.#wireOptions.answerBytes);
+      const bytes = answer.bytes ?? Buffer.alloc(0);
+      if (isWelcome(request, answer.status)) return new BufferedAnswer(answer, bytes, about);
+      return await this.#refused(attempt, answer, bytes);
     } finally {
-      const sentBytes = Number(sending.getHeader("content-length") ?? 0);
-      if (!refused) request.onAttempt?.({ status: response?.statusCode, sentBytes, receivedBytes });
+      const { status, sentBytes, receivedBytes, request } = attempt;
+      if (request.onAttempt && !attempt.refused) request.onAttempt({ status, sentBytes, receivedBytes });
     }
   }
 
-  async #answer(
-    request: RawRequest,
-    identity: Identity,
-    exchange: Exchange,
-    response: http.IncomingMessage,
-    onBody: (bytes: number) => void,
-  ): Promise<RawResponse> {
+  async #refused({ request, identity }: Attempt, wire: WireAnswer, bytes: Buffer): Promise<RawResponse> {
     const { context, origin } = this.#access;
-    const { warning, "retry-after": retryAfter } = response.headers;
-    if (warning !== undefined) for (const text of readWarnings(warning)) this.#onWarning(text);
+    const { status, headers } = wire;
     const about = identityOf(request);
-    const status = response.statusCode ?? 0;
-    const welcome = status < 400 || (request.anyStatus === true && status !== 401);
-    const limit = this.#o.answerBytes ?? Number.POSITIVE_INFINITY;
-    if (request.stream && welcome) return streamedAnswer(exchange.release(response), about, limit);
-    const bytes = await exchange.body(response, limit);
-    onBody(bytes.length);
-    if (welcome) return bufferedAnswer(response, bytes, about);
     const answer = parseAnswer(bytes);
     // A program behind the API server that wants other credentials says so in words of its own.
-    if (request.anyStatus && !isStatus(answer)) return bufferedAnswer(response, bytes, about);
+    if (request.anyStatus && !isStatus(answer)) return new BufferedAnswer(wire, bytes, about);
     const now = this.#o.clock.now();
     throw apiErrorFrom(status, answer, about, {
-      retryAfterMs: readRetryAfter(retryAfter, now),
+      retryAfterMs: readRetryAfter(headers["retry-after"], now),
       ...(status === 401 && { hint: await explainRefusal(identity, { context, origin, now }) }),
     });
   }
-
-  /** A request that impersonates a user means that one, and nothing of the one that the kubeconfig impersonates. */
-  #headers(identity: Identity, own: RequestHeaders | undefined): http.OutgoingHttpHeaders {
-    const common = own?.[IMPERSONATED_USER] === undefined ? this.#access.headers : this.#ownHeaders;
-    return {
-      "user-agent": this.#userAgent,
-      ...common,
-      ...authorizationOf(identity),
-      ...(own as http.OutgoingHttpHeaders),
-    };
-  }
-
-  get #ownHeaders(): Access["headers"] {
-    return Object.fromEntries(Object.entries(this.#access.headers).filter(([name]) => !isImpersonation(name)));
-  }
-
-  #open(
-    request: RawRequest,
-    identity: Identity,
-    agents: Agents,
-    onRefused: (error: unknown) => void,
-  ): http.ClientRequest {
-    const secure = this.#base.protocol === "https:";
-    const headers = this.#headers(identity, request.headers);
-    headers.accept ??= "application/json";
-    const body = encode(request.body);
-    if (body !== undefined) {
-      headers["content-type"] ??= "application/json";
-      headers["content-length"] = Buffer.byteLength(body);
-    }
-    const sending = (secure ? https : http).request({
-      agent: request.stream ? agents.streams : agents.requests,
-      host: this.#base.hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: this.#base.port || (secure ? 443 : 80),
-      method: request.method,
-      path: `${this.#base.pathname.replace(/\/$/, "")}${request.path}${formatQuery(request.query)}`,
-      headers,
-    });
-    if (request.beforeSend) endGuarded(sending, body, request.beforeSend, onRefused);
-    else sending.end(body);
-    return sending;
-  }
-
-  /** New certificates need new connections; those of the old ones finish their work and go. */
-  async #agentsFor(tls: TlsMaterial): Promise<Agents> {
-    if (this.#agents?.tls === tls) return this.#agents;
-    const { proxyUrl, origin } = this.#access;
-    const opened = await openAgents(tls, { secure: this.#base.protocol === "https:", proxyUrl, origin });
-    if (this.#closed) throw clientClosed();
-    if (this.#agents?.tls === tls) return this.#agents;
-    if (this.#agents) retireAgents(this.#agents);
-    this.#agents = opened;
-    return opened;
-  }
 }
 
-const clientClosed = () => new ConfigError("this client is closed", { hint: "connect a new one" });
+const OVERLOADED = { latencyMs: undefined, overloaded: true };
 
 /** An eviction that a disruption budget forbids gets the same status, and has nothing to do with the server's load. */
 function saysOverloaded(error: unknown): boolean {
   if (error instanceof TimeoutError) return error.phase === "headers";
   if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) return false;
   return !error.details.causes?.some(({ reason }) => reason === "DisruptionBudget");
-}
-
-function authorizationOf({ token, authorization }: Identity): http.OutgoingHttpHeaders {
-  if (authorization !== undefined) return { authorization };
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 function readBase(server: string): URL {
@@ -322,15 +258,4 @@ function readBase(server: string): URL {
     // Falls through to the same sentence.
   }
   throw new ConfigError(`"${server}" is not the address of a server`, { hint: 'write "https://host:port"' });
-}
-
-function formatQuery(query: Query = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) parameters.append(key, String(value));
-  return parameters.size === 0 ? "" : `?${parameters}`;
-}
-
-function encode(body: unknown): string | Uint8Array | undefined {
-  if (body === undefined || typeof body === "string" || body instanceof Uint8Array) return body;
-  return JSON.stringify(body);
 }
