@@ -28,12 +28,14 @@ export function isStatus(answer: unknown): answer is Record<string, unknown> {
 export class BufferedAnswer implements RawResponse {
   readonly #answer: Pick<WireAnswer, "status" | "headers">;
   readonly #bytes: Buffer;
-  readonly #request: RequestIdentity;
+  readonly #method: string;
+  readonly #path: string;
 
-  constructor(answer: Pick<WireAnswer, "status" | "headers">, bytes: Buffer, request: RequestIdentity) {
+  constructor(answer: Pick<WireAnswer, "status" | "headers">, bytes: Buffer, method: string, path: string) {
     this.#answer = answer;
     this.#bytes = bytes;
-    this.#request = request;
+    this.#method = method;
+    this.#path = path;
   }
 
   get status(): number {
@@ -47,7 +49,8 @@ export class BufferedAnswer implements RawResponse {
   async json<T>(): Promise<T> {
     const bytes = this.#bytes;
     const list = bytes.length < LARGE_BYTES ? undefined : await parseLargeList(bytes);
-    return list === undefined ? readJson<T>(bytes.toString("utf8"), this.#answer, this.#request) : (list as T);
+    if (list !== undefined) return list as T;
+    return readJson<T>(bytes.toString("utf8"), this.#answer, { method: this.#method, path: this.#path });
   }
 
   async text(): Promise<string> {

@@ -8,12 +8,16 @@ export interface Expiring {
   expire(): void;
 }
 
-/** One timer for many deadlines, of which almost none is ever reached: it is set for the earliest one. */
+/**
+ * One timer for many deadlines, of which almost none is ever reached: it is set for the earliest one. Requests one after
+ * another share it, too: it is taken back only when the process has had time to ask for the next one and did not.
+ */
 export class Deadlines {
   readonly #clock: Clock;
   readonly #pending = new Set<Expiring>();
   #alarmAt = Number.POSITIVE_INFINITY;
   #cancelAlarm: (() => void) | undefined;
+  #sweeping = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -26,8 +30,15 @@ export class Deadlines {
 
   /** It is over, or may take as long as it likes. A timer that nobody needs would keep the process alive. */
   delete(one: Expiring): void {
-    if (this.#pending.delete(one) && this.#pending.size === 0) this.#setAlarm(Number.POSITIVE_INFINITY);
+    if (!this.#pending.delete(one) || this.#pending.size > 0 || this.#sweeping) return;
+    this.#sweeping = true;
+    setImmediate(this.#sweep);
   }
+
+  readonly #sweep = () => {
+    this.#sweeping = false;
+    if (this.#pending.size === 0) this.#setAlarm(Number.POSITIVE_INFINITY);
+  };
 
   #setAlarm(at: number): void {
     this.#cancelAlarm?.();

@@ -9,12 +9,6 @@ export interface Patience {
   readonly expired: () => Error;
 }
 
-/** What became of a request; undefined when it says nothing about the server. */
-export interface TurnOutcome {
-  readonly latencyMs: number | undefined;
-  readonly overloaded: boolean;
-}
-
 interface Waiting {
   admit(): void;
   reject(reason: unknown): void;
@@ -32,7 +26,8 @@ interface Alarm {
 
 /** One request that may go: end it in any case, or its place is lost. */
 export interface Turn {
-  end(outcome: TurnOutcome | undefined): void;
+  /** What became of it. Without a latency, and not overloaded, it says nothing about the server. */
+  end(latencyMs: number | undefined, overloaded?: boolean): void;
 }
 
 /** Lets as many requests pass as the limit allows, in the order in which they came. */
@@ -80,13 +75,12 @@ export class RequestGate {
     const inFlight = ++this.#inFlight;
     const startedAt = this.#clock.monotonic();
     return {
-      end: (outcome) => {
+      end: (latencyMs, overloaded = false) => {
         this.#inFlight--;
-        if (outcome) {
-          const { latencyMs, overloaded } = outcome;
+        if (overloaded || latencyMs !== undefined) {
           this.#limit.observe({ kind, startedAt, endedAt: this.#clock.monotonic(), inFlight, latencyMs, overloaded });
         }
-        this.#admit();
+        if (this.#queue.length > 0) this.#admit();
       },
     };
   }

@@ -14,7 +14,6 @@ import {
   type Access,
   type CredentialWait,
   explainRefusal,
-  type Identity,
   printWarningsOnce,
 } from "../config/index.ts";
 import { type Clock, ConfigError, sleep, untilAborted } from "../meta/index.ts";
@@ -102,7 +101,7 @@ export class HttpTransport implements Transport {
       const identity =
         credentials.known?.() ?? (await this.#credentials(request, limit, (wait) => credentials.current(wait)));
       try {
-        return await this.#inTurn(request, identity, limit);
+        return await this.#try(new Attempt(request, identity, limit));
       } catch (error) {
         if (error instanceof ApiError && error.status === 401) {
           const again = renewals++ < (credentials.renewals ?? 1);
@@ -187,43 +186,35 @@ export class HttpTransport implements Transport {
   }
 
   /** Streams live long and would take the places of all others; they are not counted. */
-  async #inTurn(request: RawRequest, identity: Identity, limit: Limit): Promise<RawResponse> {
-    const attempt = new Attempt(request, identity, limit);
-    if (request.stream) return this.#send(attempt);
-    const kind = kindOfRequest(request);
-    const turn = this.#gate.tryEnter(kind) ?? (await this.#waitForTurn(kind, request, limit));
+  async #try(attempt: Attempt): Promise<RawResponse> {
+    const { request } = attempt;
+    let turn: Turn | undefined;
+    if (!request.stream) {
+      const kind = kindOfRequest(request);
+      turn = this.#gate.tryEnter(kind) ?? (await this.#waitForTurn(kind, attempt));
+    }
     let overloaded = false;
     try {
-      return await this.#send(attempt);
+      const answer = await this.#wire.send(attempt);
+      if (answer.body) return streamedAnswer(answer, answer.body, identityOf(request), this.#wireOptions.answerBytes);
+      const { bytes = NOTHING } = answer;
+      if (isWelcome(request, answer.status)) return new BufferedAnswer(answer, bytes, request.method, request.path);
+      return await this.#refused(attempt, answer, bytes);
     } catch (error) {
       overloaded = saysOverloaded(error);
       throw error;
     } finally {
-      const { latencyMs } = attempt;
-      if (overloaded) turn.end(OVERLOADED);
-      else turn.end(latencyMs === undefined ? undefined : { latencyMs, overloaded });
-    }
-  }
-
-  async #waitForTurn(kind: string, request: RawRequest, { deadline }: Limit): Promise<Turn> {
-    const expired = () => timeoutError(request, "queue", this.#access.server);
-    const ms = deadline - this.#o.clock.monotonic();
-    return this.#gate.enter(kind, { signal: request.signal, ms, expired });
-  }
-
-  async #send(attempt: Attempt): Promise<RawResponse> {
-    try {
-      const answer = await this.#wire.send(attempt);
-      const { request } = attempt;
-      const about = identityOf(request);
-      if (answer.body) return streamedAnswer(answer, answer.body, about, this.#wireOptions.answerBytes);
-      const bytes = answer.bytes ?? Buffer.alloc(0);
-      if (isWelcome(request, answer.status)) return new BufferedAnswer(answer, bytes, about);
-      return await this.#refused(attempt, answer, bytes);
-    } finally {
-      const { status, sentBytes, receivedBytes, request } = attempt;
+      const { status, sentBytes, receivedBytes, latencyMs } = attempt;
       if (request.onAttempt && !attempt.refused) request.onAttempt({ status, sentBytes, receivedBytes });
+      if (overloaded) turn?.end(undefined, true);
+      else turn?.end(latencyMs);
     }
+  }
+
+  async #waitForTurn(kind: string, { request, limit }: Attempt): Promise<Turn> {
+    const expired = () => timeoutError(request, "queue", this.#access.server);
+    const ms = limit.deadline - this.#o.clock.monotonic();
+    return this.#gate.enter(kind, { signal: request.signal, ms, expired });
   }
 
   async #refused({ request, identity }: Attempt, wire: WireAnswer, bytes: Buffer): Promise<RawResponse> {
@@ -232,7 +223,7 @@ export class HttpTransport implements Transport {
     const about = identityOf(request);
     const answer = parseAnswer(bytes);
     // A program behind the API server that wants other credentials says so in words of its own.
-    if (request.anyStatus && !isStatus(answer)) return new BufferedAnswer(wire, bytes, about);
+    if (request.anyStatus && !isStatus(answer)) return new BufferedAnswer(wire, bytes, request.method, request.path);
     const now = this.#o.clock.now();
     throw apiErrorFrom(status, answer, about, {
       retryAfterMs: readRetryAfter(headers["retry-after"], now),
@@ -241,7 +232,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-const OVERLOADED = { latencyMs: undefined, overloaded: true };
+const NOTHING = Buffer.alloc(0);
 
 /** An eviction that a disruption budget forbids gets the same status, and has nothing to do with the server's load. */
 function saysOverloaded(error: unknown): boolean {

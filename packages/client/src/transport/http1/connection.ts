@@ -46,9 +46,8 @@ export class Connection implements AnswerEvents, Carrier {
   #gone = false;
   /** Whether there is a part of an answer. */
   #begun = false;
-  #timeoutMs = 0;
-  /** Until when it may be idle, on the owner's clock; kept here for the pool. */
-  idleUntil = 0;
+  #settled = false;
+  #idleUntil = 0;
 
   constructor(owner: ConnectionOwner, exchange: WireExchange) {
     this.#owner = owner;
@@ -56,8 +55,28 @@ export class Connection implements AnswerEvents, Carrier {
     exchange.connection = this;
   }
 
+  /** It waits for work, and has for long enough to have a time limit. */
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  /** Until when it may wait for work, on the owner's clock. */
+  get idleUntil(): number {
+    return this.#idleUntil;
+  }
+
+  /** It is going to wait for a while: that keeps no process alive, and has an end. */
+  settle(now: number): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const ms = this.#patienceMs;
+    this.#idleUntil = now + ms;
+    this.#socket?.setTimeout?.(ms);
+    this.#socket?.unref?.();
+  }
+
   /** How long it may be idle: what the server says counts where it is less. */
-  get patienceMs(): number {
+  get #patienceMs(): number {
     const seconds = this.#parser.keepAliveSeconds;
     return seconds === undefined ? this.#owner.idleMs : Math.min(this.#owner.idleMs, seconds * 1_000 - MARGIN_MS);
   }
@@ -88,7 +107,11 @@ export class Connection implements AnswerEvents, Carrier {
   carry(exchange: WireExchange): void {
     this.#exchange = exchange;
     exchange.connection = this;
-    this.#socket?.ref?.();
+    if (this.#settled) {
+      this.#settled = false;
+      this.#socket?.ref?.();
+      this.#socket?.setTimeout?.(0);
+    }
     this.#start();
   }
 
@@ -174,16 +197,9 @@ export class Connection implements AnswerEvents, Carrier {
 
   #rest(reusable: boolean): void {
     const socket = this.#socket;
-    const ms = this.patienceMs;
-    if (!reusable || ms <= 0 || socket === undefined || socket.destroyed || !socket.writable) return this.#leave();
-    if (ms !== this.#timeoutMs) {
-      this.#timeoutMs = ms;
-      socket.setTimeout?.(ms);
-    }
+    if (!reusable || socket === undefined || !socket.writable || this.#patienceMs <= 0) return this.#leave();
     // Its last reader may have held it back.
     if (socket.isPaused()) socket.resume();
-    // A connection that is kept for later keeps no process alive.
-    socket.unref?.();
     this.#owner.onIdle(this);
   }
 

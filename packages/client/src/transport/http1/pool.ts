@@ -22,6 +22,7 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #idle: Connection[] = [];
   readonly #waiting = new Set<WireExchange>();
   #retired = false;
+  #sweeping = false;
 
   constructor(o: PoolOptions) {
     this.#o = o;
@@ -65,12 +66,21 @@ export class ConnectionPool implements ConnectionOwner {
   }
 
   onIdle(connection: Connection): void {
-    const next = this.#nextWaiting();
+    const next = this.#waiting.size === 0 ? undefined : this.#nextWaiting();
     if (next !== undefined) return connection.carry(next);
     if (this.#retired) return connection.destroy();
-    connection.idleUntil = this.#o.monotonic() + connection.patienceMs;
     this.#idle.push(connection);
+    if (this.#sweeping) return;
+    this.#sweeping = true;
+    setImmediate(this.#sweep);
   }
+
+  /** A connection whose next exchange comes at once needs no timer, and is not taken from the event loop and given back. */
+  readonly #sweep = () => {
+    this.#sweeping = false;
+    const now = this.#o.monotonic();
+    for (const connection of this.#idle) connection.settle(now);
+  };
 
   onGone(connection: Connection): void {
     if (!this.#all.delete(connection)) return;
@@ -83,7 +93,7 @@ export class ConnectionPool implements ConnectionOwner {
   /** One whose time is over has a timer of its own; a process that was stopped may come before it. */
   #takeIdle(): Connection | undefined {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (this.#o.monotonic() < idle.idleUntil) return idle;
+      if (!idle.settled || this.#o.monotonic() < idle.idleUntil) return idle;
       idle.destroy();
     }
     return undefined;
