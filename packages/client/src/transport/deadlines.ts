@@ -1,4 +1,5 @@
 import type { Clock } from "../meta/index.ts";
+import { Housekeeping } from "./http1/index.ts";
 
 /** Something that has to be over at a time. */
 export interface Expiring {
@@ -17,7 +18,9 @@ export class Deadlines {
   readonly #pending = new Set<Expiring>();
   #alarmAt = Number.POSITIVE_INFINITY;
   #cancelAlarm: (() => void) | undefined;
-  #sweeping = false;
+  readonly #housekeeping = new Housekeeping(() => {
+    if (this.#pending.size === 0) this.#setAlarm(Number.POSITIVE_INFINITY);
+  });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -30,15 +33,14 @@ export class Deadlines {
 
   /** It is over, or may take as long as it likes. A timer that nobody needs would keep the process alive. */
   delete(one: Expiring): void {
-    if (!this.#pending.delete(one) || this.#pending.size > 0 || this.#sweeping) return;
-    this.#sweeping = true;
-    setImmediate(this.#sweep);
+    if (this.#pending.delete(one) && this.#pending.size === 0) this.#housekeeping.soon();
   }
 
-  readonly #sweep = () => {
-    this.#sweeping = false;
-    if (this.#pending.size === 0) this.#setAlarm(Number.POSITIVE_INFINITY);
-  };
+  /** Nothing will be added any more; what is pending has to be ended by others. */
+  close(): void {
+    this.#housekeeping.stop();
+    this.#setAlarm(Number.POSITIVE_INFINITY);
+  }
 
   #setAlarm(at: number): void {
     this.#cancelAlarm?.();

@@ -14,6 +14,7 @@ import {
   type Access,
   type CredentialWait,
   explainRefusal,
+  type Identity,
   printWarningsOnce,
 } from "../config/index.ts";
 import { type Clock, ConfigError, sleep, untilAborted } from "../meta/index.ts";
@@ -69,7 +70,7 @@ export class HttpTransport implements Transport {
     this.#access = access;
     this.#o = o;
     this.#base = readBase(access.server);
-    const tell = o.onWarning ?? printWarningsOnce();
+    const warn = o.onWarning ?? printWarningsOnce();
     this.#gate = new RequestGate(o.clock);
     const { server, context, origin, proxyUrl, headers } = access;
     this.#wireOptions = {
@@ -79,7 +80,7 @@ export class HttpTransport implements Transport {
       userAgent: o.userAgent ?? `lotse-client/${VERSION} node/${process.versions.node} (${process.platform})`,
       answerBytes: o.answerBytes ?? Number.POSITIVE_INFINITY,
       onWarning: (header) => {
-        for (const text of readWarnings(header)) tell(text);
+        for (const text of readWarnings(header)) warn(text);
       },
     };
     this.#wire =
@@ -88,37 +89,59 @@ export class HttpTransport implements Transport {
         : new OwnWire(this.#wireOptions);
   }
 
-  async request(request: RawRequest): Promise<RawResponse> {
+  request(request: RawRequest): Promise<RawResponse> {
+    const { clock } = this.#o;
+    const { credentials } = this.#access;
+    let limit: Limit;
+    try {
+      const { ms, until } = patienceOf(request, this.#o.timeoutMs);
+      limit = { deadline: clock.monotonic() + ms, until };
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const identity = this.#closed || request.signal?.aborted ? undefined : credentials.known?.();
+    if (identity === undefined) return this.#persist(request, limit);
+    // A plain success needs nothing of what follows a failure.
+    const attempt = new Attempt(request, identity, limit);
+    return this.#try(attempt).catch((error) => this.#persist(request, limit, { identity, error }));
+  }
+
+  /** Goes on until there is an answer or a final failure; `first` is what has failed before. */
+  async #persist(request: RawRequest, limit: Limit, first?: Failure): Promise<RawResponse> {
     const { clock, random } = this.#o;
     const { credentials } = this.#access;
-    const { ms, until } = patienceOf(request, this.#o.timeoutMs);
-    const limit: Limit = { deadline: clock.monotonic() + ms, until };
+    let failure = first;
     let renewals = 0;
     let reloaded = false;
     for (let attempt = 1; ; attempt++) {
-      request.signal?.throwIfAborted();
-      if (this.#closed) throw clientClosed();
-      const identity =
-        credentials.known?.() ?? (await this.#credentials(request, limit, (wait) => credentials.current(wait)));
-      try {
-        return await this.#try(new Attempt(request, identity, limit));
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 401) {
-          const again = renewals++ < (credentials.renewals ?? 1);
-          const renew = (wait: CredentialWait) => credentials.renew(identity, wait);
-          if (again && (await this.#credentials(request, limit, renew))) continue;
+      if (failure === undefined) {
+        request.signal?.throwIfAborted();
+        if (this.#closed) throw clientClosed();
+        const identity =
+          credentials.known?.() ?? (await this.#credentials(request, limit, (wait) => credentials.current(wait)));
+        try {
+          return await this.#try(new Attempt(request, identity, limit));
+        } catch (error) {
+          failure = { identity, error };
         }
-        if (error instanceof ConnectionError && error.untrusted && !reloaded) {
-          reloaded = true;
-          // The cluster may have got a new authority, whose certificate is in the file already.
-          const now = await credentials.reload?.("files");
-          if (now !== undefined && now !== identity) continue;
-        }
-        const remainingMs = limit.deadline - clock.monotonic();
-        const delay = retryDelay(request, error, { attempt, random, remainingMs });
-        if (delay === undefined) throw error;
-        await sleep(clock, delay, request.signal);
       }
+      const { identity, error } = failure;
+      failure = undefined;
+      if (error instanceof ApiError && error.status === 401) {
+        const again = renewals++ < (credentials.renewals ?? 1);
+        const renew = (wait: CredentialWait) => credentials.renew(identity, wait);
+        if (again && (await this.#credentials(request, limit, renew))) continue;
+      }
+      if (error instanceof ConnectionError && error.untrusted && !reloaded) {
+        reloaded = true;
+        // The cluster may have got a new authority, whose certificate is in the file already.
+        const now = await credentials.reload?.("files");
+        if (now !== undefined && now !== identity) continue;
+      }
+      const remainingMs = limit.deadline - clock.monotonic();
+      const delay = retryDelay(request, error, { attempt, random, remainingMs });
+      if (delay === undefined) throw error;
+      await sleep(clock, delay, request.signal);
     }
   }
 
@@ -186,29 +209,50 @@ export class HttpTransport implements Transport {
   }
 
   /** Streams live long and would take the places of all others; they are not counted. */
-  async #try(attempt: Attempt): Promise<RawResponse> {
+  #try(attempt: Attempt): Promise<RawResponse> {
     const { request } = attempt;
-    let turn: Turn | undefined;
-    if (!request.stream) {
-      const kind = kindOfRequest(request);
-      turn = this.#gate.tryEnter(kind) ?? (await this.#waitForTurn(kind, attempt));
+    if (request.stream) return this.#send(attempt);
+    const kind = kindOfRequest(request);
+    attempt.turn = this.#gate.tryEnter(kind);
+    if (attempt.turn !== undefined) return this.#send(attempt);
+    return this.#waitForTurn(kind, attempt).then((turn) => {
+      attempt.turn = turn;
+      return this.#send(attempt);
+    });
+  }
+
+  #send(attempt: Attempt): Promise<RawResponse> {
+    return this.#wire.send(attempt).then(
+      (answer) => this.#answered(attempt, answer),
+      (error) => this.#failed(attempt, error),
+    );
+  }
+
+  #answered(attempt: Attempt, answer: WireAnswer): RawResponse | Promise<RawResponse> {
+    const { request } = attempt;
+    const { status, bytes = NOTHING, body } = answer;
+    if (body === undefined && !isWelcome(request, status)) {
+      return this.#refused(attempt, answer, bytes).then(
+        (response) => this.#ended(attempt, response),
+        (error) => this.#failed(attempt, error),
+      );
     }
-    let overloaded = false;
-    try {
-      const answer = await this.#wire.send(attempt);
-      if (answer.body) return streamedAnswer(answer, answer.body, identityOf(request), this.#wireOptions.answerBytes);
-      const { bytes = NOTHING } = answer;
-      if (isWelcome(request, answer.status)) return new BufferedAnswer(answer, bytes, request.method, request.path);
-      return await this.#refused(attempt, answer, bytes);
-    } catch (error) {
-      overloaded = saysOverloaded(error);
-      throw error;
-    } finally {
-      const { status, sentBytes, receivedBytes, latencyMs } = attempt;
-      if (request.onAttempt && !attempt.refused) request.onAttempt({ status, sentBytes, receivedBytes });
-      if (overloaded) turn?.end(undefined, true);
-      else turn?.end(latencyMs);
-    }
+    if (body === undefined) return this.#ended(attempt, new BufferedAnswer(answer, bytes, request.method, request.path));
+    const { answerBytes } = this.#wireOptions;
+    return this.#ended(attempt, streamedAnswer(answer, body, identityOf(request), answerBytes));
+  }
+
+  #ended(attempt: Attempt, response: RawResponse): RawResponse {
+    attempt.turn?.end(attempt.latencyMs);
+    tell(attempt);
+    return response;
+  }
+
+  #failed(attempt: Attempt, error: unknown): never {
+    if (saysOverloaded(error)) attempt.turn?.end(undefined, true);
+    else attempt.turn?.end(attempt.latencyMs);
+    tell(attempt);
+    throw error;
   }
 
   async #waitForTurn(kind: string, { request, limit }: Attempt): Promise<Turn> {
@@ -233,6 +277,16 @@ export class HttpTransport implements Transport {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+/** An attempt that came to nothing, and for whom it was made. */
+interface Failure {
+  readonly identity: Identity;
+  readonly error: unknown;
+}
+
+function tell({ request, refused, status, sentBytes, receivedBytes }: Attempt): void {
+  if (request.onAttempt && !refused) request.onAttempt({ status, sentBytes, receivedBytes });
+}
 
 /** An eviction that a disruption budget forbids gets the same status, and has nothing to do with the server's load. */
 function saysOverloaded(error: unknown): boolean {

@@ -53,7 +53,11 @@ export class OwnWire implements Wire {
 
   send(attempt: Attempt): Promise<WireAnswer> {
     const { tls } = attempt.identity;
-    if (this.#pools?.tls === tls) return this.#sendOn(this.#pools, attempt);
+    try {
+      if (this.#pools?.tls === tls) return this.#sendOn(this.#pools, attempt);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     return this.#poolsFor(tls).then((pools) => this.#sendOn(pools, attempt));
   }
 
@@ -63,6 +67,7 @@ export class OwnWire implements Wire {
     this.#pools = undefined;
     pools?.requests.destroy();
     pools?.streams.destroy();
+    this.#deadlines.close();
   }
 
   #sendOn(pools: Pools, attempt: Attempt): Promise<WireAnswer> {

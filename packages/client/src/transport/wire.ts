@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type { AccessOrigin, Identity } from "../config/index.ts";
 import type { Clock } from "../meta/index.ts";
 import type { RequestPhase } from "./errors.ts";
+import type { Turn } from "./gate.ts";
 import type { RawRequest, RequestHeaders } from "./request.ts";
 
 /** How long a request may take. */
@@ -26,6 +27,8 @@ export class Attempt {
   latencyMs: number | undefined;
   sentBytes = 0;
   receivedBytes: number | undefined;
+  /** The place that it has among the requests in flight. */
+  turn: Turn | undefined;
 
   constructor(request: RawRequest, identity: Identity, limit: Limit) {
     this.request = request;

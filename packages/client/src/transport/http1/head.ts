@@ -70,7 +70,8 @@ export class ParsedHead implements AnswerHead {
           this.contentLength = readLength(value);
           break;
         case "transfer-encoding".length:
-          if (this.chunked || value.toLowerCase() !== "chunked") {
+          // With a tab behind it some do not know it any more.
+          if (this.chunked || !/^chunked *$/i.test(found[2] as string)) {
             throw new MalformedAnswerError("framing", `the transfer coding "${value.slice(0, 40)}" is unknown`);
           }
           this.chunked = true;

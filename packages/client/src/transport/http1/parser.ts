@@ -41,6 +41,8 @@ const UNTIL_CLOSE = 10;
 const CR = 0x0d;
 const LF = 0x0a;
 const SEMICOLON = 0x3b;
+const SPACE = 0x20;
+const TAB = 0x09;
 const LONGEST_SIZE = 16;
 /** A server may send "early hints"; one that never stops has nothing to say. */
 const MOST_INFORMATIONAL = 100;
@@ -51,7 +53,8 @@ const LF_END = Buffer.from("\n\n");
 
 const TOKEN = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
-const EXTENSIONS = new RegExp(`^(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`);
+/** Blanks are bad, says the RFC, and have to be put up with. */
+const EXTENSIONS = new RegExp(`^(?:[ \\t]*;[ \\t]*${TOKEN}(?:[ \\t]*=[ \\t]*(?:${TOKEN}|${QUOTED}))?)+$`);
 
 /** See the module comment. One answer at a time: `begin` before each. */
 export class AnswerParser {
@@ -165,6 +168,7 @@ export class AnswerParser {
     const { status } = head;
     if (status === 101) throw new MalformedAnswerError("upgrade", "it switches protocols, and was not asked to");
     if (status < 200) {
+      if (!head.keepAlive) throw new MalformedAnswerError("informational", "it ends before the answer");
       if (++this.#informational > MOST_INFORMATIONAL) {
         throw new MalformedAnswerError("informational", "it announces an answer again and again");
       }
@@ -174,12 +178,12 @@ export class AnswerParser {
     const bodiless = this.#bodiless || status === 204 || status === 304;
     // These have no body whatever they say; who says otherwise may send one, which would be taken for the next answer.
     if (status === 204 && (head.chunked || (head.contentLength ?? 0) > 0)) head.keepAlive = false;
+    // Neither is a connection kept whose answers say nothing of their ends.
+    if (!head.chunked && head.contentLength === undefined && status !== 204 && status !== 304) head.keepAlive = false;
     if (bodiless) this.#state = IDLE;
     else if (head.chunked) this.#expectChunk();
-    else if (head.contentLength === undefined) {
-      head.keepAlive = false;
-      this.#state = UNTIL_CLOSE;
-    } else {
+    else if (head.contentLength === undefined) this.#state = UNTIL_CLOSE;
+    else {
       this.#left = head.contentLength;
       this.#state = this.#left === 0 ? IDLE : FIXED;
     }
@@ -289,8 +293,8 @@ export class AnswerParser {
       if (++this.#digits > LONGEST_SIZE || !Number.isSafeInteger(this.#left)) throw malformedChunk("its size");
     } else if (this.#digits === 0) throw malformedChunk("it has no size");
     else if (byte === CR) this.#state = SIZE_LF;
-    else if (byte === SEMICOLON) {
-      this.#extension = ";";
+    else if (byte === SEMICOLON || byte === SPACE || byte === TAB) {
+      this.#extension = String.fromCharCode(byte);
       this.#state = EXTENSION;
     } else throw malformedChunk("its size is no number");
   }

@@ -1,6 +1,7 @@
 /** Connections to one server with one identity: the last one that was used is used again first. */
 import { Connection, type ConnectionOwner, type Dialed, hangUp } from "./connection.ts";
 import type { WireExchange } from "./exchange.ts";
+import { Housekeeping } from "./housekeeping.ts";
 
 /** How many connections there may be, how long, and where they come from. */
 export interface PoolOptions {
@@ -22,7 +23,11 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #idle: Connection[] = [];
   readonly #waiting = new Set<WireExchange>();
   #retired = false;
-  #sweeping = false;
+  /** A connection whose next exchange comes at once needs no timer, and is not taken from the event loop and given back. */
+  readonly #housekeeping = new Housekeeping(() => {
+    const now = this.#o.monotonic();
+    for (const connection of this.#idle) connection.settle(now);
+  });
 
   constructor(o: PoolOptions) {
     this.#o = o;
@@ -53,6 +58,7 @@ export class ConnectionPool implements ConnectionOwner {
   retire(): void {
     this.#retired = true;
     for (const connection of this.#idle.splice(0)) connection.destroy();
+    this.#housekeeping.stop();
   }
 
   /** Ends everything. */
@@ -70,17 +76,8 @@ export class ConnectionPool implements ConnectionOwner {
     if (next !== undefined) return connection.carry(next);
     if (this.#retired) return connection.destroy();
     this.#idle.push(connection);
-    if (this.#sweeping) return;
-    this.#sweeping = true;
-    setImmediate(this.#sweep);
+    this.#housekeeping.soon();
   }
-
-  /** A connection whose next exchange comes at once needs no timer, and is not taken from the event loop and given back. */
-  readonly #sweep = () => {
-    this.#sweeping = false;
-    const now = this.#o.monotonic();
-    for (const connection of this.#idle) connection.settle(now);
-  };
 
   onGone(connection: Connection): void {
     if (!this.#all.delete(connection)) return;
