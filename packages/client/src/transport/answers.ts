@@ -63,7 +63,12 @@ export class BufferedAnswer implements RawResponse {
 }
 
 /** An answer that is still coming. Who reads it piece by piece may read on for ever; as a whole it has the usual limit. */
-export function streamedAnswer(answer: WireAnswer, body: Readable, request: RequestIdentity, limit: number): RawResponse {
+export function streamedAnswer(
+  answer: WireAnswer,
+  body: Readable,
+  request: RequestIdentity,
+  limit: number,
+): RawResponse {
   const { status, headers } = answer;
   const text = async () => {
     const chunks: Buffer[] = [];

@@ -16,7 +16,6 @@ function setUp() {
   return { clock, gate, enter, fill };
 }
 
-
 describe("the gate of requests", () => {
   it("lets requests pass at once while there is room", () => {
     const { gate, fill } = setUp();

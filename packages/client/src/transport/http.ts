@@ -10,13 +10,7 @@
  *
  * What carries an attempt is a wire: one of our own, or that of `node:http`.
  */
-import {
-  type Access,
-  type CredentialWait,
-  explainRefusal,
-  type Identity,
-  printWarningsOnce,
-} from "../config/index.ts";
+import { type Access, type CredentialWait, explainRefusal, type Identity, printWarningsOnce } from "../config/index.ts";
 import { type Clock, ConfigError, sleep, untilAborted } from "../meta/index.ts";
 import { BufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
 import { clientClosed } from "./closed.ts";
@@ -237,7 +231,8 @@ export class HttpTransport implements Transport {
         (error) => this.#failed(attempt, error),
       );
     }
-    if (body === undefined) return this.#ended(attempt, new BufferedAnswer(answer, bytes, request.method, request.path));
+    if (body === undefined)
+      return this.#ended(attempt, new BufferedAnswer(answer, bytes, request.method, request.path));
     const { answerBytes } = this.#wireOptions;
     return this.#ended(attempt, streamedAnswer(answer, body, identityOf(request), answerBytes));
   }

@@ -95,22 +95,22 @@ export class OwnExchange implements WireExchange, Expiring, BodySource {
     this.#attempt.latencyMs = this.#parts.wire.clock.monotonic() - this.#connectedAt;
     this.#enter(BODY);
     if (head.warned) this.#parts.wire.onWarning(head.headers.warning);
-    if (this.#request.stream && isWelcome(this.#request, status)) return this.#release(head);
+    if (this.#request.stream && isWelcome(this.#request, status)) return void this.#release(head);
     // What it says of itself is believed when it is bad news.
     if ((head.contentLength ?? 0) > this.#parts.wire.answerBytes) this.#giveUp();
   }
 
   onBody(bytes: Buffer): void {
-    if (this.#stream !== undefined) return this.#stream.add(bytes);
+    if (this.#stream !== undefined) return void this.#stream.add(bytes);
     this.#size += bytes.length;
-    if (this.#size > this.#parts.wire.answerBytes) return this.#giveUp();
+    if (this.#size > this.#parts.wire.answerBytes) return void this.#giveUp();
     if (this.#first === undefined) this.#first = bytes;
     else if (this.#more === undefined) this.#more = [this.#first, bytes];
     else this.#more.push(bytes);
   }
 
   onEnd(): void {
-    if (this.#stream !== undefined) return this.#stream.complete();
+    if (this.#stream !== undefined) return void this.#stream.complete();
     this.#settle();
     const bytes = this.#more === undefined ? (this.#first ?? NOTHING) : Buffer.concat(this.#more, this.#size);
     this.#attempt.receivedBytes = bytes.length;

@@ -93,12 +93,13 @@ function formatQuery(query: NonNullable<RawRequest["query"]>): string {
   for (const key in query) {
     const value = query[key];
     if (value === undefined) continue;
-    text += `${text === "" ? "?" : "&"}${escape(key)}=${escape(String(value))}`;
+    text += `${text === "" ? "?" : "&"}${escaped(key)}=${escaped(String(value))}`;
   }
   return text;
 }
 
-const escape = (text: string): string => (PLAIN.test(text) ? text : new URLSearchParams([["", text]]).toString().slice(1));
+const escaped = (text: string): string =>
+  PLAIN.test(text) ? text : new URLSearchParams([["", text]]).toString().slice(1);
 
 /** The address of a host without what URLs put around it. */
 export const hostOf = (base: URL): string => base.hostname.replace(/^\[(.*)\]$/, "$1");

@@ -197,7 +197,7 @@ export class Connection implements AnswerEvents, Carrier {
 
   #rest(reusable: boolean): void {
     const socket = this.#socket;
-    if (!reusable || socket === undefined || !socket.writable || this.#patienceMs <= 0) return this.#leave();
+    if (!reusable || socket === undefined || !socket.writable || this.#patienceMs <= 0) return void this.#leave();
     // Its last reader may have held it back.
     if (socket.isPaused()) socket.resume();
     this.#owner.onIdle(this);

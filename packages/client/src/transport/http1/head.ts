@@ -167,5 +167,9 @@ function refusal(text: string, withStatus: boolean): MalformedAnswerError {
   return new MalformedAnswerError("field", "its head cannot be read");
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: what cannot be shown is what it looks for.
-const shown = (line: string): string => line.replace(/\r$/, "").replace(/[\x00-\x1f\x7f-\xff]/g, "?").slice(0, 60);
+/** With a question mark for each byte that cannot be shown. */
+const shown = (line: string): string =>
+  line
+    .replace(/\r$/, "")
+    .replace(/[^\x20-\x7e]/g, "?")
+    .slice(0, 60);

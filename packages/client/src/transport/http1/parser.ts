@@ -261,7 +261,7 @@ export class AnswerParser {
   #readByte(byte: number): void {
     switch (this.#state) {
       case SIZE:
-        return this.#readSize(byte);
+        return void this.#readSize(byte);
       case EXTENSION:
         if (byte === CR) {
           if (!EXTENSIONS.test(this.#extension)) throw malformedChunk("its extension cannot be read");

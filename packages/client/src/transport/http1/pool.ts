@@ -73,8 +73,8 @@ export class ConnectionPool implements ConnectionOwner {
 
   onIdle(connection: Connection): void {
     const next = this.#waiting.size === 0 ? undefined : this.#nextWaiting();
-    if (next !== undefined) return connection.carry(next);
-    if (this.#retired) return connection.destroy();
+    if (next !== undefined) return void connection.carry(next);
+    if (this.#retired) return void connection.destroy();
     this.#idle.push(connection);
     this.#housekeeping.soon();
   }
@@ -108,7 +108,7 @@ export class ConnectionPool implements ConnectionOwner {
     const connection = new Connection(this, exchange);
     this.#all.add(connection);
     const dialed = this.#o.dial();
-    if (!(dialed instanceof Promise)) return connection.adopt(dialed);
+    if (!(dialed instanceof Promise)) return void connection.adopt(dialed);
     dialed.then(
       (socket) => connection.adopt(socket),
       (error: Error) => connection.refuse(error),

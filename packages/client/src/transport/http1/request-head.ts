@@ -7,7 +7,6 @@
 export type HeaderValue = string | readonly string[];
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out, but for the tab.
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const TARGET = /^\/[\x21-\x7e\x80-\xff]*$/;
 

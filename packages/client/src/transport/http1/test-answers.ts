@@ -17,14 +17,43 @@ export function numbersFrom(seed: number): (below: number) => number {
 
 type Numbers = (below: number) => number;
 
-const NAMES = ["Content-Type", "X-A", "x-b", "Date", "Audit-Id", "Set-Cookie", "Warning", "Cookie", "ETag", "__proto__"];
+const NAMES = [
+  "Content-Type",
+  "X-A",
+  "x-b",
+  "Date",
+  "Audit-Id",
+  "Set-Cookie",
+  "Warning",
+  "Cookie",
+  "ETag",
+  "__proto__",
+];
 const VALUES = ["a", "application/json", "", " two words\t", '299 - "old"', "\xe9\xff", "a,b", "0", "close", "chunked"];
 const STATUSES = ["200", "200", "201", "204", "304", "404", "500", "100", "103", "101", "099", "999", "1000", "20"];
 const VERSIONS = ["1.1", "1.1", "1.1", "1.1", "1.0", "0.9", "2.0", "1.2"];
 const CONNECTIONS = ["close", "keep-alive", "Keep-Alive, X", "upgrade", "x, Close"];
 const CODINGS = ["chunked", "Chunked", "gzip, chunked", "identity", "chunked, chunked", "chunked\t", "xchunked"];
 const EXTENSIONS = ["", "", "", ";a", ";a=b", ';a="b c"', ";a=b;c", "; a=b", ' ;a="\\""', ";", ";=", ';a="'];
-const NASTY = ["\r", "\n", "\r\n", "\n\n", "\r\n\r\n", " ", "\t", "\0", ":", ";", ",", "0", "9", "f", "\x7f", "\x80", '"'];
+const NASTY = [
+  "\r",
+  "\n",
+  "\r\n",
+  "\n\n",
+  "\r\n\r\n",
+  " ",
+  "\t",
+  "\0",
+  ":",
+  ";",
+  ",",
+  "0",
+  "9",
+  "f",
+  "\x7f",
+  "\x80",
+  '"',
+];
 
 /** One answer with its body; sometimes a little wrong already. */
 function sketch(number: Numbers): string {
@@ -55,7 +84,16 @@ function sketch(number: Numbers): string {
 
 function lengthOf(body: string, number: Numbers): string {
   const { length } = body;
-  const odd = [`${length + 1}`, `+${length}`, `0${length}`, `${length}, ${length}`, "", "1e1", "0x1", "99999999999999999999"];
+  const odd = [
+    `${length + 1}`,
+    `+${length}`,
+    `0${length}`,
+    `${length}, ${length}`,
+    "",
+    "1e1",
+    "0x1",
+    "99999999999999999999",
+  ];
   return number(6) === 0 ? (odd[number(odd.length)] as string) : `${length}`;
 }
 
