@@ -8,6 +8,7 @@
 import type { Duplex } from "node:stream";
 import type { Carrier, WireExchange } from "./exchange.ts";
 import type { AnswerHead } from "./head.ts";
+import { MalformedAnswerError } from "./malformed.ts";
 import { type AnswerEvents, AnswerParser } from "./parser.ts";
 
 /** Opens a socket; it may still be connecting, and `ready` is the event that says that it is not. */
@@ -169,7 +170,7 @@ export class Connection implements AnswerEvents, Carrier {
 
   readonly #onData = (chunk: Buffer) => {
     // Nobody asked: whatever it is, it must not become the answer to the next request.
-    if (this.#exchange === undefined) return this.#leave();
+    if (this.#exchange === undefined || this.#parser.idle) return this.#leave(unasked());
     let used: number;
     try {
       used = this.#parser.feed(chunk);
@@ -225,6 +226,8 @@ function joined(head: string, body: string | Uint8Array): Buffer {
   else bytes.set(body, head.length);
   return bytes;
 }
+
+const unasked = () => new MalformedAnswerError("unasked", "it comes before the request");
 
 /** As `node:http` says it. */
 export function hangUp(begun = false): Error {

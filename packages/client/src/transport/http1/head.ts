@@ -58,7 +58,10 @@ export class ParsedHead implements AnswerHead {
     return this.#headers;
   }
 
-  /** The fields that say where the answer ends and what becomes of the connection: two opinions are none. */
+  /**
+   * The fields that say where the answer ends and what becomes of the connection: two opinions are none. With a tab behind
+   * it not everybody knows a length or a coding any more, so that it is none either.
+   */
   #readDecisive(text: string): void {
     let close = false;
     DECISIVE.lastIndex = 0;
@@ -67,10 +70,9 @@ export class ParsedHead implements AnswerHead {
       switch ((found[1] as string).length) {
         case "content-length".length:
           if (this.contentLength !== undefined) throw new MalformedAnswerError("framing", "two lengths");
-          this.contentLength = readLength(value);
+          this.contentLength = readLength(found[2] as string);
           break;
         case "transfer-encoding".length:
-          // With a tab behind it some do not know it any more.
           if (this.chunked || !/^chunked *$/i.test(found[2] as string)) {
             throw new MalformedAnswerError("framing", `the transfer coding "${value.slice(0, 40)}" is unknown`);
           }
@@ -104,7 +106,7 @@ export function checkTrailers(text: string): void {
 }
 
 function readLength(value: string): number {
-  const length = /^[0-9]{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  const length = /^[0-9]{1,16} *$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(length)) return length;
   throw new MalformedAnswerError("framing", `"${value.slice(0, 40)}" is no length`);
 }

@@ -7,7 +7,8 @@ export type Malformation =
   | "chunk"
   | "too-long"
   | "upgrade"
-  | "informational";
+  | "informational"
+  | "unasked";
 
 /** Bytes that are no answer, or one that could be read in two ways: the connection that brought them is of no more use. */
 export class MalformedAnswerError extends Error {

@@ -64,11 +64,10 @@ export class ConnectionPool implements ConnectionOwner {
   /** Ends everything. */
   destroy(): void {
     this.retire();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
     for (const connection of [...this.#all]) connection.destroy(hangUp());
-    for (const exchange of [...this.#waiting]) {
-      this.#waiting.delete(exchange);
-      exchange.onFailure(hangUp());
-    }
+    for (const exchange of waiting) exchange.onFailure(hangUp());
   }
 
   onIdle(connection: Connection): void {
