@@ -11,11 +11,14 @@ import type { AnswerHead } from "./head.ts";
 import { MalformedAnswerError } from "./malformed.ts";
 import { type AnswerEvents, AnswerParser } from "./parser.ts";
 
-/** Opens a socket; it may still be connecting, and `ready` is the event that says that it is not. */
+/** A socket; it may still be connecting, and `ready` is the event that says that it is not. */
 export interface Dialed {
   readonly socket: Duplex & Partial<SocketPart>;
   readonly ready: "connect" | "secureConnect" | undefined;
 }
+
+/** Opens a socket that hands over what it reads. */
+export type Dial = (onBytes: (bytes: Buffer) => void) => Dialed | Promise<Dialed>;
 
 /** What sockets have beside other streams; a tunnel may be no socket. */
 interface SocketPart {
@@ -90,7 +93,6 @@ export class Connection implements AnswerEvents, Carrier {
       return;
     }
     this.#socket = socket;
-    socket.on("data", this.#onData);
     socket.on("end", this.#onFinished);
     socket.on("error", this.#onError);
     socket.on("close", this.#onClose);
@@ -168,7 +170,8 @@ export class Connection implements AnswerEvents, Carrier {
     }
   };
 
-  readonly #onData = (chunk: Buffer) => {
+  /** Takes what comes in. */
+  readonly onBytes = (chunk: Buffer): void => {
     // Nobody asked: whatever it is, it must not become the answer to the next request.
     if (this.#exchange === undefined || this.#parser.idle) return this.#leave(unasked());
     let used: number;

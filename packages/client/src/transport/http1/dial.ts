@@ -2,7 +2,8 @@
 import { connect, isIP, type Socket } from "node:net";
 import type { ConnectionOptions, SecureContext, TLSSocket } from "node:tls";
 import { openTunnel } from "../../config/index.ts";
-import type { Dialed } from "./connection.ts";
+import type { Dial, Dialed } from "./connection.ts";
+import { Intake } from "./intake.ts";
 
 /** Whom to call, and what has to be true of who answers. */
 export interface DialOptions {
@@ -28,15 +29,20 @@ export interface TlsPart {
 const PROBE_MS = 1_000;
 
 /** Calls one server again and again; each call goes on with the TLS session of an earlier one where there is one. */
-export function dialer({ host, port, proxyUrl, tls }: DialOptions): () => Dialed | Promise<Dialed> {
+export function dialer({ host, port, proxyUrl, tls }: DialOptions): Dial {
   const encrypt = tls === undefined ? undefined : encrypter(tls, host);
   if (proxyUrl === undefined) {
-    if (encrypt) return () => encrypt({ host, port });
-    return () => ({ socket: tuned(connect({ host, port })), ready: "connect" });
+    return (onBytes) => {
+      const target = { host, port, onread: new Intake(onBytes).onread };
+      return encrypt ? encrypt(target) : { socket: tuned(connect(target)), ready: "connect" };
+    };
   }
-  return async () => {
-    const socket = await openTunnel(proxyUrl, { host, port }, tls?.ca);
-    return encrypt ? encrypt({ host, socket: socket as Socket }) : { socket, ready: undefined };
+  // What comes out of a tunnel may have been read already: such sockets stay streams.
+  return async (onBytes) => {
+    const tunnel = await openTunnel(proxyUrl, { host, port }, tls?.ca);
+    const dialed: Dialed = encrypt ? encrypt({ host, socket: tunnel as Socket }) : { socket: tunnel, ready: undefined };
+    dialed.socket.on("data", onBytes);
+    return dialed;
   };
 }
 

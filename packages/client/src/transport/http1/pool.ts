@@ -1,12 +1,12 @@
 /** Connections to one server with one identity: the last one that was used is used again first. */
-import { Connection, type ConnectionOwner, type Dialed, hangUp } from "./connection.ts";
+import { Connection, type ConnectionOwner, type Dial, hangUp } from "./connection.ts";
 import type { WireExchange } from "./exchange.ts";
 import { Housekeeping } from "./housekeeping.ts";
 
 /** How many connections there may be, how long, and where they come from. */
 export interface PoolOptions {
   /** Opens a socket. */
-  readonly dial: () => Dialed | Promise<Dialed>;
+  readonly dial: Dial;
   readonly monotonic: () => number;
   /** How long one is kept for later. */
   readonly idleMs: number;
@@ -106,7 +106,7 @@ export class ConnectionPool implements ConnectionOwner {
   #open(exchange: WireExchange): void {
     const connection = new Connection(this, exchange);
     this.#all.add(connection);
-    const dialed = this.#o.dial();
+    const dialed = this.#o.dial(connection.onBytes);
     if (!(dialed instanceof Promise)) return void connection.adopt(dialed);
     dialed.then(
       (socket) => connection.adopt(socket),
