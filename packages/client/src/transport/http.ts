@@ -250,10 +250,10 @@ export class HttpTransport implements Transport {
     throw error;
   }
 
-  async #waitForTurn(kind: string, { request, limit }: Attempt): Promise<Turn> {
+  #waitForTurn(kind: string, { request, limit }: Attempt): Promise<Turn> {
     const expired = () => timeoutError(request, "queue", this.#access.server);
     const ms = limit.deadline - this.#o.clock.monotonic();
-    return this.#gate.enter(kind, { signal: request.signal, ms, expired });
+    return this.#gate.wait(kind, { signal: request.signal, ms, expired });
   }
 
   async #refused({ request, identity }: Attempt, wire: WireAnswer, bytes: Buffer): Promise<RawResponse> {

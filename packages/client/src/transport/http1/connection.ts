@@ -173,12 +173,12 @@ export class Connection implements AnswerEvents, Carrier {
   /** Takes what comes in. */
   readonly onBytes = (chunk: Buffer): void => {
     // Nobody asked: whatever it is, it must not become the answer to the next request.
-    if (this.#exchange === undefined || this.#parser.idle) return this.#leave(unasked());
+    if (this.#exchange === undefined || this.#parser.idle) return void this.#leave(unasked());
     let used: number;
     try {
       used = this.#parser.feed(chunk);
     } catch (error) {
-      return this.#leave(error as Error);
+      return void this.#leave(error as Error);
     }
     if (this.#exchange === undefined && !this.#gone) {
       this.#rest(this.#parser.reusable && used === chunk.length && this.#socket?.writableLength === 0);
