@@ -20,6 +20,8 @@ export const roomOrder = {
     "client",
     ".",
   ],
+  // What speaks HTTP/1.1 knows nothing of Kubernetes.
+  "@lotse/client:transport": ["http1", "."],
   // A request walks down: transport → access → api → admission → registry → store.
   "@lotse/cluster": [
     "compiled",

@@ -38,6 +38,7 @@ export const TRIED_IN_PART: string[] = [
   "tests/faults/children.property.test.ts",
   "tests/faults/client-watch.test.ts",
   "tests/faults/coordination/{lease,shards}.property.test.ts",
+  "packages/client/src/transport/http1/parser.fuzz.test.ts",
   "packages/cluster/src/fuzz.test.ts",
   "packages/lotse/src/admission/server/flood.test.ts",
   "packages/lotse/src/admission/certificates/decade.test.ts",

@@ -105,10 +105,14 @@ export abstract class ClientReads {
   get<T extends AnyObject>(kind: KindClass<T>, name: string, o?: GetOptions): Promise<T>;
   get(kind: KindDescription | string, name: string, o?: GetOptions): Promise<KubeObject>;
   get(reference: string, o?: GetOptions): Promise<KubeObject>;
-  async get(kind: KindLike, second?: string | GetOptions, third?: GetOptions): Promise<AnyObject> {
+  get(kind: KindLike, second?: string | GetOptions, third?: GetOptions): Promise<AnyObject> {
     if (typeof second === "string") return getObject(this.#session, kind, second, third ?? {});
-    const reference = splitReference(kind as string);
-    return getObject(this.#session, reference.kind, reference.name, second ?? {});
+    return this.#getReference(kind as string, second ?? {});
+  }
+
+  async #getReference(text: string, o: GetOptions): Promise<AnyObject> {
+    const { kind, name } = splitReference(text);
+    return getObject(this.#session, kind, name, o);
   }
 
   /** The one object that the selectors mean; a NotFoundError when there is none, an AmbiguousError with several. */

@@ -206,4 +206,14 @@ describe("a client over the network", () => {
     expect(Buffer.concat(chunks).toString()).toBe("you asked for /logs");
     expect(server.seen[0]?.headers["user-agent"]).toBe("my-tool/1");
   });
+
+  it("goes back to the connections of Node.js with LOTSE_HTTP=node", async () => {
+    const server = await serve((_, response) => answer(response, 200, {}));
+    for (const env of [{}, { LOTSE_HTTP: "node" }]) {
+      const client = await connect({ url: server.url, env });
+      await client.raw({ method: "GET", path: "/readyz" });
+    }
+    // Only they say what HTTP/1.1 means without a word.
+    expect(server.seen.map(({ headers }) => headers.connection)).toEqual([undefined, "keep-alive"]);
+  });
 });

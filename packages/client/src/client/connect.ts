@@ -49,6 +49,8 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
         userAgent: o.userAgent,
         onWarning,
         answerBytes: limits.answerBytes,
+        // For one release: whoever finds that connections of our own do less well can go back.
+        http: (o.env ?? process.env).LOTSE_HTTP === "node" ? "node" : "own",
       },
     );
   const transport = tellingReachability(carrier, reachability);

@@ -98,6 +98,8 @@ export interface CredentialWait {
 
 /** Knows the identity, and how to get a new one. */
 export interface Credentials {
+  /** The identity where it is at hand: nothing has to be read, asked or waited for. Else `current` tells. */
+  known?(): Identity | undefined;
   current(o?: CredentialWait): Promise<Identity>;
   /** After a 401 with `rejected`: whether there is another identity to try now. */
   renew(rejected: Identity, o?: CredentialWait): Promise<boolean>;

@@ -42,12 +42,21 @@ export interface IdentityParts {
  */
 export class PartsCredentials implements Credentials {
   readonly #parts: IdentityParts;
+  readonly #files: readonly RenewedFile[];
   #last: Identity | undefined;
   /** Concurrent calls cause one renewal. */
   readonly #renewal = new SharedWork((signal) => this.#assemble({ now: true, signal }));
 
   constructor(parts: IdentityParts) {
     this.#parts = parts;
+    this.#files = [parts.ca, parts.cert, parts.key, parts.token].filter(isFile);
+  }
+
+  /** What is read or made for a while has to be looked at again; the rest stays as it is. */
+  known(): Identity | undefined {
+    if (this.#parts.issuer !== undefined) return undefined;
+    for (const file of this.#files) if (file.fresh === undefined) return undefined;
+    return this.#last;
   }
 
   current(o: CredentialWait = {}): Promise<Identity> {
@@ -66,7 +75,7 @@ export class PartsCredentials implements Credentials {
   async #assemble(o: { now: boolean; keepIssued?: boolean; signal?: AbortSignal | undefined }): Promise<Identity> {
     const { issuer, servername, rejectUnauthorized } = this.#parts;
     const given = issuer ? await (o.now && !o.keepIssued ? issuer.renew(o) : issuer.get(o)) : undefined;
-    const read = (part: Material) => (typeof part === "object" && "read" in part ? part.read(o) : part);
+    const read = (part: Material) => (isFile(part) ? part.read(o) : part);
     const [ca, cert, key, token] = await allOrFirstFailure(
       [
         this.#parts.ca,
@@ -84,6 +93,10 @@ export class PartsCredentials implements Credentials {
     this.#last = { tls: last && sameTls ? last.tls : tls, ...(text ? { token: text } : {}) };
     return this.#last;
   }
+}
+
+function isFile(part: Material): part is RenewedFile {
+  return typeof part === "object" && "read" in part;
 }
 
 function checkToken(token: string | undefined): void {

@@ -25,10 +25,14 @@ export class RenewedFile {
     this.#clock = clock;
   }
 
+  /** The content where it was read a moment ago. */
+  get fresh(): Buffer | undefined {
+    return this.#clock.monotonic() - this.#readAt < REREAD_MS ? this.#content : undefined;
+  }
+
   /** The same Buffer as long as the content is the same. */
   async read(o: { now?: boolean } = {}): Promise<Buffer> {
-    const fresh = this.#clock.monotonic() - this.#readAt < REREAD_MS;
-    if (this.#content && fresh && !o.now) return this.#content;
+    if (!o.now && this.fresh) return this.fresh;
     let bytes: Buffer;
     try {
       bytes = await readFile(this.path);

@@ -47,6 +47,10 @@ export class LoginCredentials implements Credentials {
     this.#candidates = candidates.sort((a, b) => b.priority - a.priority);
   }
 
+  known(): Identity | undefined {
+    return this.#best()?.identity;
+  }
+
   async current(): Promise<Identity> {
     const best = this.#best();
     if (best) return best.identity;

@@ -80,19 +80,25 @@ export function pathOf(
     readonly subresource?: string | undefined;
   } = {},
 ): string {
-  const part = encodeURIComponent;
-  const version = part(segment(d.version, "a version"));
-  let path = d.group === "" ? `/api/${version}` : `/apis/${part(segment(d.group, "a group"))}/${version}`;
+  const version = step(d.version, "a version");
+  let path = d.group === "" ? `/api/${version}` : `/apis/${step(d.group, "a group")}/${version}`;
   if (d.namespaced && o.namespace !== undefined && o.namespace !== allNamespaces) {
-    path += `/namespaces/${part(segment(o.namespace, "a namespace"))}`;
+    path += `/namespaces/${step(o.namespace, "a namespace")}`;
   }
-  path += `/${part(segment(d.plural, "a resource"))}`;
-  if (o.name !== undefined) path += `/${part(segment(o.name, `a ${d.kind}`))}`;
+  path += `/${step(d.plural, "a resource")}`;
+  if (o.name !== undefined) path += `/${PLAIN.test(o.name) ? o.name : step(o.name, `a ${d.kind}`)}`;
   if (o.subresource !== undefined) {
-    const steps = o.subresource.split("/").map((step) => part(segment(step, `a subresource of ${d.kind}`)));
+    const steps = o.subresource.split("/").map((one) => step(one, `a subresource of ${d.kind}`));
     path += `/${steps.join("/")}`;
   }
   return path;
+}
+
+/** What almost all names look like, and what needs no further look. */
+const PLAIN = /^[A-Za-z0-9][\w.~-]*$/;
+
+function step(name: string, what: string): string {
+  return PLAIN.test(name) ? name : encodeURIComponent(segment(name, what));
 }
 
 /** One step of a path: anything else would ask for something else, for a list or for the parent. */

@@ -1,5 +1,5 @@
 /** The verbs that only look. */
-import { type KindDescription, type ObjectBody, pathOf } from "../kinds/index.ts";
+import { type KindDescription, type KubeBody, type ObjectBody, pathOf } from "../kinds/index.ts";
 import { ConfigError, durationMs, formatFieldSelector, formatLabelSelector } from "../meta/index.ts";
 import { Watch, type WatchEvent } from "../streams/index.ts";
 import { apiErrorFrom, NotFoundError, type Query } from "../transport/index.ts";
@@ -8,16 +8,18 @@ import { ObjectList } from "./list.ts";
 import type { AnyObject } from "./object.ts";
 import type { GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options.ts";
 import { readPage, requestPart } from "./requests.ts";
-import type { Session } from "./session.ts";
+import { describedBy, type Session } from "./session.ts";
 import type { KindLike } from "./view.ts";
 import { WaitTimeoutError } from "./wait.ts";
 
 /** `client.get`: reads one object; with `waitUpTo` also one that another client is about to create. */
 export async function getObject(session: Session, kind: KindLike, name: string, o: GetOptions): Promise<AnyObject> {
-  const description = await session.resolve(kind);
+  const description = typeof kind === "string" ? await session.resolve(kind) : describedBy(kind);
   const path = session.path(description, name, o);
+  const { signal, timeout, retry } = o;
   try {
-    return session.wrap(kind, description, await session.json({ ...requestPart(o), method: "GET", path }));
+    const response = await session.raw({ method: "GET", path, signal, timeout, retry });
+    return session.wrap(kind, description, await response.json<KubeBody>());
   } catch (error) {
     if (!(error instanceof NotFoundError) || o.waitUpTo === undefined) throw error;
     const waiting = await session.reference(kind, name, o.namespace);

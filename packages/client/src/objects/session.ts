@@ -42,6 +42,11 @@ function attemptListener(followers: readonly RequestFollower[], { onAttempt }: R
   };
 }
 
+/** What a class or a description says by itself. */
+export function describedBy(kind: Exclude<KindLike, string>): KindDescription {
+  return "description" in kind ? kind.description : kind;
+}
+
 /** One view of a client at work; the client itself is its face. */
 export class Session {
   readonly core: ClientCore;
@@ -54,32 +59,47 @@ export class Session {
     this.view = view;
   }
 
-  async raw(request: RawRequest): Promise<RawResponse> {
+  /** Sends a request as this view sends it. Most views have nothing to add but a signal: those cost nothing more. */
+  raw(request: RawRequest): Promise<RawResponse> {
+    const { view } = this;
+    const [only, second] = view.signals;
+    const linked = second !== undefined || (only !== undefined && request.signal !== undefined);
+    if (linked || view.requestListeners || view.guards) return this.#rawWatched(request);
+    return this.core.transport.request(this.#asSent(request, request.signal ?? only, request));
+  }
+
+  async #rawWatched(request: RawRequest): Promise<RawResponse> {
     const followers = this.#announce(request, false);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
-    const timeout = request.timeout ?? (request.stream ? undefined : this.view.timeout);
-    const headers = { ...this.view.headers, ...request.headers };
-    const beforeSend = this.#guard(request, request.method, false);
+    const guard = this.#guard(request, request.method, false);
+    const beforeSend = guard ?? request.beforeSend;
+    const onAttempt = followers ? attemptListener(followers, request) : request.onAttempt;
     try {
       // A refusal says more than that the caller was told to end, which may be why.
-      if (signal?.aborted) beforeSend?.();
-      const response = await this.core.transport.request({
-        ...request,
-        ...((this.view.headers || request.headers) && { headers }),
-        ...(signal && { signal }),
-        ...(timeout !== undefined && { timeout }),
-        ...(beforeSend && { beforeSend }),
-        ...(followers && { onAttempt: attemptListener(followers, request) }),
-      });
-      for (const one of followers ?? []) one.ended?.({ status: response.status });
+      if (signal?.aborted) guard?.();
+      const response = await this.core.transport.request(this.#asSent(request, signal, { beforeSend, onAttempt }));
+      if (followers) for (const one of followers) one.ended?.({ status: response.status });
       if (request.stream) response.body.once("close", unlink);
       else unlink();
       return response;
     } catch (error) {
-      for (const one of followers ?? []) one.ended?.({ error });
+      if (followers) for (const one of followers) one.ended?.({ error });
       unlink();
       throw error;
     }
+  }
+
+  /** Written out, so that all requests look alike to the engine that runs this. */
+  #asSent(
+    request: RawRequest,
+    signal: AbortSignal | undefined,
+    { beforeSend, onAttempt }: Pick<RawRequest, "beforeSend" | "onAttempt">,
+  ): RawRequest {
+    const { method, path, query, body, retry, stream, anyStatus } = request;
+    const own = this.view.headers;
+    const headers = own && request.headers ? { ...own, ...request.headers } : (own ?? request.headers);
+    const timeout = request.timeout ?? (stream ? undefined : this.view.timeout);
+    return { method, path, query, headers, body, signal, timeout, retry, stream, anyStatus, beforeSend, onAttempt };
   }
 
   /** Opens a WebSocket with the view's signals and headers. */
@@ -143,8 +163,7 @@ export class Session {
   }
 
   async resolve(kind: KindLike): Promise<KindDescription> {
-    if (typeof kind === "string") return this.core.registry.resolve(kind);
-    return "description" in kind ? kind.description : kind;
+    return typeof kind === "string" ? this.core.registry.resolve(kind) : describedBy(kind);
   }
 
   async describe(object: AnyObject): Promise<KindDescription> {
@@ -194,7 +213,7 @@ export class Session {
     description: KindDescription,
     request: RawRequest,
   ): Promise<AnyObject> {
-    const body = await this.json(request);
+    const body = await (await this.raw(request)).json<KubeBody>();
     object.withClient(this.client);
     // Some subresources answer with a kind of their own, such as Scale: that is not the object.
     if (body.kind !== undefined && body.kind !== description.kind) return object;

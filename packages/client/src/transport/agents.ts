@@ -1,8 +1,9 @@
-/** The connections of one transport. Requests and streams have separate ones. */
+/** The connections of `node:http` of one transport. Requests and streams have separate ones. */
 import * as http from "node:http";
 import * as https from "node:https";
-import { type AccessOrigin, AuthError, type TlsMaterial } from "../config/index.ts";
+import type { AccessOrigin, TlsMaterial } from "../config/index.ts";
 import { MOST_IN_FLIGHT } from "./limit.ts";
+import { secureContextOf } from "./secure-context.ts";
 
 /** Two pools of connections that share their TLS material, so that watches never take the places of requests. */
 export interface Agents {
@@ -31,7 +32,7 @@ export async function openAgents(
     timeout: IDLE_SOCKET_MS,
     rejectUnauthorized,
     // Certificates are read once, not again for each connection.
-    ...(o.secure && { secureContext: await secureContext(tls, o.origin) }),
+    ...(o.secure && { secureContext: await secureContextOf(tls, o.origin) }),
     ...(servername === undefined ? {} : { servername }),
   };
   return {
@@ -46,24 +47,6 @@ export function retireAgents({ requests, streams }: Agents): void {
   for (const agent of [requests, streams]) {
     agent.maxFreeSockets = 0;
     for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-  }
-}
-
-async function secureContext({ ca, cert, key }: TlsMaterial, origin: AccessOrigin | undefined) {
-  const { createSecureContext } = await import("node:tls");
-  try {
-    return createSecureContext({
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    });
-  } catch (cause) {
-    const user = origin?.user === undefined ? "" : ` of the user "${origin.user}"`;
-    const place = origin === undefined ? "" : ` in ${origin.files}`;
-    throw new AuthError(`the certificates${user}${place} cannot be used: ${(cause as Error).message}`, {
-      cause,
-      hint: "client-certificate and client-key have to be a pair, and all of them PEM",
-    });
   }
 }
 

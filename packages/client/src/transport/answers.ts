@@ -1,5 +1,5 @@
 /** Answers of the server as callers see them. */
-import type * as http from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import { isObject } from "../meta/index.ts";
 import { type RequestIdentity, UnexpectedAnswerError } from "./errors.ts";
@@ -7,6 +7,7 @@ import { LARGE_BYTES, parseLargeList } from "./large-list.ts";
 import { tooLarge } from "./limits.ts";
 import { gistOf, NO_API_SERVER } from "./page.ts";
 import type { RawResponse } from "./request.ts";
+import type { WireAnswer } from "./wire.ts";
 
 /** JSON as what it says, anything else as text. */
 export function parseAnswer(bytes: Buffer): unknown {
@@ -24,32 +25,55 @@ export function isStatus(answer: unknown): answer is Record<string, unknown> {
 }
 
 /** An answer that has been read. Nothing of the connection is kept: answers may live long, and there are many of them. */
-export function bufferedAnswer(
-  { statusCode: status = 0, headers }: http.IncomingMessage,
-  bytes: Buffer,
-  request: RequestIdentity,
-): RawResponse {
-  return {
-    status,
-    headers,
-    json: async <T>() => {
-      const list = bytes.length < LARGE_BYTES ? undefined : await parseLargeList(bytes);
-      return list === undefined ? readJson<T>(bytes.toString("utf8"), { status, headers, request }) : (list as T);
-    },
-    text: async () => bytes.toString("utf8"),
-    get body() {
-      return Readable.from([bytes]);
-    },
-  };
+export class BufferedAnswer implements RawResponse {
+  readonly #answer: Pick<WireAnswer, "status" | "headers">;
+  readonly #bytes: Buffer;
+  readonly #method: string;
+  readonly #path: string;
+
+  constructor(answer: Pick<WireAnswer, "status" | "headers">, bytes: Buffer, method: string, path: string) {
+    this.#answer = answer;
+    this.#bytes = bytes;
+    this.#method = method;
+    this.#path = path;
+  }
+
+  get status(): number {
+    return this.#answer.status;
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.#answer.headers;
+  }
+
+  async json<T>(): Promise<T> {
+    const bytes = this.#bytes;
+    const list = bytes.length < LARGE_BYTES ? undefined : await parseLargeList(bytes);
+    if (list !== undefined) return list as T;
+    return readJson<T>(bytes.toString("utf8"), this.#answer, { method: this.#method, path: this.#path });
+  }
+
+  async text(): Promise<string> {
+    return this.#bytes.toString("utf8");
+  }
+
+  get body(): Readable {
+    return Readable.from([this.#bytes]);
+  }
 }
 
 /** An answer that is still coming. Who reads it piece by piece may read on for ever; as a whole it has the usual limit. */
-export function streamedAnswer(response: http.IncomingMessage, request: RequestIdentity, limit: number): RawResponse {
-  const { statusCode: status = 0, headers } = response;
+export function streamedAnswer(
+  answer: WireAnswer,
+  body: Readable,
+  request: RequestIdentity,
+  limit: number,
+): RawResponse {
+  const { status, headers } = answer;
   const text = async () => {
     const chunks: Buffer[] = [];
     let size = 0;
-    for await (const chunk of response) {
+    for await (const chunk of body) {
       size += (chunk as Buffer).length;
       // Leaving the loop closes the connection.
       if (size > limit) throw tooLarge("answerBytes", limit, request);
@@ -60,22 +84,17 @@ export function streamedAnswer(response: http.IncomingMessage, request: RequestI
   return {
     status,
     headers,
-    json: async <T>() => readJson<T>(await text(), { status, headers, request }),
+    json: async <T>() => readJson<T>(await text(), answer, request),
     text,
-    body: response,
+    body,
   };
 }
 
-interface AnswerHead {
-  readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
-  readonly request: RequestIdentity;
-}
-
-function readJson<T>(text: string, { status, headers, request }: AnswerHead): T {
+function readJson<T>(text: string, answer: Pick<WireAnswer, "status" | "headers">, request: RequestIdentity): T {
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
+    const { status, headers } = answer;
     const said = text.trim() === "" ? "nothing" : gistOf(text);
     const to = headers.location === undefined ? "" : `, pointing to ${headers.location}`;
     throw new UnexpectedAnswerError(

@@ -16,8 +16,6 @@ function setUp() {
   return { clock, gate, enter, fill };
 }
 
-const done = { latencyMs: 1, overloaded: false };
-
 describe("the gate of requests", () => {
   it("lets requests pass at once while there is room", () => {
     const { gate, fill } = setUp();
@@ -56,7 +54,7 @@ describe("the gate of requests", () => {
     await clock.advance(1_000);
     expect(await failures).toEqual(["enough", "too late"]);
     expect(gate.state.waiting).toBe(1);
-    first?.end(done);
+    first?.end(1);
     await patient;
     expect(gate.state).toMatchObject({ inFlight: 32, waiting: 0 });
   });
@@ -91,7 +89,7 @@ describe("the gate of requests", () => {
     const waiting = Promise.resolve(enter()).then(() => {
       entered = true;
     });
-    turns[0]?.end({ latencyMs: 1, overloaded: true });
+    turns[0]?.end(undefined, true);
     for (const turn of turns.slice(1, 16)) turn.end(undefined);
     await clock.advance(0);
     expect(gate.state).toMatchObject({ limit: 16, inFlight: 16 });

@@ -9,21 +9,6 @@ export interface Patience {
   readonly expired: () => Error;
 }
 
-/** What became of a request; undefined when it says nothing about the server. */
-export interface TurnOutcome {
-  readonly latencyMs: number | undefined;
-  readonly overloaded: boolean;
-}
-
-interface Waiting {
-  admit(): void;
-  reject(reason: unknown): void;
-  readonly deadline: number;
-  readonly expired: () => Error;
-  /** It has left the queue by another way. */
-  gone: boolean;
-}
-
 /** The one timer of the queue, for the request that has to go first: a timer for each would cost more than all the rest. */
 interface Alarm {
   readonly at: number;
@@ -32,7 +17,58 @@ interface Alarm {
 
 /** One request that may go: end it in any case, or its place is lost. */
 export interface Turn {
-  end(outcome: TurnOutcome | undefined): void;
+  /** What became of it. Without a latency, and not overloaded, it says nothing about the server. */
+  end(latencyMs: number | undefined, overloaded?: boolean): void;
+}
+
+/** One request that waits; its own listener, for there may be many. */
+class Waiting {
+  readonly kind: string;
+  readonly deadline: number;
+  /** It has left the queue. */
+  gone = false;
+  readonly #patience: Patience;
+  readonly #resolve: (turn: Turn) => void;
+  readonly #reject: (reason: unknown) => void;
+
+  constructor(
+    kind: string,
+    deadline: number,
+    patience: Patience,
+    resolve: (turn: Turn) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.kind = kind;
+    this.deadline = deadline;
+    this.#patience = patience;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    patience.signal?.addEventListener("abort", this, { once: true });
+  }
+
+  admit(turn: Turn): void {
+    this.#leave();
+    this.#resolve(turn);
+  }
+
+  reject(reason: unknown): void {
+    this.#leave();
+    this.#reject(reason);
+  }
+
+  expire(): void {
+    this.reject(this.#patience.expired());
+  }
+
+  /** The signal has aborted. */
+  handleEvent(): void {
+    this.reject(this.#patience.signal?.reason);
+  }
+
+  #leave(): void {
+    this.gone = true;
+    this.#patience.signal?.removeEventListener("abort", this);
+  }
 }
 
 /** Lets as many requests pass as the limit allows, in the order in which they came. */
@@ -59,8 +95,13 @@ export class RequestGate {
 
   /** Waits for a turn; without a promise when there is a free place and no request waits. */
   enter(kind: string, patience: Patience): Turn | Promise<Turn> {
-    if (this.#head === this.#queue.length && this.#inFlight < this.#limit.current) return this.#turn(kind);
-    return this.#wait(kind, patience);
+    return this.tryEnter(kind) ?? this.wait(kind, patience);
+  }
+
+  /** A turn, if there is a free place and no request waits. */
+  tryEnter(kind: string): Turn | undefined {
+    const free = this.#head === this.#queue.length && this.#inFlight < this.#limit.current;
+    return free ? this.#turn(kind) : undefined;
   }
 
   /** All requests that wait are turned away. */
@@ -75,41 +116,25 @@ export class RequestGate {
     const inFlight = ++this.#inFlight;
     const startedAt = this.#clock.monotonic();
     return {
-      end: (outcome) => {
+      end: (latencyMs, overloaded = false) => {
         this.#inFlight--;
-        if (outcome) {
-          this.#limit.observe({ kind, startedAt, endedAt: this.#clock.monotonic(), inFlight, ...outcome });
+        if (overloaded || latencyMs !== undefined) {
+          this.#limit.observe({ kind, startedAt, endedAt: this.#clock.monotonic(), inFlight, latencyMs, overloaded });
         }
-        this.#admit();
+        if (this.#queue.length > 0) this.#admit();
       },
     };
   }
 
-  #wait(kind: string, { signal, ms, expired }: Patience): Promise<Turn> {
+  /** Waits for a turn behind all who wait already. */
+  wait(kind: string, patience: Patience): Promise<Turn> {
+    const { signal } = patience;
     if (this.#closed) return Promise.reject(this.#closed.reason);
     if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
-      const leave = () => {
-        waiting.gone = true;
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const waiting: Waiting = {
-        gone: false,
-        deadline: this.#clock.monotonic() + ms,
-        expired,
-        admit: () => {
-          leave();
-          resolve(this.#turn(kind));
-        },
-        reject: (reason) => {
-          leave();
-          reject(reason);
-        },
-      };
-      const onAbort = () => waiting.reject(signal?.reason);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      this.#queue.push(waiting);
-      if (this.#alarm === undefined || waiting.deadline < this.#alarm.at) this.#setAlarm(waiting.deadline);
+      const deadline = this.#clock.monotonic() + patience.ms;
+      this.#queue.push(new Waiting(kind, deadline, patience, resolve, reject));
+      if (this.#alarm === undefined || deadline < this.#alarm.at) this.#setAlarm(deadline);
     });
   }
 
@@ -118,7 +143,7 @@ export class RequestGate {
       const next = this.#queue[this.#head] as Waiting;
       if (next.gone) continue;
       if (this.#inFlight >= this.#limit.current) break;
-      next.admit();
+      next.admit(this.#turn(next.kind));
     }
     // Cutting off costs as much as the queue is long: so it is done when half of it is over.
     if (this.#head * 2 < this.#queue.length) return;
@@ -141,7 +166,7 @@ export class RequestGate {
     let next: number | undefined;
     for (const waiting of this.#queue.slice(this.#head)) {
       if (waiting.gone) continue;
-      if (waiting.deadline <= now) waiting.reject(waiting.expired());
+      if (waiting.deadline <= now) waiting.expire();
       else next = Math.min(next ?? waiting.deadline, waiting.deadline);
     }
     this.#setAlarm(next);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import type * as http from "node:http";
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as net from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -32,14 +32,13 @@ function hastyClock(waits: number[] = []): Clock {
   };
 }
 
-function connect(
-  server: string,
-  o: Partial<HttpTransportOptions> & { credentials?: Credentials; headers?: Access["headers"] } = {},
-) {
+type ConnectOptions = Partial<HttpTransportOptions> & { credentials?: Credentials; headers?: Access["headers"] };
+
+function connectOver(http: HttpTransportOptions["http"], server: string, o: ConnectOptions = {}) {
   const { credentials = { current: async () => anonymous, renew: async () => false }, headers = {}, ...options } = o;
   const transport = new HttpTransport(
     { server, namespace: "default", source: "url", credentials, headers },
-    { clock: systemClock, random: () => 0, timeoutMs: 30_000, ...options },
+    { clock: systemClock, random: () => 0, timeoutMs: 30_000, http, ...options },
   );
   onTestFinished(() => transport.close());
   return transport;
@@ -53,7 +52,9 @@ async function serve(handler: Handler): Promise<TestServer> {
 
 const status = (reason: string, message: string) => ({ kind: "Status", status: "Failure", reason, message });
 
-describe("HttpTransport", () => {
+describe.each(["own", "node"] as const)("HttpTransport with %s connections", (http) => {
+  const connect = (server: string, o?: ConnectOptions) => connectOver(http, server, o);
+
   it("calls itself by the version of the package", async () => {
     const server = await serve((_, response) => answer(response, 200, {}));
     await connect(server.url).request({ method: "GET", path: "/" });
@@ -386,7 +387,7 @@ describe("HttpTransport", () => {
   });
 
   it("sends no more requests at a time than it has reason to think the server bears, in their order", async () => {
-    const open: http.ServerResponse[] = [];
+    const open: ServerResponse[] = [];
     const order: string[] = [];
     let [most, now] = [0, 0];
     const server = await serve(({ url }, response) => {
@@ -438,7 +439,7 @@ describe("HttpTransport", () => {
   });
 
   it("sends fewer at a time after a 429, but not after an eviction that a budget forbids", async () => {
-    const open = new Set<http.ServerResponse>();
+    const open = new Set<ServerResponse>();
     const server = await serve(({ method, body }, response) => {
       if (method === "POST") return answer(response, 429, JSON.parse(body));
       open.add(response);
@@ -530,7 +531,7 @@ describe("HttpTransport", () => {
         context: "main",
         origin: { files: "/home/ann/.kube/config", user: "ann" },
       },
-      { clock: systemClock, random: () => 0, timeoutMs: 30_000 },
+      { clock: systemClock, random: () => 0, timeoutMs: 30_000, http },
     );
     onTestFinished(() => transport.close());
     const error = await transport.request({ method: "GET", path: "/" }).catch((reason) => reason);
@@ -565,6 +566,6 @@ describe("HttpTransport", () => {
   });
 });
 
-async function serveHanging(onRequest: (response: http.ServerResponse) => void): Promise<TestServer> {
+async function serveHanging(onRequest: (response: ServerResponse) => void): Promise<TestServer> {
   return serve((_, response) => onRequest(response));
 }

@@ -1,45 +1,31 @@
 /**
- * HTTP over node:https with keep-alive agents.
+ * HTTP with kept connections.
  *
  *     request ── turn ── attempt ──► success
  *        ▲                  │ 401: the next credentials, a few times
  *        └────── wait ◄─────┘ retriable: `retryDelay` says how long
  *
- * One deadline covers all attempts of a call. Requests and streams have separate agents, so that many long watches never
+ * One deadline covers all attempts of a call. Requests and streams have separate pools, so that many long watches never
  * take the sockets that short requests need; streams need no turn either, for they cost the server little.
+ *
+ * What carries an attempt is a wire: one of our own, or that of `node:http`.
  */
-import * as http from "node:http";
-import * as https from "node:https";
-import {
-  type Access,
-  type CredentialWait,
-  explainRefusal,
-  type Identity,
-  IMPERSONATED_USER,
-  isImpersonation,
-  printWarningsOnce,
-  type TlsMaterial,
-} from "../config/index.ts";
+import { type Access, type CredentialWait, explainRefusal, type Identity, printWarningsOnce } from "../config/index.ts";
 import { type Clock, ConfigError, sleep, untilAborted } from "../meta/index.ts";
-import { type Agents, openAgents, retireAgents } from "./agents.ts";
-import { bufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
+import { BufferedAnswer, isStatus, parseAnswer, streamedAnswer } from "./answers.ts";
+import { clientClosed } from "./closed.ts";
 import { ApiError, apiErrorFrom, ConnectionError, TimeoutError } from "./errors.ts";
-import { deadlineOf, Exchange, identityOf, type Limit, timeoutError } from "./exchange.ts";
-import { RequestGate, type TurnOutcome } from "./gate.ts";
-import { endGuarded } from "./guarded.ts";
+import { RequestGate, type Turn } from "./gate.ts";
 import { kindOfRequest } from "./limit.ts";
-import type {
-  Query,
-  RawRequest,
-  RawResponse,
-  RequestHeaders,
-  Transport,
-  WebSocketConnection,
-  WebSocketRequest,
-} from "./request.ts";
+import type { NodeWire } from "./node-wire.ts";
+import { outgoingHeaders } from "./outgoing.ts";
+import { OwnWire } from "./own-wire.ts";
+import { identityOf, patienceOf, timeoutError } from "./phases.ts";
+import type { RawRequest, RawResponse, Transport, WebSocketConnection, WebSocketRequest } from "./request.ts";
 import { readRetryAfter, retryDelay } from "./retry.ts";
 import { linkSignals } from "./signals.ts";
 import { readWarnings } from "./warnings.ts";
+import { Attempt, isWelcome, type Limit, type Wire, type WireAnswer, type WireOptions } from "./wire.ts";
 
 /** What an {@link HttpTransport} needs besides the server and the credentials. */
 export interface HttpTransportOptions {
@@ -51,6 +37,8 @@ export interface HttpTransportOptions {
   readonly onWarning?: ((message: string) => void) | undefined;
   /** Bytes of an answer that is read as a whole. Default: no limit. */
   readonly answerBytes?: number | undefined;
+  /** What carries requests: connections of our own (the default), or `node:http`. WebSockets always use the latter. */
+  readonly http?: "own" | "node" | undefined;
 }
 
 const VERSION = "0.1.0";
@@ -63,10 +51,11 @@ export class HttpTransport implements Transport {
   readonly #access: Access;
   readonly #o: HttpTransportOptions;
   readonly #base: URL;
-  readonly #userAgent: string;
-  readonly #onWarning: (message: string) => void;
   readonly #gate: RequestGate;
-  #agents: Agents | undefined;
+  readonly #wireOptions: WireOptions;
+  readonly #wire: Wire;
+  /** Loaded when needed: few programs talk into pods. */
+  #nodeWire: Promise<NodeWire> | undefined;
   #closed = false;
   /** WebSockets leave their agent when they open, so that its end is not theirs. */
   readonly #webSocketsEnd = new AbortController();
@@ -75,51 +64,91 @@ export class HttpTransport implements Transport {
     this.#access = access;
     this.#o = o;
     this.#base = readBase(access.server);
-    this.#onWarning = o.onWarning ?? printWarningsOnce();
+    const warn = o.onWarning ?? printWarningsOnce();
     this.#gate = new RequestGate(o.clock);
-    this.#userAgent = o.userAgent ?? `lotse-client/${VERSION} node/${process.versions.node} (${process.platform})`;
+    const { server, context, origin, proxyUrl, headers } = access;
+    this.#wireOptions = {
+      ...{ server, context, origin, proxyUrl, headers },
+      base: this.#base,
+      clock: o.clock,
+      userAgent: o.userAgent ?? `lotse-client/${VERSION} node/${process.versions.node} (${process.platform})`,
+      answerBytes: o.answerBytes ?? Number.POSITIVE_INFINITY,
+      onWarning: (header) => {
+        for (const text of readWarnings(header)) warn(text);
+      },
+    };
+    this.#wire =
+      o.http === "node"
+        ? { send: async (attempt) => (await this.#overNode()).send(attempt), close: () => undefined }
+        : new OwnWire(this.#wireOptions);
   }
 
-  async request(request: RawRequest): Promise<RawResponse> {
+  request(request: RawRequest): Promise<RawResponse> {
+    const { clock } = this.#o;
+    const { credentials } = this.#access;
+    let limit: Limit;
+    try {
+      const { ms, until } = patienceOf(request, this.#o.timeoutMs);
+      limit = { deadline: clock.monotonic() + ms, until };
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const identity = this.#closed || request.signal?.aborted ? undefined : credentials.known?.();
+    if (identity === undefined) return this.#persist(request, limit);
+    // A plain success needs nothing of what follows a failure.
+    const attempt = new Attempt(request, identity, limit);
+    return this.#try(attempt).catch((error) => this.#persist(request, limit, { identity, error }));
+  }
+
+  /** Goes on until there is an answer or a final failure; `first` is what has failed before. */
+  async #persist(request: RawRequest, limit: Limit, first?: Failure): Promise<RawResponse> {
     const { clock, random } = this.#o;
-    const limit = deadlineOf(request, this.#o.timeoutMs);
-    const startedAt = clock.monotonic();
-    const leftMs = () => startedAt + limit.ms - clock.monotonic();
+    const { credentials } = this.#access;
+    let failure = first;
     let renewals = 0;
     let reloaded = false;
     for (let attempt = 1; ; attempt++) {
-      request.signal?.throwIfAborted();
-      if (this.#closed) throw clientClosed();
-      const identity = await this.#credentials(request, leftMs(), (wait) => this.#access.credentials.current(wait));
-      try {
-        return await this.#inTurn(request, identity, { ...limit, ms: leftMs() });
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 401) {
-          const again = renewals++ < (this.#access.credentials.renewals ?? 1);
-          const renew = (wait: CredentialWait) => this.#access.credentials.renew(identity, wait);
-          if (again && (await this.#credentials(request, leftMs(), renew))) continue;
+      if (failure === undefined) {
+        request.signal?.throwIfAborted();
+        if (this.#closed) throw clientClosed();
+        const identity =
+          credentials.known?.() ?? (await this.#credentials(request, limit, (wait) => credentials.current(wait)));
+        try {
+          return await this.#try(new Attempt(request, identity, limit));
+        } catch (error) {
+          failure = { identity, error };
         }
-        if (error instanceof ConnectionError && error.untrusted && !reloaded) {
-          reloaded = true;
-          // The cluster may have got a new authority, whose certificate is in the file already.
-          const now = await this.#access.credentials.reload?.("files");
-          if (now !== undefined && now !== identity) continue;
-        }
-        const delay = retryDelay(request, error, { attempt, random, remainingMs: leftMs() });
-        if (delay === undefined) throw error;
-        await sleep(clock, delay, request.signal);
       }
+      const { identity, error } = failure;
+      failure = undefined;
+      if (error instanceof ApiError && error.status === 401) {
+        const again = renewals++ < (credentials.renewals ?? 1);
+        const renew = (wait: CredentialWait) => credentials.renew(identity, wait);
+        if (again && (await this.#credentials(request, limit, renew))) continue;
+      }
+      if (error instanceof ConnectionError && error.untrusted && !reloaded) {
+        reloaded = true;
+        // The cluster may have got a new authority, whose certificate is in the file already.
+        const now = await credentials.reload?.("files");
+        if (now !== undefined && now !== identity) continue;
+      }
+      const remainingMs = limit.deadline - clock.monotonic();
+      const delay = retryDelay(request, error, { attempt, random, remainingMs });
+      if (delay === undefined) throw error;
+      await sleep(clock, delay, request.signal);
     }
   }
 
   /** Credentials may come from a program or a person: the request's time and signal count while they are waited for. */
   async #credentials<T>(
     request: Pick<RawRequest, "method" | "path" | "signal">,
-    ms: number,
+    { deadline }: Pick<Limit, "deadline">,
     ask: (wait: CredentialWait) => Promise<T>,
   ): Promise<T> {
     const late = new AbortController();
-    const cancel = this.#o.clock.after(ms, () => late.abort(timeoutError(request, "credentials", this.#base.origin)));
+    const { clock } = this.#o;
+    const expire = () => late.abort(timeoutError(request, "credentials", this.#base.origin));
+    const cancel = clock.after(deadline - clock.monotonic(), expire);
     const { signal = late.signal, unlink } = linkSignals([request.signal, late.signal]);
     try {
       return await untilAborted(ask({ signal }), signal);
@@ -145,9 +174,10 @@ export class HttpTransport implements Transport {
           ...this.#o,
           server: this.#base.href,
           credentials: this.#access.credentials,
-          waitFor: (asked, ms, ask) => this.#credentials({ method: "GET", ...asked }, ms, ask),
-          agent: async (identity) => (await this.#agentsFor(identity.tls)).streams,
-          headers: (identity) => this.#headers(identity, request.headers),
+          waitFor: (asked, ms, ask) =>
+            this.#credentials({ method: "GET", ...asked }, { deadline: this.#o.clock.monotonic() + ms }, ask),
+          agent: async (identity) => (await (await this.#overNode()).agentsFor(identity.tls)).streams,
+          headers: (identity) => outgoingHeaders(this.#wireOptions, identity, request.headers),
         },
       );
       connection.closed.then(unlink, unlink);
@@ -162,156 +192,102 @@ export class HttpTransport implements Transport {
     this.#closed = true;
     this.#webSocketsEnd.abort(clientClosed());
     this.#gate.close(clientClosed());
-    this.#agents?.requests.destroy();
-    this.#agents?.streams.destroy();
-    this.#agents = undefined;
+    this.#wire.close();
+    void this.#nodeWire?.then((wire) => wire.close());
+  }
+
+  #overNode(): Promise<NodeWire> {
+    if (this.#closed) return Promise.reject(clientClosed());
+    this.#nodeWire ??= import("./node-wire.ts").then(({ NodeWire }) => new NodeWire(this.#wireOptions));
+    return this.#nodeWire;
   }
 
   /** Streams live long and would take the places of all others; they are not counted. */
-  async #inTurn(request: RawRequest, identity: Identity, limit: Limit): Promise<RawResponse> {
-    if (request.stream) return this.#attempt(request, identity, limit);
-    const { clock } = this.#o;
-    const askedAt = clock.monotonic();
-    const expired = () => timeoutError(request, "queue", this.#access.server);
-    const turn = await this.#gate.enter(kindOfRequest(request), { signal: request.signal, ms: limit.ms, expired });
-    let outcome: TurnOutcome | undefined;
-    try {
-      const ms = limit.ms - (clock.monotonic() - askedAt);
-      return await this.#attempt(request, identity, { ...limit, ms }, (latencyMs) => {
-        outcome = { latencyMs, overloaded: false };
-      });
-    } catch (error) {
-      if (saysOverloaded(error)) outcome = { latencyMs: undefined, overloaded: true };
-      throw error;
-    } finally {
-      turn.end(outcome);
-    }
-  }
-
-  async #attempt(
-    request: RawRequest,
-    identity: Identity,
-    limit: Limit,
-    onAnswer?: (latencyMs: number | undefined) => void,
-  ): Promise<RawResponse> {
-    const { server, context, origin } = this.#access;
-    const exchange = new Exchange(request, server, limit, this.#o.clock, { context, origin });
-    const agents = await this.#agentsFor(identity.tls);
-    let refused: { readonly error: unknown } | undefined;
-    const sending = this.#open(request, identity, agents, (error) => {
-      refused = { error };
+  #try(attempt: Attempt): Promise<RawResponse> {
+    const { request } = attempt;
+    if (request.stream) return this.#send(attempt);
+    const kind = kindOfRequest(request);
+    attempt.turn = this.#gate.tryEnter(kind);
+    if (attempt.turn !== undefined) return this.#send(attempt);
+    return this.#waitForTurn(kind, attempt).then((turn) => {
+      attempt.turn = turn;
+      return this.#send(attempt);
     });
-    let response: http.IncomingMessage | undefined;
-    let receivedBytes: number | undefined;
-    try {
-      response = await exchange.headers(sending);
-      onAnswer?.(exchange.latencyMs);
-      return await this.#answer(request, identity, exchange, response, (bytes) => {
-        receivedBytes = bytes;
-      });
-    } catch (error) {
-      throw refused ? refused.error : error;
-    } finally {
-      const sentBytes = Number(sending.getHeader("content-length") ?? 0);
-      if (!refused) request.onAttempt?.({ status: response?.statusCode, sentBytes, receivedBytes });
-    }
   }
 
-  async #answer(
-    request: RawRequest,
-    identity: Identity,
-    exchange: Exchange,
-    response: http.IncomingMessage,
-    onBody: (bytes: number) => void,
-  ): Promise<RawResponse> {
+  #send(attempt: Attempt): Promise<RawResponse> {
+    return this.#wire.send(attempt).then(
+      (answer) => this.#answered(attempt, answer),
+      (error) => this.#failed(attempt, error),
+    );
+  }
+
+  #answered(attempt: Attempt, answer: WireAnswer): RawResponse | Promise<RawResponse> {
+    const { request } = attempt;
+    const { status, bytes = NOTHING, body } = answer;
+    if (body === undefined && !isWelcome(request, status)) {
+      return this.#refused(attempt, answer, bytes).then(
+        (response) => this.#ended(attempt, response),
+        (error) => this.#failed(attempt, error),
+      );
+    }
+    if (body === undefined)
+      return this.#ended(attempt, new BufferedAnswer(answer, bytes, request.method, request.path));
+    const { answerBytes } = this.#wireOptions;
+    return this.#ended(attempt, streamedAnswer(answer, body, identityOf(request), answerBytes));
+  }
+
+  #ended(attempt: Attempt, response: RawResponse): RawResponse {
+    attempt.turn?.end(attempt.latencyMs);
+    tell(attempt);
+    return response;
+  }
+
+  #failed(attempt: Attempt, error: unknown): never {
+    if (saysOverloaded(error)) attempt.turn?.end(undefined, true);
+    else attempt.turn?.end(attempt.latencyMs);
+    tell(attempt);
+    throw error;
+  }
+
+  #waitForTurn(kind: string, { request, limit }: Attempt): Promise<Turn> {
+    const expired = () => timeoutError(request, "queue", this.#access.server);
+    const ms = limit.deadline - this.#o.clock.monotonic();
+    return this.#gate.wait(kind, { signal: request.signal, ms, expired });
+  }
+
+  async #refused({ request, identity }: Attempt, wire: WireAnswer, bytes: Buffer): Promise<RawResponse> {
     const { context, origin } = this.#access;
-    const { warning, "retry-after": retryAfter } = response.headers;
-    if (warning !== undefined) for (const text of readWarnings(warning)) this.#onWarning(text);
+    const { status, headers } = wire;
     const about = identityOf(request);
-    const status = response.statusCode ?? 0;
-    const welcome = status < 400 || (request.anyStatus === true && status !== 401);
-    const limit = this.#o.answerBytes ?? Number.POSITIVE_INFINITY;
-    if (request.stream && welcome) return streamedAnswer(exchange.release(response), about, limit);
-    const bytes = await exchange.body(response, limit);
-    onBody(bytes.length);
-    if (welcome) return bufferedAnswer(response, bytes, about);
     const answer = parseAnswer(bytes);
     // A program behind the API server that wants other credentials says so in words of its own.
-    if (request.anyStatus && !isStatus(answer)) return bufferedAnswer(response, bytes, about);
+    if (request.anyStatus && !isStatus(answer)) return new BufferedAnswer(wire, bytes, request.method, request.path);
     const now = this.#o.clock.now();
     throw apiErrorFrom(status, answer, about, {
-      retryAfterMs: readRetryAfter(retryAfter, now),
+      retryAfterMs: readRetryAfter(headers["retry-after"], now),
       ...(status === 401 && { hint: await explainRefusal(identity, { context, origin, now }) }),
     });
   }
-
-  /** A request that impersonates a user means that one, and nothing of the one that the kubeconfig impersonates. */
-  #headers(identity: Identity, own: RequestHeaders | undefined): http.OutgoingHttpHeaders {
-    const common = own?.[IMPERSONATED_USER] === undefined ? this.#access.headers : this.#ownHeaders;
-    return {
-      "user-agent": this.#userAgent,
-      ...common,
-      ...authorizationOf(identity),
-      ...(own as http.OutgoingHttpHeaders),
-    };
-  }
-
-  get #ownHeaders(): Access["headers"] {
-    return Object.fromEntries(Object.entries(this.#access.headers).filter(([name]) => !isImpersonation(name)));
-  }
-
-  #open(
-    request: RawRequest,
-    identity: Identity,
-    agents: Agents,
-    onRefused: (error: unknown) => void,
-  ): http.ClientRequest {
-    const secure = this.#base.protocol === "https:";
-    const headers = this.#headers(identity, request.headers);
-    headers.accept ??= "application/json";
-    const body = encode(request.body);
-    if (body !== undefined) {
-      headers["content-type"] ??= "application/json";
-      headers["content-length"] = Buffer.byteLength(body);
-    }
-    const sending = (secure ? https : http).request({
-      agent: request.stream ? agents.streams : agents.requests,
-      host: this.#base.hostname.replace(/^\[(.*)\]$/, "$1"),
-      port: this.#base.port || (secure ? 443 : 80),
-      method: request.method,
-      path: `${this.#base.pathname.replace(/\/$/, "")}${request.path}${formatQuery(request.query)}`,
-      headers,
-    });
-    if (request.beforeSend) endGuarded(sending, body, request.beforeSend, onRefused);
-    else sending.end(body);
-    return sending;
-  }
-
-  /** New certificates need new connections; those of the old ones finish their work and go. */
-  async #agentsFor(tls: TlsMaterial): Promise<Agents> {
-    if (this.#agents?.tls === tls) return this.#agents;
-    const { proxyUrl, origin } = this.#access;
-    const opened = await openAgents(tls, { secure: this.#base.protocol === "https:", proxyUrl, origin });
-    if (this.#closed) throw clientClosed();
-    if (this.#agents?.tls === tls) return this.#agents;
-    if (this.#agents) retireAgents(this.#agents);
-    this.#agents = opened;
-    return opened;
-  }
 }
 
-const clientClosed = () => new ConfigError("this client is closed", { hint: "connect a new one" });
+const NOTHING = Buffer.alloc(0);
+
+/** An attempt that came to nothing, and for whom it was made. */
+interface Failure {
+  readonly identity: Identity;
+  readonly error: unknown;
+}
+
+function tell({ request, refused, status, sentBytes, receivedBytes }: Attempt): void {
+  if (request.onAttempt && !refused) request.onAttempt({ status, sentBytes, receivedBytes });
+}
 
 /** An eviction that a disruption budget forbids gets the same status, and has nothing to do with the server's load. */
 function saysOverloaded(error: unknown): boolean {
   if (error instanceof TimeoutError) return error.phase === "headers";
   if (!(error instanceof ApiError) || (error.status !== 429 && error.status !== 503)) return false;
   return !error.details.causes?.some(({ reason }) => reason === "DisruptionBudget");
-}
-
-function authorizationOf({ token, authorization }: Identity): http.OutgoingHttpHeaders {
-  if (authorization !== undefined) return { authorization };
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 function readBase(server: string): URL {
@@ -322,15 +298,4 @@ function readBase(server: string): URL {
     // Falls through to the same sentence.
   }
   throw new ConfigError(`"${server}" is not the address of a server`, { hint: 'write "https://host:port"' });
-}
-
-function formatQuery(query: Query = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) parameters.append(key, String(value));
-  return parameters.size === 0 ? "" : `?${parameters}`;
-}
-
-function encode(body: unknown): string | Uint8Array | undefined {
-  if (body === undefined || typeof body === "string" || body instanceof Uint8Array) return body;
-  return JSON.stringify(body);
 }

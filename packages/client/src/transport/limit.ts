@@ -92,10 +92,25 @@ export class AdaptiveLimit {
 
 /** The kind of a request: its verb and its resource, without the names in its path. */
 export function kindOfRequest({ method, path }: { readonly method: string; readonly path: string }): string {
-  const segments = path.split("/");
-  // ["", "api", "v1", …] or ["", "apis", group, version, …]
-  let at = segments[1] === "apis" ? 4 : 3;
-  if (segments[at] === "namespaces" && segments.length > at + 2) at += 2;
-  const [plural = path, name, ...subresource] = segments.slice(at);
-  return `${method} ${plural}${name === undefined ? "" : "/"}${subresource.join("/")}`;
+  // "/api/v1/…" or "/apis/GROUP/VERSION/…"
+  let at = afterSlashes(path, 0, path.startsWith("/apis/") ? 4 : 3);
+  if (path.startsWith("namespaces/", at)) {
+    const inside = afterSlashes(path, at, 2);
+    if (inside >= 0) at = inside;
+  }
+  if (at < 0) return `${method} ${path}`;
+  const plural = path.indexOf("/", at);
+  if (plural < 0) return `${method} ${path.slice(at)}`;
+  const name = path.indexOf("/", plural + 1);
+  return `${method} ${path.slice(at, plural)}/${name < 0 ? "" : path.slice(name + 1)}`;
+}
+
+/** Where the text behind so many slashes begins; -1 when there are fewer. */
+function afterSlashes(text: string, from: number, count: number): number {
+  let at = from;
+  for (let left = count; left > 0; left--) {
+    at = text.indexOf("/", at) + 1;
+    if (at === 0) return -1;
+  }
+  return at;
 }

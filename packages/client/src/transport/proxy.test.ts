@@ -4,7 +4,7 @@ import { openAccess } from "../config/index.ts";
 import { answer, TEST_CA, TEST_SERVER_CERT, TEST_SERVER_KEY, TestServer } from "../fixtures/index.ts";
 import { systemClock } from "../meta/index.ts";
 import { ConnectionError } from "./errors.ts";
-import { HttpTransport } from "./http.ts";
+import { HttpTransport, type HttpTransportOptions } from "./http.ts";
 import { startHttpProxy, startSocksProxy } from "./test-proxies.ts";
 
 /** A server with TLS, which only knows its proxies. */
@@ -17,12 +17,12 @@ async function serve(): Promise<TestServer> {
   return server;
 }
 
-function connect(server: string, proxyUrl: string, servername?: string) {
+function connectOver(http: HttpTransportOptions["http"], server: string, proxyUrl: string, servername?: string) {
   const credentials = { current: async () => ({ tls }), renew: async () => false };
   const tls = { ca: TEST_CA, rejectUnauthorized: true, ...(servername && { servername }) };
   const transport = new HttpTransport(
     { server, namespace: "default", source: "kubeconfig", credentials, headers: {}, proxyUrl },
-    { clock: systemClock, random: () => 0, timeoutMs: 30_000 },
+    { clock: systemClock, random: () => 0, timeoutMs: 30_000, http },
   );
   onTestFinished(() => transport.close());
   return {
@@ -36,7 +36,9 @@ function connect(server: string, proxyUrl: string, servername?: string) {
   };
 }
 
-describe("an HTTP proxy", () => {
+describe.each(["own", "node"] as const)("an HTTP proxy and %s connections", (http) => {
+  const connect = (server: string, proxyUrl: string, name?: string) => connectOver(http, server, proxyUrl, name);
+
   it("is asked for a tunnel once, and never sees what goes through it", async () => {
     const [server, proxy] = [await serve(), await startHttpProxy()];
     const client = connect(`https://localhost:${server.port}`, `http://jane:p%40ss@127.0.0.1:${proxy.port}`);
@@ -52,7 +54,7 @@ describe("an HTTP proxy", () => {
       ca: TEST_CA,
       env: { HTTPS_PROXY: `127.0.0.1:${proxy.port}` },
     });
-    const transport = new HttpTransport(access, { clock: systemClock, random: () => 0, timeoutMs: 30_000 });
+    const transport = new HttpTransport(access, { clock: systemClock, random: () => 0, timeoutMs: 30_000, http });
     onTestFinished(() => transport.close());
     expect(await (await transport.request({ method: "GET", path: "/" })).json()).toEqual({ ok: true });
     expect(proxy.seen).toEqual([{ target: `kubernetes.example:${server.port}`, authorization: undefined }]);
@@ -76,7 +78,9 @@ describe("an HTTP proxy", () => {
   });
 });
 
-describe("a SOCKS proxy", () => {
+describe.each(["own", "node"] as const)("a SOCKS proxy and %s connections", (http) => {
+  const connect = (server: string, proxyUrl: string, name?: string) => connectOver(http, server, proxyUrl, name);
+
   it.each(["socks5", "socks5h"])("of %s resolves the host name itself", async (scheme) => {
     const [server, proxy] = [await serve(), await startSocksProxy()];
     const client = connect(`https://kubernetes.example:${server.port}`, `${scheme}://127.0.0.1:${proxy.port}`);

@@ -10,7 +10,7 @@
  */
 import type { Clock } from "../meta/index.ts";
 import { ApiError, ConnectionError, TimeoutError } from "./errors.ts";
-import type { RawRequest, Transport } from "./request.ts";
+import type { RawResponse, Transport } from "./request.ts";
 
 /** A stream that waits for the server. */
 export interface ServerWait {
@@ -75,7 +75,7 @@ export class ServerReachability implements Reachability {
   }
 
   #answered(): void {
-    for (const { wake } of [...this.#waiting]) wake();
+    if (this.#waiting.size > 0) for (const { wake } of [...this.#waiting]) wake();
     if (this.#lostAt === undefined) return;
     const downMs = this.#clock.monotonic() - this.#lostAt;
     this.#lostAt = undefined;
@@ -92,17 +92,16 @@ export class ServerReachability implements Reachability {
 
 /** The same transport, whose every request tells `reachability` how it ended. */
 export function tellingReachability(transport: Transport, reachability: ServerReachability): Transport {
+  const answered = (response: RawResponse): RawResponse => {
+    reachability.heard();
+    return response;
+  };
+  const failed = (error: unknown): never => {
+    reachability.heard(error ?? new Error("failed without a reason"));
+    throw error;
+  };
   return {
-    async request(request: RawRequest) {
-      try {
-        const response = await transport.request(request);
-        reachability.heard();
-        return response;
-      } catch (error) {
-        reachability.heard(error ?? new Error("failed without a reason"));
-        throw error;
-      }
-    },
+    request: (request) => transport.request(request).then(answered, failed),
     ...(transport.webSocket && { webSocket: transport.webSocket.bind(transport) }),
     ...(transport.reauthenticate && { reauthenticate: transport.reauthenticate.bind(transport) }),
     close: () => transport.close(),

@@ -7,7 +7,7 @@ export function linkSignals(signals: readonly (AbortSignal | undefined)[]): {
   unlink: () => void;
 } {
   const sources = [...new Set(signals.filter((signal) => signal !== undefined))];
-  if (sources.length < 2) return { signal: sources[0], unlink: () => undefined };
+  if (sources.length < 2) return { signal: sources[0], unlink: nothing };
   const controller = new AbortController();
   const listeners = sources.map((source) => {
     const listener = () => controller.abort(source.reason);
@@ -22,3 +22,5 @@ export function linkSignals(signals: readonly (AbortSignal | undefined)[]): {
     },
   };
 }
+
+function nothing(): void {}

@@ -16,7 +16,7 @@ import {
 } from "../fixtures/index.ts";
 import { systemClock } from "../meta/index.ts";
 import { ConnectionError } from "./errors.ts";
-import { HttpTransport } from "./http.ts";
+import { HttpTransport, type HttpTransportOptions } from "./http.ts";
 
 /** An authority that has nothing to do with these tests. */
 const OTHER_CA = rootCertificates[0] as string;
@@ -46,12 +46,12 @@ async function serve() {
 }
 
 /** Credentials whose TLS part a test can change. */
-function connect(server: string, first: Partial<TlsMaterial>) {
+function connectOver(http: HttpTransportOptions["http"], server: string, first: Partial<TlsMaterial>) {
   let tls: TlsMaterial = { rejectUnauthorized: true, ...first };
   const credentials = { current: async () => ({ tls }), renew: async () => false };
   const transport = new HttpTransport(
     { server, namespace: "default", source: "url", credentials, headers: {} },
-    { clock: systemClock, random: () => 0, timeoutMs: 30_000 },
+    { clock: systemClock, random: () => 0, timeoutMs: 30_000, http },
   );
   onTestFinished(() => transport.close());
   return {
@@ -62,7 +62,9 @@ function connect(server: string, first: Partial<TlsMaterial>) {
   };
 }
 
-describe("TLS", () => {
+describe.each(["own", "node"] as const)("TLS with %s connections", (http) => {
+  const connect = (server: string, first: Partial<TlsMaterial>) => connectOver(http, server, first);
+
   it("trusts the given authority and shows the client certificate", async () => {
     const { port } = await serve();
     const tls = { ca: TEST_CA, cert: TEST_CLIENT_CERT, key: TEST_CLIENT_KEY };
@@ -97,7 +99,7 @@ describe("TLS", () => {
           renew: async () => false,
         },
       },
-      { clock: systemClock, random: () => 0, timeoutMs: 30_000 },
+      { clock: systemClock, random: () => 0, timeoutMs: 30_000, http },
     );
     onTestFinished(() => transport.close());
     const error = await transport.request({ method: "GET", path: "/" }).catch((reason) => reason);
@@ -119,7 +121,7 @@ describe("TLS", () => {
       "current-context": "main",
     };
     const access = await openAccess({ kubeconfig, env: {} });
-    const transport = new HttpTransport(access, { clock: systemClock, random: () => 0, timeoutMs: 30_000 });
+    const transport = new HttpTransport(access, { clock: systemClock, random: () => 0, timeoutMs: 30_000, http });
     onTestFinished(() => transport.close());
     const ask = () => transport.request({ method: "GET", path: "/" });
     await expect(ask()).rejects.toMatchObject({ untrusted: true, hint: expect.stringContaining(ca) });

@@ -1,26 +1,13 @@
 import type * as http from "node:http";
-import { type Clock, durationMs } from "../meta/index.ts";
-import { type RequestIdentity, type RequestPhase, TimeoutError, TooLargeError } from "./errors.ts";
+import type { Clock } from "../meta/index.ts";
+import { type RequestPhase, TimeoutError, TooLargeError } from "./errors.ts";
 import { tooLarge } from "./limits.ts";
 import { connectionErrorFrom, type ServerPlace } from "./network-errors.ts";
+import { identityOf, PHASES, timeoutError } from "./phases.ts";
 import type { RawRequest } from "./request.ts";
+import type { Limit } from "./wire.ts";
 
-/** How long a request may take. */
-export interface Limit {
-  readonly ms: number;
-  /** The phase up to which the limit counts. */
-  readonly until: RequestPhase;
-}
-
-/** A stream lives as long as it likes; only a server that does not even take the connection is given up. */
-export function deadlineOf(request: RawRequest, defaultMs: number): Limit {
-  if (!request.stream)
-    return { ms: request.timeout === undefined ? defaultMs : durationMs(request.timeout), until: "body" };
-  if (request.timeout === undefined) return { ms: defaultMs, until: "connect" };
-  return { ms: durationMs(request.timeout), until: "headers" };
-}
-
-/** One request on the wire: its phase, its time limit, and its abort signal, until it is over. */
+/** One request on the wire of `node:http`: its phase, its time limit, and its abort signal, until it is over. */
 export class Exchange {
   readonly #request: RawRequest;
   readonly #server: string;
@@ -54,7 +41,7 @@ export class Exchange {
     this.#request.signal?.addEventListener("abort", this.#onAbort, { once: true });
     // The credentials took their time: the signal may have aborted before there was anything to listen for.
     if (this.#request.signal?.aborted) this.#onAbort();
-    this.#cancelTimer = this.#clock.after(this.#limit.ms, () => this.#expire());
+    this.#cancelTimer = this.#clock.after(this.#limit.deadline - this.#clock.monotonic(), () => this.#expire());
     return new Promise((resolve, reject) => {
       sending.once("socket", (socket) => {
         const connected = () => {
@@ -116,7 +103,7 @@ export class Exchange {
 
   #enter(phase: RequestPhase): void {
     this.#phase = phase;
-    if (ORDER.indexOf(phase) > ORDER.indexOf(this.#limit.until)) this.#cancelTimer();
+    if (PHASES.indexOf(phase) > PHASES.indexOf(this.#limit.until)) this.#cancelTimer();
   }
 
   #expire(): void {
@@ -139,29 +126,3 @@ export class Exchange {
     return connectionErrorFrom(error, this.#server, identityOf(this.#request), this.#phase !== "connect", this.#place);
   }
 }
-
-const ORDER: readonly RequestPhase[] = ["credentials", "queue", "connect", "headers", "body"];
-
-const WAITED_FOR: Record<RequestPhase, string> = {
-  credentials: "the credentials for",
-  queue: "its turn to be sent to",
-  connect: "the connection of",
-  headers: "an answer of",
-  body: "the rest of the answer of",
-};
-
-/** That a request took too long, and what it waited for. */
-export function timeoutError(about: RequestIdentity, phase: RequestPhase, server: string): TimeoutError {
-  const request = identityOf(about);
-  return new TimeoutError(`${request.method} ${request.path}: waited too long for ${WAITED_FOR[phase]} ${server}`, {
-    request,
-    phase,
-    hint:
-      phase === "credentials"
-        ? "look whether the credential plugin or the login asks for something, or pass a longer `timeout`"
-        : "pass a longer `timeout`, or check whether the server is overloaded",
-  });
-}
-
-/** What errors tell of a request. */
-export const identityOf = ({ method, path }: RequestIdentity): RequestIdentity => ({ method, path });
