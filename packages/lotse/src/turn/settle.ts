@@ -8,12 +8,12 @@
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
 import { type Cycle, type Decision, isForChange, keptBy, reasonFor } from "./decide.ts";
-import type { Essence } from "./essence.ts";
 import {
   type FailedRun,
   type ObjectRecord,
   type OpenCycle,
   packEssence,
+  packText,
   type RunRecord,
   type StepRecord,
 } from "./record.ts";
@@ -139,7 +139,7 @@ function openRecord(
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): ObjectRecord {
-  const essence = packed(keepsBase, cycle.opened.essence);
+  const essence = packed(keepsBase, cycle.opened);
   const { reason, only, owed, opened } = cycle;
   const open: OpenCycle = {
     reason,
@@ -189,18 +189,17 @@ function close(
 ): Pick<Settlement, "record" | "nextDue"> {
   const failed = failedRuns(cycle, runs, previous);
   const later = laterRuns(cycle, postponed, previous);
-  const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
-    const fresh = packed(keepsBase, essence);
-    // The same essence packed by another version of zlib would be another string, and a write for nothing.
-    const base = fresh !== undefined && previous?.handled === digest ? (previous.base ?? fresh) : fresh;
-    return {
-      uid,
-      handled: digest,
-      ...(base && { base }),
-      ...(failed && { failed }),
-      ...(later && { later }),
-      ...timersOf(previous),
-    };
+  const handled = (known: Cycle["opened"]): ObjectRecord => {
+    const keeps = keepsBase && known.essence !== undefined;
+    // The same essence packed by another version would be another string, and a write for nothing.
+    const base =
+      keeps && previous?.handled === known.digest ? (previous.base ?? packed(keeps, known)) : packed(keeps, known);
+    const record: Mutable<ObjectRecord> = { uid, handled: known.digest };
+    if (base) record.base = base;
+    if (failed) record.failed = failed;
+    if (later) record.later = later;
+    if (previous?.timers) record.timers = previous.timers;
+    return record;
   };
   const moved = current.digest !== cycle.opened.digest;
   const unseen = matching
@@ -214,11 +213,11 @@ function close(
   if (unseen.length === 0) {
     // A handler that failed with a state that is no more is owed a try with this one.
     const owed = cycle.selected.some(({ id }) => failed?.[id] && failed[id].saw !== current.digest);
-    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : later && (nextDue ?? 0) };
+    return { record: handled(current), nextDue: owed ? 0 : later && (nextDue ?? 0) };
   }
-  const essence = packed(keepsBase, current.essence);
+  const essence = packed(keepsBase, current);
   const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
-  return { record: { ...handled(cycle.opened.digest, cycle.opened.essence), open }, nextDue: 0 };
+  return { record: { ...handled(cycle.opened), open }, nextDue: 0 };
 }
 
 /** Who waits for the object to be left alone, with what it was like before the first change that they have not heard of. */
@@ -305,9 +304,12 @@ function limitReached(plan: RetryPlan, attempts: number, startedAt: number, retr
 }
 
 /** `essence` as the record keeps it, where it does. */
-function packed(keepsBase: boolean, essence: Essence | undefined): string | undefined {
-  return keepsBase && essence !== undefined ? packEssence(essence) : undefined;
+function packed(keepsBase: boolean, { essence, text }: Cycle["opened"]): string | undefined {
+  if (!keepsBase || essence === undefined) return undefined;
+  return text === undefined ? packEssence(essence) : packText(text);
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {
   const { handled, base, failed, later } = previous ?? {};
