@@ -25,8 +25,9 @@ export const QUIET: TurnEnd = { type: "quiet" };
 export const AGAIN: TurnEnd = { type: "again" };
 
 /** The end of a turn after which something is due at one of these times (monotonic), if at all. */
-export function dueAt(now: number, times: readonly (number | undefined)[]): TurnEnd {
-  const at = Math.min(...times.map((one) => one ?? Number.POSITIVE_INFINITY));
+export function dueAt(now: number, ...times: readonly (number | undefined)[]): TurnEnd {
+  let at = Number.POSITIVE_INFINITY;
+  for (const time of times) if (time !== undefined && time < at) at = time;
   if (at === Number.POSITIVE_INFINITY) return QUIET;
   return at <= now ? AGAIN : { type: "later", at };
 }

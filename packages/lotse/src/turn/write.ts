@@ -25,16 +25,27 @@ export interface WritePlan {
   /** Changes by handlers, as a merge patch. */
   readonly changes: JsonObject | undefined;
   /** Changes by handlers to the newest body, made anew each time that another client was faster. */
-  readonly transforms?: readonly Transform[];
+  readonly transforms?: readonly Transform[] | undefined;
   /** Changes of the conditions, made on the newest list, so that conditions of others stay. */
   readonly conditions?: { readonly changes: ConditionChanges; readonly now: Date } | undefined;
   /** The new record; undefined leaves the one that is there. */
   readonly record: ObjectRecord | undefined;
   readonly finalizer: "keep" | "add" | "drop";
   /** Whose changes these are, one by one; what the framework adds has no handler. */
-  readonly by?: readonly Contribution[];
+  readonly by?: readonly Contribution[] | undefined;
   /** The state that they were made for, where another process may handle the object meanwhile. */
   readonly madeFor?: MadeFor | undefined;
+}
+
+/** Whether a plan says anything at all. */
+export function wantsAnything({ changes, transforms, conditions, record, finalizer }: WritePlan): boolean {
+  return (
+    changes !== undefined ||
+    record !== undefined ||
+    finalizer !== "keep" ||
+    conditions !== undefined ||
+    (transforms !== undefined && transforms.length > 0)
+  );
 }
 
 /** A write in words. */
@@ -133,6 +144,9 @@ export type WriteResult =
   | { readonly type: "gone" }
   /** Beside other processes only: it is out of date for what the object is now, and was not written, or not all of it. */
   | { readonly type: "superseded" };
+
+/** Nothing had to be written. */
+export const UNCHANGED: WriteResult = { type: "unchanged", contested: false };
 
 /** What keeps a write from doing harm where other processes may work on the same object. */
 export interface WriteFence {
