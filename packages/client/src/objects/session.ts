@@ -17,7 +17,7 @@ import {
 } from "../transport/index.ts";
 import { UnsupportedError } from "./errors.ts";
 import { type AnyObject, KubeObject, type ObjectClient } from "./object.ts";
-import type { ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
+import type { ClientCore, KindLike, RequestFollower, RequestListener, View, WriteVerb } from "./view.ts";
 
 interface InNamespace {
   readonly namespace?: string | undefined;
@@ -55,31 +55,53 @@ export class Session {
   }
 
   async raw(request: RawRequest): Promise<RawResponse> {
-    const followers = this.#announce(request, false);
-    const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
-    const timeout = request.timeout ?? (request.stream ? undefined : this.view.timeout);
-    const headers = { ...this.view.headers, ...request.headers };
-    const beforeSend = this.#guard(request, request.method, false);
+    const { view } = this;
+    const followers = view.requestListeners && this.#announce(view.requestListeners, request, false);
+    // Most requests have one signal or none: then there is nothing to link, and nothing to take off again.
+    const { signal, unlink } = this.#signals(request.signal);
+    const beforeSend = view.guards && this.#guard(request, request.method, false);
     try {
       // A refusal says more than that the caller was told to end, which may be why.
       if (signal?.aborted) beforeSend?.();
-      const response = await this.core.transport.request({
-        ...request,
-        ...((this.view.headers || request.headers) && { headers }),
-        ...(signal && { signal }),
-        ...(timeout !== undefined && { timeout }),
-        ...(beforeSend && { beforeSend }),
-        ...(followers && { onAttempt: attemptListener(followers, request) }),
-      });
-      for (const one of followers ?? []) one.ended?.({ status: response.status });
-      if (request.stream) response.body.once("close", unlink);
-      else unlink();
+      const response = await this.core.transport.request(this.#sent(request, signal, beforeSend, followers));
+      if (followers) for (const one of followers) one.ended?.({ status: response.status });
+      if (unlink && request.stream) response.body.once("close", unlink);
+      else unlink?.();
       return response;
     } catch (error) {
-      for (const one of followers ?? []) one.ended?.({ error });
-      unlink();
+      if (followers) for (const one of followers) one.ended?.({ error });
+      unlink?.();
       throw error;
     }
+  }
+
+  /** What the transport is asked for: the request, with what the view adds to it. */
+  #sent(
+    request: RawRequest,
+    signal: AbortSignal | undefined,
+    beforeSend: (() => void) | undefined,
+    followers: readonly RequestFollower[] | undefined,
+  ): RawRequest {
+    const { view } = this;
+    const sent: { -readonly [K in keyof RawRequest]: RawRequest[K] } = { ...request };
+    const timeout = request.timeout ?? (request.stream ? undefined : view.timeout);
+    if (view.headers) sent.headers = { ...view.headers, ...request.headers };
+    if (signal) sent.signal = signal;
+    if (timeout !== undefined) sent.timeout = timeout;
+    if (beforeSend) sent.beforeSend = beforeSend;
+    if (followers) sent.onAttempt = attemptListener(followers, request);
+    return sent;
+  }
+
+  #signals(own: AbortSignal | undefined): {
+    readonly signal: AbortSignal | undefined;
+    readonly unlink: (() => void) | undefined;
+  } {
+    const { signals } = this.view;
+    if (signals.length === 0) return { signal: own, unlink: undefined };
+    if (signals.length === 1 && (own === undefined || own === signals[0]))
+      return { signal: signals[0], unlink: undefined };
+    return linkSignals([...signals, own]);
   }
 
   /** Opens a WebSocket with the view's signals and headers. */
@@ -90,7 +112,8 @@ export class Session {
         hint: "exec, attach and port-forward need the client's own transport over HTTP",
       });
     }
-    const followers = this.#announce({ method: "GET", path: request.path }, true);
+    const { requestListeners } = this.view;
+    const followers = requestListeners && this.#announce(requestListeners, { method: "GET", path: request.path }, true);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const { headers } = this.view;
     const beforeSend = this.#guard(request, "GET", true);
@@ -127,15 +150,20 @@ export class Session {
 
   /** Those who want to hear what becomes of the request; undefined when there are none. */
   #announce(
+    listeners: readonly RequestListener[],
     { method, path, query }: Pick<RawRequest, "path" | "query"> & { readonly method: string },
     websocket: boolean,
   ): RequestFollower[] | undefined {
-    if (!this.view.requestListeners) return undefined;
     const watch = query?.watch !== undefined && query.watch !== false;
-    const followers = this.view.requestListeners.flatMap(
-      (listener): RequestFollower | RequestFollower[] => listener({ method, path, watch, websocket }) ?? [],
-    );
-    return followers.length > 0 ? followers : undefined;
+    const announced = { method, path, watch, websocket };
+    let followers: RequestFollower[] | undefined;
+    for (const listener of listeners) {
+      const follower = listener(announced);
+      if (follower === undefined) continue;
+      followers ??= [];
+      followers.push(follower);
+    }
+    return followers;
   }
 
   async json(request: RawRequest): Promise<KubeBody> {

@@ -118,7 +118,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
   /** Lays the answer to an own write over what the stream has shown; whether it is news. */
   wrote(body: B): boolean {
     if (this.#listener.keeps?.(body) === false) return false;
-    if (this.#o.keepManagedFields) return this.#store.wrote(body);
+    if (this.#o.keepManagedFields || body.metadata?.managedFields === undefined) return this.#store.wrote(body);
     const { managedFields: _managedFields, ...metadata } = body.metadata ?? {};
     return this.#store.wrote({ ...body, metadata });
   }

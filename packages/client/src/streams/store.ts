@@ -42,7 +42,8 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   }
 
   #newest(key: ObjectKey): B | undefined {
-    return this.#overlay.get(key) ?? this.#streamed.get(key);
+    const own = this.#overlay.size === 0 ? undefined : this.#overlay.get(key);
+    return own ?? this.#streamed.get(key);
   }
 
   #isDeleted(key: ObjectKey, { metadata }: B): boolean {
