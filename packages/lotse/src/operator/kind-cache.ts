@@ -24,7 +24,7 @@ import {
 } from "../informers/index.ts";
 import { type Author, KindView, NewState, type Reader } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
-import type { HandlerWrite, Runtime } from "../runtime/index.ts";
+import type { HandlerWrite, Runtime, StoredObject } from "../runtime/index.ts";
 import type { Keeping } from "./keeping.ts";
 import { referenceOf } from "./last-writes.ts";
 import { tellOfIndex } from "./notices.ts";
@@ -96,6 +96,12 @@ export class KindCache implements ObjectListener {
   newest(key: IdentityKey): KubeBody | undefined {
     const body = this.streams.get(objectKeyIn(key));
     return (body?.metadata?.uid ?? "") === uidIn(key) ? body : undefined;
+  }
+
+  /** The same where its name is at hand: turns ask several times. */
+  newestOf({ objectKey: name, uid }: StoredObject): KubeBody | undefined {
+    const body = this.streams.get(name);
+    return (body?.metadata?.uid ?? "") === uid ? body : undefined;
   }
 
   changed(body: KubeBody, change: InformerChange): void {

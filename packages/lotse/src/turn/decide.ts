@@ -231,7 +231,7 @@ export function isAtOnce({ retryNow = false, woken = false }: Situation): boolea
 /** Handlers that have given up on the deletion and hold the object for that. */
 export function keptBy(
   handlers: readonly ChangeHandler[],
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Record<string, Pick<RunRecord, "outcome">>>,
 ): readonly ChangeHandler[] {
   return handlers.filter(({ id, onGiveUp }) => onGiveUp === "keep" && runs[id]?.outcome === "failed");
 }

@@ -222,7 +222,8 @@ function attempt(
 ): Soon<Conclusion> {
   const { parent, timeoutMs } = limits;
   const own = new Stop();
-  const unlink = parent.onStop((reason) => own.stop(reason));
+  const pass = (reason: Aborted) => own.stop(reason);
+  parent.on(pass);
   const stopTimer =
     timeoutMs === undefined
       ? undefined
@@ -232,7 +233,7 @@ function attempt(
       return conclude(ended, whyStopped(ended, own.reason, limits), limits.errors);
     } finally {
       stopTimer?.();
-      unlink();
+      parent.off(pass);
       // What was handed the signal and outlives the attempt must not act any more.
       own.stop(OVER);
     }

@@ -357,7 +357,9 @@ export class HandlerRunner implements TurnRunner {
   /** How an attempt ended; failures are told with what follows from them, when the turn is settled. */
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, tookMs: number): void {
     if (!this.#logger.wants("warn") || (!this.#logger.wants("info") && result.error === undefined)) return;
-    const fields = { ...named(handler, result.runId), reason, took: formatDuration(tookMs) };
+    const fields = named(handler, result.runId);
+    fields.reason = reason;
+    fields.took = formatDuration(tookMs);
     if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
     else if (result.outcome.type === "done") {
       this.#logger.warn("handler failed, which is ignored", { ...fields, ...errorFields(result.error, true) });

@@ -22,9 +22,12 @@ export function recordAnnotation(operator: string): string {
   return `${operator}.lotse.dev/state`;
 }
 
+/** There is no record. */
+export const ABSENT: RecordReading = { type: "absent" };
+
 /** What a stored record says about the object with `uid`. */
 export function readRecord(stored: unknown, uid: string | undefined): RecordReading {
-  if (stored === undefined || stored === null) return { type: "absent" };
+  if (stored === undefined || stored === null) return ABSENT;
   const record = typeof stored === "string" ? parse(stored) : stored;
   if (!isRecord(record)) return { type: "unreadable" };
   return record.uid === uid ? { type: "found", record } : { type: "foreign" };

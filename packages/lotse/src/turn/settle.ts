@@ -52,6 +52,10 @@ export interface Attempt {
   readonly stepFailures?: readonly StepFailure[] | undefined;
 }
 
+/** A run whose first attempt has just been made: when it began is put into words when it is written down, if it is. */
+type Run = Omit<RunRecord, "started"> & { readonly started: string | number };
+type Runs = Record<string, Run>;
+
 /** What {@link settle} found. */
 export interface Settlement {
   /** The record to keep; undefined leaves the one that is there. */
@@ -95,7 +99,7 @@ export function settle(
   random: () => number,
 ): Settlement {
   const { cycle, current } = decision;
-  const runs: Record<string, RunRecord> = { ...cycle.runs };
+  const runs: Runs = { ...cycle.runs };
   const failures: Failure[] = [];
   for (const attempt of attempts) {
     const next = afterAttempt(runs[attempt.handler.id], attempt, current.digest, random);
@@ -122,10 +126,7 @@ export function settle(
   return { ...close(uid, decision, runs, postponed, keepsBase, previous), closed, release: false, failures };
 }
 
-function postponedIn(
-  { cycle, due }: Decision & { readonly cycle: Cycle },
-  runs: Readonly<Record<string, RunRecord>>,
-): readonly string[] {
+function postponedIn({ cycle, due }: Decision & { readonly cycle: Cycle }, runs: Readonly<Runs>): readonly string[] {
   return cycle.selected.flatMap(({ id, debounce }) =>
     debounce && !runs[id] && !due.some((one) => one.id === id) ? [id] : [],
   );
@@ -135,7 +136,7 @@ function postponedIn(
 function openRecord(
   uid: string,
   cycle: Cycle,
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Runs>,
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): ObjectRecord {
@@ -167,14 +168,14 @@ export function recordInProgress(
   random: () => number,
 ): ObjectRecord {
   const { cycle, current } = decision;
-  const runs: Record<string, RunRecord> = { ...cycle.runs };
+  const runs: Runs = { ...cycle.runs };
   for (const attempt of attempts) {
     const next = afterAttempt(runs[attempt.handler.id], attempt, current.digest, random);
     if (next) runs[attempt.handler.id] = next.run;
   }
   const { handler, startedAt, steps } = underWay;
   const before = runs[handler.id];
-  const started = before?.started ?? new Date(startedAt).toISOString();
+  const started = before?.started ?? startedAt;
   runs[handler.id] = { attempts: before?.attempts ?? 0, started, steps };
   return openRecord(uid, cycle, runs, keepsBase, previous);
 }
@@ -182,7 +183,7 @@ export function recordInProgress(
 function close(
   uid: string,
   { cycle, current, matching, nextDue }: Decision & { readonly cycle: Cycle },
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Runs>,
   postponed: readonly string[],
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
@@ -235,7 +236,7 @@ function laterRuns(
 /** Who failed for good, in this cycle or in an earlier one and has not been called since. */
 function failedRuns(
   cycle: Cycle,
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Runs>,
   previous: ObjectRecord | undefined,
 ): Readonly<Record<string, FailedRun>> | undefined {
   const called = new Set(cycle.selected.map(({ id }) => id));
@@ -249,12 +250,12 @@ function failedRuns(
 
 /** The new run record after an attempt; undefined when the attempt does not count. */
 function afterAttempt(
-  before: RunRecord | undefined,
+  before: Run | undefined,
   { handler, runId, outcome, error, startedAt, endedAt, steps }: Attempt,
   saw: string,
   random: () => number,
-): { run: RunRecord; failure?: Failure } | undefined {
-  const started = before?.started ?? new Date(startedAt).toISOString();
+): { run: Run; failure?: Failure } | undefined {
+  const started = before?.started ?? startedAt;
   const kept = steps ?? before?.steps;
   if (outcome.type === "aborted") {
     // The attempt does not count, but what its steps have done is done.
@@ -278,10 +279,11 @@ function afterAttempt(
   if (outcome.type === "done") return { run: { attempts, started, outcome: "done", saw } };
 
   const { message } = outcome;
-  const failed = { handler, runId, attempts, message, error, startedAt: Date.parse(started) };
+  const began = typeof started === "number" ? started : Date.parse(started);
+  const failed = { handler, runId, attempts, message, error, startedAt: began };
   const retryAt =
     outcome.type === "temporary" ? endedAt + delayOf(handler.retry, outcome.delayMs, attempts, random) : undefined;
-  const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, Date.parse(started), retryAt);
+  const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, began, retryAt);
   if (retryAt === undefined || limit) {
     const failure: Failure = { ...failed, retryAt: undefined, ...(limit && { limit }) };
     return { run: { attempts, started, outcome: "failed", message, saw }, failure };
@@ -328,12 +330,18 @@ function timersOf(record: ObjectRecord | undefined): Pick<ObjectRecord, "timers"
   return record?.timers ? { timers: record.timers } : {};
 }
 
-function pick(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): Record<string, RunRecord> {
-  return Object.fromEntries(ids.flatMap((id) => (runs[id] ? [[id, runs[id]]] : [])));
+/** The runs of these handlers, as they are written down. */
+function pick(runs: Readonly<Runs>, ids: readonly string[]): Record<string, RunRecord> {
+  return Object.fromEntries(ids.flatMap((id) => (runs[id] ? [[id, writtenDown(runs[id])]] : [])));
+}
+
+function writtenDown(run: Run): RunRecord {
+  const { started } = run;
+  return { ...run, started: typeof started === "number" ? new Date(started).toISOString() : started };
 }
 
 /** Handlers without a run record are due at once. */
-function earliestDue(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): number | undefined {
+function earliestDue(runs: Readonly<Runs>, ids: readonly string[]): number | undefined {
   const waiting = ids.filter((id) => runs[id]?.outcome === undefined);
   return waiting.length === 0 ? undefined : Math.min(...waiting.map((id) => Date.parse(runs[id]?.due ?? "") || 0));
 }

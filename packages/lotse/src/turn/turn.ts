@@ -52,7 +52,7 @@ import {
 export async function takeTurn(work: KindWork, memory: ObjectMemory): Promise<TurnEnd> {
   const { clock, stopping, ownership } = work.runtime;
   const gone = lastOf(memory.life);
-  const body = gone ?? work.store.newest(memory.key);
+  const body = gone ?? work.store.newest(memory);
   if (!body || (body.metadata?.uid ?? "") !== memory.uid) return QUIET;
   // What could not be written must not be done either: another process may do it now.
   if (!ownership.alone && refusal(work, memory, body)) return askAgain(clock);
@@ -153,7 +153,7 @@ class ObjectTurn {
     try {
       await this.#send(plan);
     } catch (error) {
-      if (!isTooLarge(error) || !isDeleting(this.#work.store.newest(this.#memory.key) ?? this.#body)) throw error;
+      if (!isTooLarge(error) || !isDeleting(this.#work.store.newest(this.#memory) ?? this.#body)) throw error;
       this.#memory.ownWrites.pending = undefined;
     }
     this.#runner.body = this.#body;
@@ -222,7 +222,7 @@ class ObjectTurn {
     }
     memory.taken = undefined;
     work.store.wrote(fresh);
-    this.#body = work.store.newest(memory.key) ?? fresh;
+    this.#body = work.store.newest(memory) ?? fresh;
     return true;
   }
 
@@ -372,7 +372,7 @@ class ObjectTurn {
 
   /** The newest known body: that of the store, or the last that this turn has seen of an object that is not there. */
   get #newest(): KubeBody {
-    return this.#work.store.newest(this.#memory.key) ?? this.#body;
+    return this.#work.store.newest(this.#memory) ?? this.#body;
   }
 
   /** Writes what is wanted, as far as it fits onto the object. */

@@ -87,8 +87,8 @@ export function requestsFor(body: KubeBody, plan: WritePlan, target: WriteTarget
   const desired = desiredBody(body, plan, target);
   const patch = createMergePatch(body, desired) as JsonObject | undefined;
   if (!patch) return [];
+  if (patch.status === undefined || !target.hasStatus) return [{ subresource: undefined, patch }];
   const { status, ...rest } = patch;
-  if (status === undefined || !target.hasStatus) return [{ subresource: undefined, patch }];
   const requests: PatchRequest[] = [{ subresource: "status", patch: { status } }];
   if (Object.keys(rest).length > 0) {
     const main = { subresource: undefined, patch: rest };
@@ -163,11 +163,27 @@ const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 
 /** Whether the server has kept all of a merge patch. */
 function keeps(answer: unknown, patch: JsonObject): boolean {
-  return Object.entries(patch).every(([key, wanted]) => {
+  for (const key of Object.keys(patch)) {
+    const wanted = patch[key];
     const kept = isObject(answer) && Object.hasOwn(answer, key) ? answer[key] : undefined;
-    if (wanted === null) return kept === undefined || kept === null;
-    return isObject(wanted) ? keeps(kept, wanted as JsonObject) : deepEqual(kept, wanted);
-  });
+    const isKept =
+      wanted === null
+        ? kept === undefined || kept === null
+        : isObject(wanted)
+          ? keeps(kept, wanted as JsonObject)
+          : deepEqual(kept, wanted);
+    if (!isKept) return false;
+  }
+  return true;
+}
+
+/** Nobody here asks who owns which field, which is a third of an answer. */
+function withoutManagers(answer: KubeBody): KubeBody {
+  if (answer.metadata?.managedFields === undefined) return answer;
+  // Copied, because `delete` would make a dictionary of it.
+  const { managedFields: _, ...metadata } = answer.metadata;
+  answer.metadata = metadata;
+  return answer;
 }
 
 /** What of a request the answer to it does not show. */
@@ -225,9 +241,9 @@ export async function write(
         query: { fieldManager: target.fieldManager },
         headers: MERGE_PATCH,
         body: patch,
-        ...(fence && { beforeSend: fence.pass }),
+        beforeSend: fence?.pass,
       });
-      body = await response.json<KubeBody>();
+      body = withoutManagers(await response.json<KubeBody>());
       answered.add(request.subresource);
       if (request.subresource === undefined) made = body;
       const kept = keeps(body, request.patch);
