@@ -328,17 +328,13 @@ class Stream<B extends ObjectBody> {
   }
 
   #deliver(delivery: Delivery<B>): void {
+    const sink = this.#sink;
+    // What the sink throws must not look like a failure of the server.
     try {
-      switch (delivery.tell) {
-        case "replace":
-          return this.#sink.replace(delivery.items as B[], delivery.version);
-        case "apply":
-          return this.#sink.apply(delivery.body, delivery.type);
-        case "remove":
-          return this.#sink.remove(delivery.body);
-        case "bookmark":
-          return this.#sink.bookmark?.(delivery.version);
-      }
+      if (delivery.tell === "apply") sink.apply(delivery.body, delivery.type);
+      else if (delivery.tell === "remove") sink.remove(delivery.body);
+      else if (delivery.tell === "bookmark") sink.bookmark?.(delivery.version);
+      else sink.replace(delivery.items as B[], delivery.version);
     } catch (cause) {
       throw new SinkFailure(cause);
     }
