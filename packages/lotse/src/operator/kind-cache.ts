@@ -145,7 +145,8 @@ export class KindCache implements ObjectListener {
     const informer = this.streams.covering(body.metadata?.namespace);
     const key = objectKey(body);
     const before = informer?.get(key);
-    if (!informer?.wrote(body)) return;
+    // Turns show it to handlers frozen, and hold it as what they have last seen.
+    if (!informer?.wrote(body, true)) return;
     const by = newState(body);
     const now = informer.get(key);
     this.#index(now ?? body, by);

@@ -112,7 +112,8 @@ export function settle(
   }
   // Who waits for the object to be left alone keeps no other handler from hearing of the next change.
   const postponed = postponedIn(decision, runs);
-  const selected = cycle.selected.map((handler) => handler.id).filter((id) => !postponed.includes(id));
+  const ids = cycle.selected.map((handler) => handler.id);
+  const selected = postponed.length === 0 ? ids : ids.filter((id) => !postponed.includes(id));
   const closed = selected.every((id) => runs[id]?.outcome !== undefined);
   if (!closed) {
     const record = openRecord(uid, cycle, runs, keepsBase, previous);
@@ -126,7 +127,10 @@ export function settle(
   return { ...close(uid, decision, runs, postponed, keepsBase, previous), closed, release: false, failures };
 }
 
+const NOBODY: readonly string[] = [];
+
 function postponedIn({ cycle, due }: Decision & { readonly cycle: Cycle }, runs: Readonly<Runs>): readonly string[] {
+  if (!cycle.selected.some(({ debounce }) => debounce)) return NOBODY;
   return cycle.selected.flatMap(({ id, debounce }) =>
     debounce && !runs[id] && !due.some((one) => one.id === id) ? [id] : [],
   );
@@ -227,6 +231,7 @@ function laterRuns(
   postponed: readonly string[],
   previous: ObjectRecord | undefined,
 ): ObjectRecord["later"] {
+  if (postponed.length === 0 && !previous?.later) return undefined;
   const before = previous?.base === undefined ? {} : { base: previous.base };
   const waiting = Object.entries(previous?.later ?? {}).filter(([id]) => !selected.some((one) => one.id === id));
   for (const id of postponed) waiting.push([id, previous?.later?.[id] ?? before]);
@@ -239,6 +244,7 @@ function failedRuns(
   runs: Readonly<Runs>,
   previous: ObjectRecord | undefined,
 ): Readonly<Record<string, FailedRun>> | undefined {
+  if (!previous?.failed && !cycle.selected.some(({ id }) => runs[id]?.outcome === "failed")) return undefined;
   const called = new Set(cycle.selected.map(({ id }) => id));
   const failed = Object.entries(previous?.failed ?? {}).filter(([id]) => !called.has(id));
   for (const id of called) {

@@ -3,6 +3,7 @@
  * `decide` and `settle`; this is the I/O around them.
  */
 import type { KubeBody } from "@lotse/client";
+import { deepEqual } from "@lotse/client/meta";
 import { Aborted } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { combineConditionChanges, conditionsOf } from "./conditions.ts";
@@ -402,7 +403,9 @@ class ObjectTurn {
     memory.ownWrites.pending = undefined;
     memory.waiting.errors = 0;
     if (result.type === "superseded") throw this.#superseded();
-    if (plan.record) memory.record = plan.record;
+    if (plan.record) {
+      memory.record = result.type === "written" ? this.#asKept(plan.record, result.body) : plan.record;
+    }
     if (result.type === "written") this.#written(plan, base, result);
     else if (result.type === "gone") this.#live({ type: "missing" });
     // Nothing had to be written: because another client, or this operator with an answer that was lost, has done it.
@@ -411,6 +414,14 @@ class ObjectTurn {
       this.#body = this.#newest;
     }
     return result;
+  }
+
+  /** A record as it lies in the body that is known from now on, so that it is there once; as it is where it differs. */
+  #asKept(record: ObjectRecord, body: KubeBody): ObjectRecord {
+    const { storage, handlers } = this.#work.target;
+    if (storage.place !== "status" || storage.needsEssence) return record;
+    const reading = storage.read(body, handlers);
+    return reading.type === "found" && deepEqual(reading.record, record) ? reading.record : record;
   }
 
   /** Where another process may handle the object meanwhile, a write says what it was made for. */
@@ -437,6 +448,8 @@ class ObjectTurn {
       memory.ownWrites.version !== undefined && memory.ownWrites.version !== base.metadata?.resourceVersion;
     this.#made = result.made;
     this.#body = result.body;
+    // What it was before the write is held no longer.
+    memory.sight.body = result.body;
     memory.ownWrites.version = result.body.metadata?.resourceVersion;
     memory.taken = undefined;
     this.#taken?.wrote(result.body.metadata?.resourceVersion);
