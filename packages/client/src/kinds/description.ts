@@ -80,36 +80,35 @@ export function pathOf(
     readonly subresource?: string | undefined;
   } = {},
 ): string {
-  const version = step(d.version, "a version");
-  let path = d.group === "" ? `/api/${version}` : `/apis/${step(d.group, "a group")}/${version}`;
+  const version = segment(d.version, "a version");
+  let path = d.group === "" ? `/api/${version}` : `/apis/${segment(d.group, "a group")}/${version}`;
   if (d.namespaced && o.namespace !== undefined && o.namespace !== allNamespaces) {
-    path += `/namespaces/${step(o.namespace, "a namespace")}`;
+    path += `/namespaces/${segment(o.namespace, "a namespace")}`;
   }
-  path += `/${step(d.plural, "a resource")}`;
-  if (o.name !== undefined) path += `/${PLAIN.test(o.name) ? o.name : step(o.name, `a ${d.kind}`)}`;
+  path += `/${segment(d.plural, "a resource")}`;
+  if (o.name !== undefined) path += `/${segment(o.name, "a", d.kind)}`;
   if (o.subresource !== undefined) {
-    const steps = o.subresource.split("/").map((one) => step(one, `a subresource of ${d.kind}`));
-    path += `/${steps.join("/")}`;
+    for (const step of o.subresource.split("/")) path += `/${segment(step, "a subresource of", d.kind)}`;
   }
   return path;
 }
 
-/** What almost all names look like, and what needs no further look. */
-const PLAIN = /^[A-Za-z0-9][\w.~-]*$/;
-
-function step(name: string, what: string): string {
-  return PLAIN.test(name) ? name : encodeURIComponent(segment(name, what));
-}
+/** Names that mean themselves in a path; nearly all are such. */
+const PLAIN_NAME = /^[\w-][\w.-]*$/;
 
 /** One step of a path: anything else would ask for something else, for a list or for the parent. */
-function segment(name: string, what: string): string {
-  if (name !== "" && name !== "." && name !== ".." && !/[/%]/.test(name)) return name;
-  throw new ConfigError(`${JSON.stringify(name)} cannot be the name of ${what}`, {
-    hint:
-      name === ""
-        ? "say which one; list() has them all"
-        : 'no object is called ".", "..", or has "/" or "%" in its name',
-  });
+function segment(name: string, what: string, kind?: string): string {
+  if (PLAIN_NAME.test(name)) return name;
+  if (name !== "" && name !== "." && name !== ".." && !/[/%]/.test(name)) return encodeURIComponent(name);
+  throw new ConfigError(
+    `${JSON.stringify(name)} cannot be the name of ${kind === undefined ? what : `${what} ${kind}`}`,
+    {
+      hint:
+        name === ""
+          ? "say which one; list() has them all"
+          : 'no object is called ".", "..", or has "/" or "%" in its name',
+    },
+  );
 }
 
 function pluralOf(singular: string): string {

@@ -17,7 +17,7 @@ import {
 } from "../transport/index.ts";
 import { UnsupportedError } from "./errors.ts";
 import { type AnyObject, KubeObject, type ObjectClient } from "./object.ts";
-import type { ClientCore, KindLike, RequestFollower, View, WriteVerb } from "./view.ts";
+import type { ClientCore, KindLike, RequestFollower, RequestListener, View, WriteVerb } from "./view.ts";
 
 interface InNamespace {
   readonly namespace?: string | undefined;
@@ -69,8 +69,10 @@ export class Session {
   }
 
   async #rawWatched(request: RawRequest): Promise<RawResponse> {
-    const followers = this.#announce(request, false);
-    const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
+    const { requestListeners } = this.view;
+    const followers = requestListeners && this.#announce(requestListeners, request, false);
+    // Most requests have one signal or none: then there is nothing to link, and nothing to take off again.
+    const { signal, unlink } = this.#signals(request.signal);
     const guard = this.#guard(request, request.method, false);
     const beforeSend = guard ?? request.beforeSend;
     const onAttempt = followers ? attemptListener(followers, request) : request.onAttempt;
@@ -79,14 +81,25 @@ export class Session {
       if (signal?.aborted) guard?.();
       const response = await this.core.transport.request(this.#asSent(request, signal, { beforeSend, onAttempt }));
       if (followers) for (const one of followers) one.ended?.({ status: response.status });
-      if (request.stream) response.body.once("close", unlink);
-      else unlink();
+      if (unlink && request.stream) response.body.once("close", unlink);
+      else unlink?.();
       return response;
     } catch (error) {
       if (followers) for (const one of followers) one.ended?.({ error });
-      unlink();
+      unlink?.();
       throw error;
     }
+  }
+
+  #signals(own: AbortSignal | undefined): {
+    readonly signal: AbortSignal | undefined;
+    readonly unlink: (() => void) | undefined;
+  } {
+    const { signals } = this.view;
+    const [only] = signals;
+    if (only === undefined) return { signal: own, unlink: undefined };
+    if (signals.length === 1 && (own === undefined || own === only)) return { signal: only, unlink: undefined };
+    return linkSignals([...signals, own]);
   }
 
   /** Written out, so that all requests look alike to the engine that runs this. */
@@ -110,7 +123,8 @@ export class Session {
         hint: "exec, attach and port-forward need the client's own transport over HTTP",
       });
     }
-    const followers = this.#announce({ method: "GET", path: request.path }, true);
+    const { requestListeners } = this.view;
+    const followers = requestListeners && this.#announce(requestListeners, { method: "GET", path: request.path }, true);
     const { signal, unlink } = linkSignals([...this.view.signals, request.signal]);
     const { headers } = this.view;
     const beforeSend = this.#guard(request, "GET", true);
@@ -147,15 +161,20 @@ export class Session {
 
   /** Those who want to hear what becomes of the request; undefined when there are none. */
   #announce(
+    listeners: readonly RequestListener[],
     { method, path, query }: Pick<RawRequest, "path" | "query"> & { readonly method: string },
     websocket: boolean,
   ): RequestFollower[] | undefined {
-    if (!this.view.requestListeners) return undefined;
     const watch = query?.watch !== undefined && query.watch !== false;
-    const followers = this.view.requestListeners.flatMap(
-      (listener): RequestFollower | RequestFollower[] => listener({ method, path, watch, websocket }) ?? [],
-    );
-    return followers.length > 0 ? followers : undefined;
+    const announced = { method, path, watch, websocket };
+    let followers: RequestFollower[] | undefined;
+    for (const listener of listeners) {
+      const follower = listener(announced);
+      if (follower === undefined) continue;
+      followers ??= [];
+      followers.push(follower);
+    }
+    return followers;
   }
 
   async json(request: RawRequest): Promise<KubeBody> {

@@ -151,7 +151,7 @@ function onEvent<B extends ObjectBody>(state: Watching<B>, type: string, object:
     return onWatchFailure(state, apiErrorFrom(code, object, { method: "WATCH", path: "" }), given);
   }
   const version = object.metadata?.resourceVersion ?? state.version;
-  const moved: Watching<B> = { ...state, version, alive: true, failures: 0 };
+  const moved: Watching<B> = { at: "watching", version, openedAt: state.openedAt, alive: true, failures: 0 };
   switch (type) {
     case "ADDED":
     case "MODIFIED":

@@ -115,12 +115,16 @@ export class Reflector<B extends ObjectBody = KubeBody> {
     return this.#store.values();
   }
 
-  /** Lays the answer to an own write over what the stream has shown; whether it is news. */
-  wrote(body: B): boolean {
+  /**
+   * Lays the answer to an own write over what the stream has shown; whether it is news. `lasting`: nobody changes the body
+   * any more, so that it can stay when the stream shows its version.
+   */
+  wrote(body: B, lasting = false): boolean {
     if (this.#listener.keeps?.(body) === false) return false;
-    if (this.#o.keepManagedFields) return this.#store.wrote(body);
+    const isTidy = this.#o.keepManagedFields || (lasting && body.metadata?.managedFields === undefined);
+    if (isTidy) return this.#store.wrote(body, lasting);
     const { managedFields: _managedFields, ...metadata } = body.metadata ?? {};
-    return this.#store.wrote({ ...body, metadata });
+    return this.#store.wrote({ ...body, metadata }, lasting);
   }
 
   /** Lets go of all that is kept no longer. */

@@ -32,6 +32,18 @@ describe("a store", () => {
     expect(store.get(KEY)?.spec).toEqual({ size: 5 });
   });
 
+  it("keeps an answer that nobody changes any more when the stream shows it, and no other one", () => {
+    const store = new ObjectStore<KubeBody>();
+    const [lasting, other] = [body(5, 5), body(6, 6)];
+    store.wrote(lasting, true);
+    store.streamed(body(5, 5));
+    expect(store.get(KEY)).toBe(lasting);
+    store.wrote(other);
+    const echo = body(6, 6);
+    store.streamed(echo);
+    expect(store.get(KEY)).toBe(echo);
+  });
+
   it("never goes back behind an own write when the stream is late", () => {
     const store = new ObjectStore<KubeBody>();
     store.streamed(body(1, 1));

@@ -17,6 +17,8 @@ const NOTHING: readonly never[] = Object.freeze([]);
 export class ObjectStore<B extends ObjectBody = ObjectBody> {
   readonly #streamed = new Map<ObjectKey, B>();
   readonly #overlay = new Map<ObjectKey, B>();
+  /** Own writes that nobody changes any more. */
+  readonly #lasting = new WeakSet<B>();
   /** Uids of objects that are known to be gone before the stream has shown it. */
   readonly #deleted = new Map<ObjectKey, string>();
   /** The newest version that the stream has shown, over all objects; undefined where versions are not integers. */
@@ -42,7 +44,8 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
   }
 
   #newest(key: ObjectKey): B | undefined {
-    return this.#overlay.get(key) ?? this.#streamed.get(key);
+    const own = this.#overlay.size === 0 ? undefined : this.#overlay.get(key);
+    return own ?? this.#streamed.get(key);
   }
 
   #isDeleted(key: ObjectKey, { metadata }: B): boolean {
@@ -54,14 +57,16 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     const key = objectKey(body);
     const shown = this.#streamed.get(key);
     const own = this.#overlay.size === 0 ? undefined : this.#overlay.get(key);
-    this.#streamed.set(key, body);
+    const isOwn = own !== undefined && sameVersion(own, body);
+    // The same version twice is one too many: the answer stays, which whoever wrote it may hold, unless it may change it.
+    this.#streamed.set(key, isOwn && this.#lasting.has(own) ? own : body);
     if (own && !isOlder(body, own)) this.#overlay.delete(key);
     this.reached(body.metadata?.resourceVersion);
     if (this.#isDeleted(key, body)) return { type: "known", echo: true };
     if (this.#deleted.size > 0) this.#deleted.delete(key);
     if (shown && sameVersion(shown, body)) return { type: "known", echo: false };
     // The echo of an own write, or an event that is older than it: it tells nothing new.
-    if (own && (sameVersion(own, body) || isOlder(body, own))) return { type: "known", echo: true };
+    if (isOwn || (own && isOlder(body, own))) return { type: "known", echo: true };
     return { type: "changed", body, replaced: own ?? shown };
   }
 
@@ -83,8 +88,11 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     this.#overlay.delete(key);
   }
 
-  /** The server answered an own write with `body`. Returns whether it is news. */
-  wrote(body: B): boolean {
+  /**
+   * The server answered an own write with `body`. Returns whether it is news. `lasting`: nobody changes the body any more,
+   * so that it can stay when the stream shows its version.
+   */
+  wrote(body: B, lasting = false): boolean {
     const key = objectKey(body);
     const version = body.metadata?.resourceVersion;
     const streamed = this.#streamVersion;
@@ -94,6 +102,7 @@ export class ObjectStore<B extends ObjectBody = ObjectBody> {
     const known = this.get(key);
     if (known && known.metadata?.uid === body.metadata?.uid && !isOlder(known, body)) return false;
     this.#overlay.set(key, body);
+    if (lasting) this.#lasting.add(body);
     return true;
   }
 

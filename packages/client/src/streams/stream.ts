@@ -11,7 +11,7 @@ import {
 import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse, tooLarge } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
 import { EventParser } from "./event.ts";
-import { begin, type Delivery, type Input, next, type State, type Task } from "./machine.ts";
+import { begin, type Delivery, type Input, type MachineInputs, next, type State, type Task } from "./machine.ts";
 import { afterNewsMs, scoutMs } from "./patience.ts";
 
 const INACTIVITY_MS = 90_000;
@@ -57,9 +57,13 @@ class Stream<B extends ObjectBody> {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #path: string;
+  /** One text for all objects. */
+  readonly #apiVersion: string;
   readonly #selectors: Query;
   /** Undefined: lines are parsed as they are. */
   readonly #parser: EventParser | undefined;
+  /** What decisions depend on besides: the same for all, but for the time. */
+  readonly #given: { now: number } & MachineInputs;
   #state: State<B>;
   #version: string | undefined;
   #lastEventAt: number | undefined;
@@ -83,6 +87,8 @@ class Stream<B extends ObjectBody> {
       labelSelector: formatLabelSelector(o.labelSelector) || undefined,
       fieldSelector: formatFieldSelector(o.fieldSelector) || undefined,
     };
+    this.#apiVersion = apiVersionOf(kind);
+    this.#given = { now: 0, random: this.#random, backoff: o.backoff };
     this.#state = begin<B>().state;
     const known = sink.known?.bind(sink);
     this.#parser = o.keepManagedFields ? undefined : new EventParser(known && { known, digest });
@@ -288,7 +294,7 @@ class Stream<B extends ObjectBody> {
 
   /** Items of a list come without their kind; and what the sink does not want is not kept. */
   #tidy(body: B): B {
-    body.apiVersion ??= apiVersionOf(this.#kind);
+    body.apiVersion ??= this.#apiVersion;
     body.kind ??= this.#kind.kind;
     if (this.#o.keepManagedFields || body.metadata?.managedFields === undefined) return body;
     // Copied, because `delete` on a key in the middle would turn the object into a slow and large dictionary.
@@ -300,7 +306,8 @@ class Stream<B extends ObjectBody> {
   /** Tells the machine, and the sink what follows from it. */
   #feed(input: Input<B>): Task | undefined {
     const now = this.#clock.monotonic();
-    const step = next(this.#state, input, { now, random: this.#random, backoff: this.#o.backoff });
+    this.#given.now = now;
+    const step = next(this.#state, input, this.#given);
     this.#state = step.state;
     if (input.is === "opened") this.#downSince = undefined;
     if (step.state.failures === 0) this.#early = 0;
@@ -321,18 +328,16 @@ class Stream<B extends ObjectBody> {
   }
 
   #deliver(delivery: Delivery<B>): void {
-    guard(() => {
-      switch (delivery.tell) {
-        case "replace":
-          return this.#sink.replace(delivery.items as B[], delivery.version);
-        case "apply":
-          return this.#sink.apply(delivery.body, delivery.type);
-        case "remove":
-          return this.#sink.remove(delivery.body);
-        case "bookmark":
-          return this.#sink.bookmark?.(delivery.version);
-      }
-    });
+    const sink = this.#sink;
+    // What the sink throws must not look like a failure of the server.
+    try {
+      if (delivery.tell === "apply") sink.apply(delivery.body, delivery.type);
+      else if (delivery.tell === "remove") sink.remove(delivery.body);
+      else if (delivery.tell === "bookmark") sink.bookmark?.(delivery.version);
+      else sink.replace(delivery.items as B[], delivery.version);
+    } catch (cause) {
+      throw new SinkFailure(cause);
+    }
   }
 
   #report(part: Pick<StreamState, "phase" | "error" | "retryAt">): void {

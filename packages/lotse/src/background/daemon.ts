@@ -168,8 +168,8 @@ export class Daemon {
   }
 
   #newest(): KubeBody {
-    const { key, uid, sight } = this.#memory;
-    const body = this.#work.store.newest(key);
+    const { uid, sight } = this.#memory;
+    const body = this.#work.store.newest(this.#memory);
     return (body?.metadata?.uid === uid ? body : sight.body) ?? this.#first;
   }
 

@@ -36,6 +36,8 @@ export class KindStreams {
   #kind: KindDescription;
   /** The key of the whole cluster is undefined. */
   readonly #scopes = new Map<Scope, OpenScope>();
+  /** The informer of the one scope that there is; undefined when there are none, or several. */
+  #only: Informer | undefined;
   readonly #waiting = new Set<WaitingStream>();
   /** Resolves when the kind is followed no longer, rejects when a stream fails for good. */
   readonly #end: Promise<void>;
@@ -135,6 +137,12 @@ export class KindStreams {
       pageSize: settings.watching.pageSize,
     });
     this.#scopes.set(scope, this.#stream(informer));
+    this.#count();
+  }
+
+  #count(): void {
+    const [first, second] = this.#scopes.values();
+    this.#only = second ? undefined : first?.informer;
   }
 
   /** Watches a scope no longer; returns the objects that it had. It may be opened again at once. */
@@ -144,6 +152,7 @@ export class KindStreams {
     // A stream that was told to end delivers nothing more.
     open.stop.abort();
     this.#scopes.delete(scope);
+    this.#count();
     this.#troubles.delete(scope);
     // The others may have waited for nothing but this one.
     this.#onSynced();
@@ -193,7 +202,8 @@ export class KindStreams {
 
   /** An object by its name. */
   get(key: ObjectKey): KubeBody | undefined {
-    return this.covering(namespaceIn(key))?.get(key);
+    // A scope knows no object of another: where there is but one, whose namespace it is need not be found out.
+    return (this.#only ?? this.covering(namespaceIn(key)))?.get(key);
   }
 
   /** All objects. */

@@ -394,7 +394,7 @@ export class Controller implements Owner {
       runtime,
       reporting: this.#reporting,
       store: {
-        newest: (key) => this.#cache.newest(key),
+        newest: (object) => this.#cache.newestOf(object),
         wrote: (body) => this.#cache.wrote(body),
         handlerWrote,
         wake: (key) => this.#mailboxes.wake(key),

@@ -24,7 +24,7 @@ import {
 } from "../informers/index.ts";
 import { type Author, KindView, NewState, type Reader } from "../reconcile/index.ts";
 import type { Logger } from "../report/index.ts";
-import type { HandlerWrite, Runtime } from "../runtime/index.ts";
+import type { HandlerWrite, Runtime, StoredObject } from "../runtime/index.ts";
 import type { Keeping } from "./keeping.ts";
 import { referenceOf } from "./last-writes.ts";
 import { tellOfIndex } from "./notices.ts";
@@ -98,6 +98,12 @@ export class KindCache implements ObjectListener {
     return (body?.metadata?.uid ?? "") === uidIn(key) ? body : undefined;
   }
 
+  /** The same where its name is at hand: turns ask several times. */
+  newestOf({ objectKey: name, uid }: StoredObject): KubeBody | undefined {
+    const body = this.streams.get(name);
+    return (body?.metadata?.uid ?? "") === uid ? body : undefined;
+  }
+
   changed(body: KubeBody, change: InformerChange): void {
     const by = newState(body);
     this.#index(body, by);
@@ -139,7 +145,8 @@ export class KindCache implements ObjectListener {
     const informer = this.streams.covering(body.metadata?.namespace);
     const key = objectKey(body);
     const before = informer?.get(key);
-    if (!informer?.wrote(body)) return;
+    // Turns show it to handlers frozen, and hold it as what they have last seen.
+    if (!informer?.wrote(body, true)) return;
     const by = newState(body);
     const now = informer.get(key);
     this.#index(now ?? body, by);

@@ -1,4 +1,6 @@
 /** Puts the work for one kind together: its handlers, where it is remembered, and what handlers see beside their object. */
+import type { KubeBody } from "@lotse/client";
+import { deepEqual } from "@lotse/client/meta";
 import {
   type ChangeHandler,
   type EventHandler,
@@ -16,6 +18,7 @@ import { type Author, ReadSession, type TrackedKinds } from "../reconcile/index.
 import type { KindReporting } from "../report/index.ts";
 import type { KindStore, Runtime } from "../runtime/index.ts";
 import {
+  areAlike,
   type BackgroundWork,
   essenceOf,
   fieldsOf,
@@ -70,6 +73,7 @@ export function kindWork(parts: KindWorkParts): KindWork {
   const storage = finalizer === undefined ? usual : { ...usual, finalizer };
   const fields = fieldsOf(changes);
   const ignored = ignore.map((path) => fieldKeys(path));
+  const wanted = (body: KubeBody) => storage.clear(essenceOf(body, fields, ignored));
   return {
     runtime,
     reporting,
@@ -85,7 +89,10 @@ export function kindWork(parts: KindWorkParts): KindWork {
     },
     keepsResult: keepsField,
     ownsConditions: isResourceClass(kindClass),
-    essenceOf: (body) => storage.clear(essenceOf(body, fields, ignored)),
+    essenceOf: wanted,
+    // A field that a handler names may be anywhere.
+    wantsSame: (body, seen) =>
+      (fields.length === 0 && areAlike(body, seen.body)) || deepEqual(wanted(body), seen.essence),
     recordNotKept: () => {
       reporting.logger.warn("the kind's status does not keep the operator's record, an annotation is used instead", {
         hint: "install the CRD of this version of the operator",

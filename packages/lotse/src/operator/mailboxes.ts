@@ -311,7 +311,13 @@ export class Mailboxes implements Mailed {
     const { key } = memory;
     if (!traces) return takeTurn(work, memory);
     const last = () => journal.of(key).at(-1);
-    return traces.turn(referenceOf(work.kind, key), waitedMs, () => takeTurn(work, memory), last);
+    return traces.turn(
+      () => referenceOf(work.kind, key),
+      work.kind.kind,
+      waitedMs,
+      () => takeTurn(work, memory),
+      last,
+    );
   }
 
   #after(memory: ObjectMemory, { handlers }: KindWork, end: TurnEnd): void {

@@ -221,17 +221,18 @@ export class WorkQueue<K extends string = string> {
       const waitedMs = now - entry.since;
       this.#options.observer?.waited(waitedMs);
       entry.since = now;
-      void this.#run(entry, waitedMs);
+      this.#run(entry, waitedMs);
     }
     if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  async #run(entry: Entry<K>, waitedMs: number): Promise<void> {
-    try {
-      await this.#options.work(entry.key, waitedMs);
-    } finally {
-      this.#done(entry);
-    }
+  #run(entry: Entry<K>, waitedMs: number): void {
+    // What rejects although it must not is for the process to tell of, and keeps no other key from its turn.
+    const done = () => this.#done(entry);
+    void this.#options.work(entry.key, waitedMs).then(done, (error: unknown) => {
+      done();
+      throw error;
+    });
   }
 
   #done(entry: Entry<K>): void {

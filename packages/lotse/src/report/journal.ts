@@ -86,11 +86,24 @@ export interface JournalLimits {
 
 const USUAL: JournalLimits = { turnsOfOne: 20, turnsOfAll: 5_000 };
 
+/** What is kept of one object, between those that had their last turns before and after it. */
+interface Page {
+  readonly key: string;
+  readonly turns: JournalTurn[];
+  older: Page | undefined;
+  newer: Page | undefined;
+}
+
 /** See the module comment. */
 export class Journal {
   readonly #limits: JournalLimits;
-  /** In order of their last turn. */
-  readonly #turns = new Map<string, JournalTurn[]>();
+  /**
+   * In no order: they are linked by that of their last turns. A map that is to keep it would have to give each object a new
+   * place at each turn, and leave thousands of empty ones behind that are passed whenever the oldest is looked for.
+   */
+  readonly #pages = new Map<string, Page>();
+  #oldest: Page | undefined;
+  #newest: Page | undefined;
   #size = 0;
 
   constructor(limits: Partial<JournalLimits> = {}) {
@@ -103,24 +116,47 @@ export class Journal {
   }
 
   add(key: string, turn: JournalTurn): void {
-    const turns = this.#turns.get(key) ?? [];
-    turns.push(turn);
+    let page = this.#pages.get(key);
+    if (page) this.#unlink(page);
+    else {
+      page = { key, turns: [], older: undefined, newer: undefined };
+      this.#pages.set(key, page);
+    }
+    page.turns.push(turn);
     this.#size++;
-    if (turns.length > this.#limits.turnsOfOne) {
-      turns.shift();
+    if (page.turns.length > this.#limits.turnsOfOne) {
+      page.turns.shift();
       this.#size--;
     }
-    this.#turns.delete(key);
-    this.#turns.set(key, turns);
-    for (const [other, forgotten] of this.#turns) {
-      if (this.#size <= this.#limits.turnsOfAll || other === key) break;
-      this.#turns.delete(other);
-      this.#size -= forgotten.length;
-    }
+    this.#append(page);
+    while (this.#size > this.#limits.turnsOfAll && this.#oldest && this.#oldest !== page) this.#forget(this.#oldest);
   }
 
   /** The turns of an object, oldest first. */
   of(key: string): readonly JournalTurn[] {
-    return this.#turns.get(key) ?? [];
+    return this.#pages.get(key)?.turns ?? [];
+  }
+
+  #forget(page: Page): void {
+    this.#unlink(page);
+    this.#pages.delete(page.key);
+    this.#size -= page.turns.length;
+  }
+
+  #append(page: Page): void {
+    page.older = this.#newest;
+    if (this.#newest) this.#newest.newer = page;
+    else this.#oldest = page;
+    this.#newest = page;
+  }
+
+  #unlink(page: Page): void {
+    const { older, newer } = page;
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+    page.older = undefined;
+    page.newer = undefined;
   }
 }

@@ -33,6 +33,8 @@ export interface LogSink {
   readonly level?: LogLevel;
 }
 
+const NO_FIELDS: LogFields = Object.freeze({});
+
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /** Whether lines of `level` are wanted by a sink that wants `least` and above. */
@@ -55,7 +57,7 @@ export class Logger {
   readonly #fields: LogFields;
   readonly #object: ObjectReference | undefined;
 
-  constructor(sink: LogSink, now: () => number, fields: LogFields = {}, object?: ObjectReference) {
+  constructor(sink: LogSink, now: () => number, fields: LogFields = NO_FIELDS, object?: ObjectReference) {
     this.#sink = sink;
     this.#now = now;
     this.#fields = fields;
@@ -93,8 +95,9 @@ export class Logger {
     return isWanted(level, this.#sink.level);
   }
 
-  #write(level: LogLevel, message: string, fields: LogFields = {}): void {
+  #write(level: LogLevel, message: string, fields: LogFields = NO_FIELDS): void {
     if (!this.wants(level)) return;
-    this.#sink({ time: this.#now(), level, message, fields: { ...this.#fields, ...fields }, object: this.#object });
+    const all = this.#fields === NO_FIELDS ? fields : { ...this.#fields, ...fields };
+    this.#sink({ time: this.#now(), level, message, fields: all, object: this.#object });
   }
 }

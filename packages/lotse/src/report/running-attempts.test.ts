@@ -31,8 +31,8 @@ describe("attempts that are under way", () => {
   });
 
   it("are not told of when they have ended, and leave no timer behind", async () => {
-    const { clock, told, begin } = watched();
-    begin("one")();
+    const { clock, told, begin, attempts } = watched();
+    attempts.end(begin("one"));
     await clock.advance(60_000);
     expect(told).toEqual([]);
     expect(clock.pending).toBe(0);

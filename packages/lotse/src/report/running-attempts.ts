@@ -38,14 +38,19 @@ export class RunningAttempts {
     this.#options = options;
   }
 
-  /** An attempt begins; call the returned function when it has ended. */
-  begin(key: IdentityKey, handler: RunningAttempt["handler"], runId: string): () => void {
+  /** An attempt begins; {@link end} is told what this returns when it has ended. */
+  begin(key: IdentityKey, handler: RunningAttempt["handler"], runId: string): RunningAttempt {
     const since = this.#options.clock.monotonic();
     const entry: Entry = { key, handler, runId, since, tellAt: since + this.#options.slowMs };
     this.#entries.add(entry);
     // Entries are told of in the order of their beginnings, so a timer that is set is set for the first of them.
     this.#cancel ??= this.#wakeAt(entry.tellAt);
-    return () => void this.#entries.delete(entry);
+    return entry;
+  }
+
+  /** An attempt has ended. */
+  end(attempt: RunningAttempt): void {
+    this.#entries.delete(attempt as Entry);
   }
 
   /** What is under way for an object. */

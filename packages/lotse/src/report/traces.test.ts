@@ -46,13 +46,19 @@ const named = (name: string) => exporter.getFinishedSpans().find((span) => span.
 const names = () => exporter.getFinishedSpans().map(({ name }) => name);
 
 /** A turn that notes `turn` in its journal. */
-function turnOf(of: Traces, work: () => Promise<unknown>, turn: JournalTurn | undefined = quiet): Promise<unknown> {
+function turnOf(of: Traces, work: () => unknown, turn: JournalTurn | undefined = quiet): Promise<unknown> {
   let noted: JournalTurn | undefined;
   const all = async () => {
     await work();
     noted = turn;
   };
-  return of.turn(web, 250, all, () => noted);
+  return of.turn(
+    () => web,
+    "Pod",
+    250,
+    all,
+    () => noted,
+  );
 }
 
 describe("the span of a turn", () => {
@@ -102,7 +108,8 @@ describe("the span of a turn", () => {
   it("says nothing of what was noted before, when there was no turn to take", async () => {
     register();
     await traces().turn(
-      web,
+      () => web,
+      "Pod",
       0,
       async () => {},
       () => quiet,
@@ -130,7 +137,14 @@ describe("the span of a handler", () => {
       await Promise.resolve();
       api.trace.getTracer("mine").startSpan("my own").end();
     };
-    await turnOf(of, () => of.attempt(web, { ...create, retry: 2 }, attempt, () => done));
+    await turnOf(of, () =>
+      of.attempt(
+        () => web,
+        { ...create, retry: 2 },
+        attempt,
+        () => done,
+      ),
+    );
     const span = named("handler greet");
     expect(span.parentSpanContext?.spanId).toBe(named("turn Pod").spanContext().spanId);
     expect(named("my own").parentSpanContext?.spanId).toBe(span.spanContext().spanId);
@@ -150,7 +164,7 @@ describe("the span of a handler", () => {
     const error = new TypeError("no bank answers");
     const ended: TracedEnd = { outcome: "failed", error };
     await traces().attempt(
-      web,
+      () => web,
       create,
       async () => {},
       () => ended,
@@ -168,7 +182,7 @@ describe("the span of a handler", () => {
     register();
     const ended: TracedEnd = { outcome, error: new Error("later") };
     await traces().attempt(
-      web,
+      () => web,
       create,
       async () => {},
       () => ended,
@@ -184,7 +198,7 @@ describe("the span of a handler", () => {
     const daemon = { id: "watchman", type: "daemon", runId: "k3x9f-1", retry: 0 };
     await turnOf(of, () =>
       of.attempt(
-        web,
+        () => web,
         daemon,
         async () => {},
         () => done,
@@ -210,7 +224,12 @@ describe("the span of a request", () => {
       follower?.attempted?.({ status: 200, sentBytes: 1, receivedBytes: 1 });
       follower?.ended?.({ status: 200 });
     };
-    await of.attempt(web, create, attempt, () => done);
+    await of.attempt(
+      () => web,
+      create,
+      attempt,
+      () => done,
+    );
     const span = named("PATCH /prefix/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale");
     expect(span.kind).toBe(api.SpanKind.CLIENT);
     expect(span.parentSpanContext?.spanId).toBe(named("handler greet").spanContext().spanId);
@@ -239,7 +258,12 @@ describe("the span of a request", () => {
       follower?.attempted?.({ status, sentBytes: 1, receivedBytes: 1 });
       follower?.ended?.({ error });
     };
-    await of.attempt(web, create, attempt, () => done);
+    await of.attempt(
+      () => web,
+      create,
+      attempt,
+      () => done,
+    );
     const span = named("PATCH /prefix/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale");
     expect(span.status).toEqual({ code: api.SpanStatusCode.ERROR, message: "no" });
     expect(span.attributes["error.type"]).toBe(type);
@@ -257,7 +281,7 @@ describe("without spans", () => {
     const of = traces();
     await turnOf(of, () =>
       of.attempt(
-        web,
+        () => web,
         create,
         async () => expect(follow(of)).toBeUndefined(),
         () => done,
@@ -273,7 +297,14 @@ describe("without spans", () => {
       expect(follow(of)).toBeUndefined();
       expect(api.trace.getActiveSpan()?.spanContext().traceFlags).toBe(api.TraceFlags.NONE);
     };
-    await turnOf(of, () => of.attempt(web, create, attempt, () => done));
+    await turnOf(of, () =>
+      of.attempt(
+        () => web,
+        create,
+        attempt,
+        () => done,
+      ),
+    );
     expect(names()).toEqual([]);
   });
 

@@ -54,19 +54,24 @@ export class Traces {
   }
 
   /** Takes a turn. `last` is the last turn in the object's journal: another one afterwards, if there was one to take. */
-  async turn<T>(
-    object: ObjectReference,
+  turn<T>(
+    object: () => ObjectReference,
+    kind: string,
     waitedMs: number,
     work: () => Promise<T>,
     last: () => JournalTurn | undefined,
   ): Promise<T> {
-    const { ROOT_CONTEXT } = this.#api;
-    const attributes = { ...this.#about(object), "lotse.queue.wait_seconds": waitedMs / 1_000 };
-    const span = this.#tracer.startSpan(`turn ${object.kind}`, { attributes }, ROOT_CONTEXT);
-    if (this.#isNothing(span)) return work();
+    const options = new LazyOptions(() => {
+      return { ...this.#about(object()), "lotse.queue.wait_seconds": waitedMs / 1_000 };
+    });
+    const span = this.#tracer.startSpan(`turn ${kind}`, options, this.#api.ROOT_CONTEXT);
+    return this.#isNothing(span) ? work() : this.#turn(span, work, last);
+  }
+
+  async #turn<T>(span: OpenTelemetry.Span, work: () => Promise<T>, last: () => JournalTurn | undefined): Promise<T> {
     const before = last();
     try {
-      return await this.#api.context.with(this.#api.trace.setSpan(ROOT_CONTEXT, span), work);
+      return await this.#api.context.with(this.#api.trace.setSpan(this.#api.ROOT_CONTEXT, span), work);
     } finally {
       const turn = last();
       if (turn !== undefined && turn !== before && span.isRecording()) {
@@ -82,20 +87,29 @@ export class Traces {
    * trace of its own, with a link to that turn. So have sources and scheduled functions, which are part of no turn. A
    * handler of the operator itself has no object.
    */
-  async attempt<T>(
-    object: ObjectReference | undefined,
+  attempt<T>(
+    object: (() => ObjectReference) | undefined,
     handler: TracedHandler,
-    work: () => Promise<T>,
+    work: () => T | Promise<T>,
     endOf: (result: T) => TracedEnd,
-  ): Promise<T> {
+  ): T | Promise<T> {
     const { context, trace, ROOT_CONTEXT } = this.#api;
     const alone = ALONE.has(handler.type);
     const begunBy = alone ? trace.getActiveSpan()?.spanContext() : undefined;
     const parent = alone ? ROOT_CONTEXT : context.active();
-    const attributes = { ...this.#aboutHandler(object), ...handlerAttributes(handler) };
-    const links = begunBy ? [{ context: begunBy }] : [];
-    const span = this.#tracer.startSpan(`handler ${handler.id}`, { attributes, links }, parent);
-    if (this.#isNothing(span)) return work();
+    const attributes = () => ({ ...this.#aboutHandler(object?.()), ...handlerAttributes(handler) });
+    const options = new LazyOptions(attributes, begunBy ? [{ context: begunBy }] : []);
+    const span = this.#tracer.startSpan(`handler ${handler.id}`, options, parent);
+    return this.#isNothing(span) ? work() : this.#attempt(span, parent, work, endOf);
+  }
+
+  async #attempt<T>(
+    span: OpenTelemetry.Span,
+    parent: OpenTelemetry.Context,
+    work: () => T | Promise<T>,
+    endOf: (result: T) => TracedEnd,
+  ): Promise<T> {
+    const { context, trace } = this.#api;
     try {
       const result = await context.with(trace.setSpan(parent, span), work);
       const { outcome, error } = endOf(result);
@@ -179,7 +193,31 @@ export class Traces {
 
   /** No SDK is set up: then nothing is gained by carrying a context along. A span that is not sampled is something. */
   #isNothing(span: OpenTelemetry.Span): boolean {
-    return !this.#api.isSpanContextValid(span.spanContext());
+    const context = span.spanContext();
+    return context.traceId === NO_TRACE || !this.#api.isSpanContextValid(context);
+  }
+}
+
+/** What spans are called that nobody keeps. */
+const NO_TRACE = "0".repeat(32);
+
+/**
+ * What a span begins with. Without an SDK nobody asks for the attributes, and with one a sampler and the span do: they are
+ * made at the first question.
+ */
+class LazyOptions implements OpenTelemetry.SpanOptions {
+  readonly #make: () => Attributes;
+  readonly links: OpenTelemetry.Link[];
+  #made: Attributes | undefined;
+
+  constructor(make: () => Attributes, links: OpenTelemetry.Link[] = []) {
+    this.#make = make;
+    this.links = links;
+  }
+
+  get attributes(): Attributes {
+    this.#made ??= this.#make();
+    return this.#made;
   }
 }
 

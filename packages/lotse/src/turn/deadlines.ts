@@ -24,8 +24,9 @@ export function deadlinesIn(
   known: Deadlines | undefined,
   clock: Now,
 ): Deadlines | undefined {
+  if (!record?.runs) return undefined;
   let deadlines: Map<string, number> | undefined;
-  for (const run of Object.values(record?.runs ?? {})) {
+  for (const run of Object.values(record.runs)) {
     for (const { due } of [run, ...Object.values(run.steps ?? {})]) {
       if (due === undefined) continue;
       deadlines ??= new Map();

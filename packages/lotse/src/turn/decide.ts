@@ -19,7 +19,7 @@
 import type { KubeBody } from "@lotse/client";
 import type { ChangeHandler, Memo, Reason } from "../declare/index.ts";
 import { matchesChange, matchesFilters } from "../declare/index.ts";
-import { digestOf, type Essence } from "./essence.ts";
+import { type Essence, KnownEssence } from "./essence.ts";
 import { type ObjectRecord, type OpenCycle, type RunRecord, unpackEssence } from "./record.ts";
 
 /** What {@link decide} looks at. */
@@ -68,7 +68,12 @@ export interface Situation {
 export interface Cycle {
   readonly reason: Reason;
   /** Essence that it opened with: becomes the base when it closes. */
-  readonly opened: { readonly digest: string; readonly essence: Essence | undefined };
+  readonly opened: {
+    readonly digest: string;
+    readonly essence: Essence | undefined;
+    /** In canonical form, where it has been brought into it. */
+    readonly text?: string | undefined;
+  };
   /** Essence before the transition. */
   readonly old: Essence | undefined;
   /** Handlers of this cycle, finished ones included. */
@@ -106,7 +111,15 @@ export interface Decision {
   /** Handlers of the kind whose filters the object passes. */
   readonly matching: readonly ChangeHandler[];
   /** The essence of the body that was looked at. */
-  readonly current: { readonly digest: string; readonly essence: Essence };
+  readonly current: CurrentEssence;
+}
+
+/** What an object is like now. */
+export interface CurrentEssence {
+  readonly digest: string;
+  readonly essence: Essence;
+  /** In canonical form, where it has been brought into it. */
+  readonly text?: string | undefined;
 }
 
 /** Whether the object is marked for deletion. */
@@ -130,30 +143,62 @@ export function isForChange(
 
 /** See the module comment. */
 export function decide(situation: Situation): Decision {
-  const { body, essence, finalizer } = situation;
-  const current = { essence, digest: digestOf(essence) };
-  const base = unpackEssence(situation.record?.base);
-  // A handler that names a field is for both sides of its change, so that it also hears of a field that vanishes.
-  const { memo = {} } = situation;
-  const cause = { reason: likelyReason(situation, current.digest), old: base, new: essence, memo };
-  const matching = situation.handlers.filter((handler) => {
-    const { filters, param } = handler;
-    return matchesFilters(filters, body, [essence, base], filters.when && { ...cause, param });
-  });
-  const finalizers = body.metadata?.finalizers ?? [];
+  const { body, essence, finalizer, handlers } = situation;
+  const current = new KnownEssence(essence);
+  const base = new Base(situation.record);
+  const { digest } = current;
+  const matching = handlers.every(({ filters }) => isForAll(filters))
+    ? handlers
+    : handlers.filter(({ filters, param }) => {
+        const { memo = {} } = situation;
+        const cause = filters.when && {
+          reason: likelyReason(situation, digest),
+          old: base.essence,
+          new: essence,
+          memo,
+          param,
+        };
+        // A handler that names a field is for both sides of its change, so that it also hears of a field that vanishes.
+        const sources = filters.field === undefined ? [] : [essence, base.essence];
+        return matchesFilters(filters, body, sources, cause);
+      });
+  const finalizers = body.metadata?.finalizers ?? NO_NAMES;
   const own = finalizers.includes(finalizer);
   const held = own || finalizers.some((name) => situation.formerFinalizers?.includes(name));
   const holds = matching.some((handler) => handler.reasons.has("delete") && !handler.optional);
 
-  if (isDeleting(body)) return decideDeletion(situation, matching, held, current);
+  if (isDeleting(body)) return decideDeletion(situation, base, matching, held, current);
   if (holds && !own) return { finalizer: "add", cycle: undefined, due: [], nextDue: undefined, matching, current };
-  const cycle = matching.length > 0 ? cycleOf(situation, matching, current) : undefined;
-  const due = dueOf(cycle, situation, isAtOnce(situation));
-  return { finalizer: held && !holds ? "drop" : "keep", cycle, ...due, matching, current };
+  const cycle = matching.length > 0 ? cycleOf(situation, base, matching, current) : undefined;
+  const { due, nextDue } = dueOf(cycle, situation, digest, isAtOnce(situation));
+  return { finalizer: held && !holds ? "drop" : "keep", cycle, due, nextDue, matching, current };
+}
+
+const NO_NAMES: readonly string[] = [];
+
+/** Whether a handler is for every object of its kind. */
+function isForAll({ labels, annotations, field, when }: ChangeHandler["filters"]): boolean {
+  return labels === undefined && annotations === undefined && field === undefined && when === undefined;
+}
+
+/** The essence of the last change that was handled: unpacked once, when it is first asked for. */
+class Base {
+  readonly #record: ObjectRecord | undefined;
+  #unpacked: { readonly essence: Essence | undefined } | undefined;
+
+  constructor(record: ObjectRecord | undefined) {
+    this.#record = record;
+  }
+
+  get essence(): Essence | undefined {
+    this.#unpacked ??= { essence: unpackEssence(this.#record?.base) };
+    return this.#unpacked.essence;
+  }
 }
 
 function decideDeletion(
   situation: Situation,
+  base: Base,
   matching: readonly ChangeHandler[],
   held: boolean,
   current: Decision["current"],
@@ -164,7 +209,7 @@ function decideDeletion(
   const runs = record?.open?.reason === "delete" ? revived(situation, record.runs ?? {}, current.digest) : {};
   const selected = matching.filter(
     (handler) =>
-      (handler.reasons.has("delete") && isForChange(handler, unpackEssence(record?.base), current.essence)) ||
+      (handler.reasons.has("delete") && isForChange(handler, base.essence, current.essence)) ||
       (firstSight && handler.reasons.has("resume") && handler.deleted) ||
       handler.id in runs,
   );
@@ -172,10 +217,10 @@ function decideDeletion(
     return { finalizer: keptBy(selected, runs).length > 0 ? "keep" : "drop", ...quiet };
   }
   // A change that no handler was told of before the deletion is told with it.
-  const old = unpackEssence(record?.base) ?? current.essence;
+  const old = base.essence ?? current.essence;
   const cycle: Cycle = { reason: "delete", opened: current, old, selected, runs };
   const atOnce = situation.retryCleanupNow || isAtOnce(situation);
-  return { finalizer: "keep", cycle, ...dueOf(cycle, situation, atOnce), matching, current };
+  return { finalizer: "keep", cycle, ...dueOf(cycle, situation, current.digest, atOnce), matching, current };
 }
 
 /** Whether what waits for its next try need not wait. */
@@ -186,7 +231,7 @@ export function isAtOnce({ retryNow = false, woken = false }: Situation): boolea
 /** Handlers that have given up on the deletion and hold the object for that. */
 export function keptBy(
   handlers: readonly ChangeHandler[],
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Record<string, Pick<RunRecord, "outcome">>>,
 ): readonly ChangeHandler[] {
   return handlers.filter(({ id, onGiveUp }) => onGiveUp === "keep" && runs[id]?.outcome === "failed");
 }
@@ -223,22 +268,22 @@ function isBack({ record, unmatchedEssence }: Situation, digest: string): boolea
 
 function cycleOf(
   situation: Situation,
+  base: Base,
   matching: readonly ChangeHandler[],
   current: Decision["current"],
 ): Cycle | undefined {
   const { record, firstSight, unreadable } = situation;
-  const fresh = { opened: current, runs: {}, later: record?.later };
+  const later = record?.later;
   if (!isHandled(record) && !unreadable) {
     // Handlers of deletions alone need no memory of the creation.
     if (!matching.some((handler) => handler.reasons.size > 1 || !handler.reasons.has("delete"))) return undefined;
     const selected = matching.filter((handler) => isFor(handler, "create", undefined, current.essence));
-    return { ...fresh, reason: "create", old: undefined, selected };
+    return { reason: "create", opened: current, old: undefined, selected, runs: NO_RUNS, later };
   }
   const back = isBack(situation, current.digest);
-  const old = back ? situation.unmatchedEssence : unpackEssence(record?.base);
   const resumes = ({ reasons }: ChangeHandler) => firstSight && reasons.has("resume");
   if (record?.open && record.open.reason !== "delete")
-    return openCycle(situation, record, record.open, matching, current, resumes);
+    return openCycle(situation, base, record, record.open, matching, current, resumes);
 
   const owed = owedBy(situation, matching, current.digest);
   const isOwed = ({ id }: ChangeHandler) => owed !== undefined && id in owed;
@@ -248,19 +293,24 @@ function cycleOf(
     const selected = matching.filter((handler) => resumes(handler) || isOwed(handler));
     if (selected.length === 0 && !unreadable) return undefined;
     const only = selected.map(({ id }) => id);
-    return { ...fresh, reason: "resume", old: current.essence, selected, owed, ...(!firstSight && { only }) };
+    const opened = { opened: current, runs: NO_RUNS, later };
+    return { ...opened, reason: "resume", old: current.essence, selected, owed, ...(!firstSight && { only }) };
   }
+  const old = back ? situation.unmatchedEssence : base.essence;
   const selected = matching.filter(
     (handler) => isFor(handler, "update", old, current.essence) || resumes(handler) || isOwed(handler),
   );
   // No handler asked for this change, but one asks for changes: the base moves on, so that the next one is told alone.
   if (selected.length === 0 && !keepsBase(matching)) return undefined;
-  return { ...fresh, reason: "update", old, selected, owed };
+  return { reason: "update", opened: current, old, selected, runs: NO_RUNS, owed, later };
 }
+
+const NO_RUNS: Cycle["runs"] = Object.freeze({});
 
 /** A cycle that an earlier turn, or an earlier process, has begun. */
 function openCycle(
   { retryNow = false }: Situation,
+  base: Base,
   record: ObjectRecord,
   { reason, digest, essence, only, owed }: OpenCycle,
   matching: readonly ChangeHandler[],
@@ -271,14 +321,14 @@ function openCycle(
   // Who has failed for good waits for the end of the cycle, and then for another state, unless a person asks.
   const given = retryNow ? known.filter(([, { outcome }]) => outcome === "failed").map(([id]) => id) : [];
   const runs = Object.fromEntries(known.filter(([id]) => !given.includes(id)));
-  const old = reason === "create" ? undefined : unpackEssence(record.base);
+  const old = reason === "create" ? undefined : base.essence;
   const selected = matching.filter((handler) => {
     const { id } = handler;
     if (id in runs || given.includes(id) || (owed && id in owed)) return true;
     if (only && handler.reasons.has(reason) && !only.includes(id)) return false;
     return isFor(handler, reason, old, current.essence) || (reason !== "create" && resumes(handler));
   });
-  const opened = { digest, essence: digest === current.digest ? current.essence : unpackEssence(essence) };
+  const opened = digest === current.digest ? current : { digest, essence: unpackEssence(essence) };
   return { reason, opened, old, selected, runs, only, owed, later: record.later };
 }
 
@@ -305,7 +355,12 @@ function owedBy(
   return owed.length > 0 ? Object.fromEntries(owed) : undefined;
 }
 
-function dueOf(cycle: Cycle | undefined, situation: Situation, atOnce: boolean): Pick<Decision, "due" | "nextDue"> {
+function dueOf(
+  cycle: Cycle | undefined,
+  situation: Situation,
+  digest: string,
+  atOnce: boolean,
+): Pick<Decision, "due" | "nextDue"> {
   const { now, remainingMs = (due) => Date.parse(due) - now } = situation;
   const due: ChangeHandler[] = [];
   let nextDue: number | undefined;
@@ -315,7 +370,7 @@ function dueOf(cycle: Cycle | undefined, situation: Situation, atOnce: boolean):
     const left = atOnce
       ? 0
       : run?.due === undefined
-        ? unsettledMs(handler, cycle as Cycle, situation)
+        ? unsettledMs(handler, cycle as Cycle, situation, digest)
         : remainingMs(run.due);
     // A deadline that cannot be read is over: better one attempt too early than none at all.
     if (!(left > 0)) due.push(handler);
@@ -328,9 +383,10 @@ function dueOf(cycle: Cycle | undefined, situation: Situation, atOnce: boolean):
 function unsettledMs(
   { id, debounce }: ChangeHandler,
   cycle: Cycle,
-  { essence, quietFor, waitingForMs = 0 }: Situation,
+  { quietFor, waitingForMs = 0 }: Situation,
+  digest: string,
 ): number {
   if (!debounce || cycle.runs[id] || reasonFor(cycle, id) !== "update") return 0;
-  const quietForMs = quietFor?.(digestOf(essence)) ?? Number.POSITIVE_INFINITY;
+  const quietForMs = quietFor?.(digest) ?? Number.POSITIVE_INFINITY;
   return Math.min(debounce.quietMs - quietForMs, debounce.atMostMs - waitingForMs);
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonical, digestOf, essenceOf } from "./essence.ts";
+import { areAlike, canonical, digestOf, essenceOf, KnownEssence } from "./essence.ts";
 import { thing } from "./test-builders.ts";
 
 describe("the essence", () => {
@@ -46,6 +46,28 @@ describe("the essence", () => {
       fc.property(fc.jsonValue(), (value) => {
         const plain = JSON.parse(JSON.stringify(value)) as unknown;
         expect(JSON.parse(canonical(plain))).toEqual(plain);
+      }),
+    );
+  });
+
+  it("has the digest that records of all versions have, whatever it is made of", () => {
+    expect(digestOf({ spec: { size: 1 }, data: { b: "2", a: null, ü: ['"'] } })).toBe("kRTu9FMv0SEkxehf");
+    const essence = { b: undefined, spec: { size: 1 } };
+    expect(new KnownEssence(essence)).toMatchObject({ text: '{"spec":{"size":1}}', digest: digestOf(essence) });
+  });
+
+  it("need not be made of two bodies that are alike, which then have the same", () => {
+    const body = thing({ size: 1 }, { labels: { a: "b" } });
+    expect(areAlike(body, { ...thing({ size: 1 }, { labels: { a: "b" }, generation: 2 }), status: { size: 1 } })).toBe(
+      true,
+    );
+    expect(areAlike(body, thing({ size: 2 }, { labels: { a: "b" } }))).toBe(false);
+    expect(areAlike(body, thing({ size: 1 }))).toBe(false);
+    expect(areAlike(body, { ...body, data: {} })).toBe(false);
+    expect(areAlike({ ...body, data: {} }, body)).toBe(false);
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()), (a, b) => {
+        if (areAlike(a, b)) expect(digestOf(essenceOf(a))).toBe(digestOf(essenceOf(b)));
       }),
     );
   });

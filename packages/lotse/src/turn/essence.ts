@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { KubeBody } from "@lotse/client";
-import { isObject } from "@lotse/client/meta";
+import { deepEqual, isObject, setKey } from "@lotse/client/meta";
 import { type ChangeHandler, type Essence, fieldKeys, valueAt } from "../declare/index.ts";
 import { RECORD_FIELD } from "../schema/index.ts";
 import { withoutField } from "./fields.ts";
@@ -52,14 +52,36 @@ function withValue(target: unknown, [key, ...rest]: readonly string[], value: un
 }
 
 function wishesOf(body: KubeBody): Essence {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, status: _status, ...rest } = body;
+  const wishes: Record<string, unknown> = {};
+  for (const key of Object.keys(body)) if (!NOT_WISHED.has(key)) setKey(wishes, key, body[key]);
+  const labels = body.metadata?.labels && nonEmpty(body.metadata.labels);
+  const annotations = body.metadata?.annotations && nonEmpty(withoutBookkeeping(body.metadata.annotations));
+  if (!labels && !annotations) return wishes;
   const kept: Record<string, unknown> = {};
-  const labels = nonEmpty(metadata?.labels ?? {});
-  const annotations = metadata?.annotations && nonEmpty(withoutBookkeeping(metadata.annotations));
   if (labels) kept.labels = labels;
   if (annotations) kept.annotations = annotations;
-  return nonEmpty(kept) ? { ...rest, metadata: kept } : rest;
+  wishes.metadata = kept;
+  return wishes;
 }
+
+/**
+ * Whether all that an essence can be made of is equal in two bodies, so that nothing has to be made of it. False says
+ * nothing: they may differ in bookkeeping alone, or in a field that no handler names.
+ */
+export function areAlike(a: KubeBody, b: KubeBody): boolean {
+  if (!deepEqual(a.metadata?.labels, b.metadata?.labels)) return false;
+  if (!deepEqual(a.metadata?.annotations, b.metadata?.annotations)) return false;
+  let others = 0;
+  for (const key of Object.keys(a)) {
+    if (NOT_WISHED.has(key)) continue;
+    if (!Object.hasOwn(b, key) || !deepEqual(a[key], b[key])) return false;
+    others++;
+  }
+  for (const key of Object.keys(b)) if (!NOT_WISHED.has(key)) others--;
+  return others === 0;
+}
+
+const NOT_WISHED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
 
 /** Annotations without the bookkeeping of kubectl, of Lotse, and of Kopf, which may work on the same object. */
 export function withoutBookkeeping(annotations: Readonly<Record<string, string>>): Record<string, string> {
@@ -79,19 +101,55 @@ function prefixOf(key: string): string {
 
 /** A short stable hash of an essence; the order of keys does not matter. */
 export function digestOf(essence: Essence): string {
+  return digestOfText(canonical(essence));
+}
+
+/** The same of its {@link canonical} text. */
+function digestOfText(text: string): string {
   // 96 bits: two different essences of one object never meet in practice, and the record stays small.
-  return hash("sha256", canonical(essence), "base64url").slice(0, 16);
+  return hash("sha256", text, "base64url").slice(0, 16);
+}
+
+/** An essence, and what is made of it more than once in a turn. */
+export class KnownEssence {
+  readonly essence: Essence;
+  readonly digest: string;
+  /** Its {@link canonical} text. */
+  readonly text: string;
+
+  constructor(essence: Essence) {
+    this.essence = essence;
+    this.text = canonical(essence);
+    this.digest = digestOfText(this.text);
+  }
 }
 
 /** JSON with sorted keys and without undefined. */
 export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(",")}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? "null";
-  const parts: string[] = [];
-  for (const key of Object.keys(value).sort()) {
-    if (value[key] !== undefined) parts.push(`${JSON.stringify(key)}:${canonical(value[key])}`);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) {
+    let text = "[";
+    for (let i = 0; i < value.length; i++)
+      text += i === 0 ? canonical(value[i] ?? null) : `,${canonical(value[i] ?? null)}`;
+    return `${text}]`;
   }
-  return `{${parts.join(",")}}`;
+  const members = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(members);
+  if (!isSorted(keys)) keys.sort();
+  let text = "{";
+  for (const key of keys) {
+    const member = members[key];
+    if (member === undefined) continue;
+    text += `${text.length === 1 ? "" : ","}${JSON.stringify(key)}:${canonical(member)}`;
+  }
+  return `${text}}`;
+}
+
+/** What an API server sends of its own kinds, and of most others, is sorted already. */
+function isSorted(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return false;
+  return true;
 }
 
 function nonEmpty<T extends object>(value: T): T | undefined {

@@ -7,7 +7,14 @@
 import type { KubeBody } from "@lotse/client";
 import { type Clock, errorMessage, formatDuration, type IdentityKey } from "@lotse/client/meta";
 import { Aborted, type ErrorMode, type Reason } from "../declare/index.ts";
-import type { HandlerMeasures, JournalRun, KindReporting, Logger, ObjectReference } from "../report/index.ts";
+import type {
+  HandlerMeasures,
+  JournalRun,
+  KindReporting,
+  Logger,
+  ObjectReference,
+  TracedEnd,
+} from "../report/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { ConditionsDraft, conditionsOf } from "./conditions.ts";
 import { refusal, refusalIn } from "./fence.ts";
@@ -16,6 +23,7 @@ import { named } from "./log-fields.ts";
 import type { ObjectMemory } from "./memory.ts";
 import { type AttemptResult, type Conclusion, conclude, type Ended, tracedEnd } from "./outcome.ts";
 import type { PatchDraft } from "./patch.ts";
+import type { Soon } from "./soon.ts";
 import { Stop } from "./stop.ts";
 
 /** How an attempt is bounded. */
@@ -46,7 +54,7 @@ export interface Execution extends AttemptLimits {
   readonly waits: IdentityKey | undefined;
   readonly call: (stop: Stop, runId: string) => unknown;
   /** Follows upon its end, still within its span: writes what it wants to change. Must not reject. */
-  readonly after?: (result: AttemptResult) => Promise<void>;
+  readonly after?: ((result: AttemptResult) => Promise<void>) | undefined;
 }
 
 /** What an execution needs of its surroundings. */
@@ -66,19 +74,22 @@ export interface Executed {
   readonly run: JournalRun;
 }
 
-/** Executes a handler. Never rejects. */
-export function execute(surroundings: Surroundings, execution: Execution): Promise<Executed> {
+/** Executes a handler. Never rejects; a handler that is not asynchronous has ended when this returns. */
+export function execute(surroundings: Surroundings, execution: Execution): Soon<Executed> {
   const { traces, onBehalf } = surroundings.reporting;
   const runId = surroundings.runtime.nextRunId();
   if (!traces && !onBehalf) return run(surroundings, execution, runId);
   const { handler, reason, retry, object } = execution;
   const work = onBehalf
-    ? () => onBehalf({ handlers: [handler.id], object: object?.() }, () => run(surroundings, execution, runId))
+    ? () => onBehalf({ handlers: [handler.id], object: object?.() }, async () => run(surroundings, execution, runId))
     : () => run(surroundings, execution, runId);
   if (!traces) return work();
   const traced = { id: handler.id, type: handler.type, runId, reason, retry };
-  const end = ({ result }: Executed) => tracedEnd(result);
-  return traces.attempt(object?.(), traced, work, end);
+  return traces.attempt(object, traced, work, endOf);
+}
+
+function endOf({ result }: Executed): TracedEnd {
+  return tracedEnd(result);
 }
 
 /** A handler of an object is to be executed. */
@@ -103,61 +114,69 @@ export interface ObjectExecuted extends Executed {
   readonly conditions: ConditionsDraft | undefined;
 }
 
-/** Executes a handler of an object. Never rejects. */
-export async function executeForObject(work: KindWork, execution: ObjectExecution): Promise<ObjectExecuted> {
-  const { handler, memory, body, logger, reason, retry, parent, timeoutMs, graceMs, draft, call, after } = execution;
+/** Executes a handler of an object. Never rejects; one that is not asynchronous has ended when this returns. */
+export function executeForObject(work: KindWork, execution: ObjectExecution): Soon<ObjectExecuted> {
+  const { handler, memory, body, logger, parent, timeoutMs, graceMs, draft, call } = execution;
   let { conditions } = execution;
   const conditionsDraft = () => {
     conditions ??= new ConditionsDraft(conditionsOf(body));
     return conditions;
   };
-  const { result, run } = await execute(work, {
+  const executed = execute(work, {
     handler,
     errors: "retry" in handler ? handler.retry.errors : "ignored",
     logger,
-    reason: handler.type === "change" ? reason : undefined,
-    retry,
+    reason: handler.type === "change" ? execution.reason : undefined,
+    retry: execution.retry,
     object: () => referenceTo(work, body),
     // A daemon is to run for long: nothing waits for its end.
     waits: handler.type === "daemon" ? undefined : memory?.key,
-    ...(!work.runtime.ownership.alone && { refusal: () => refusal(work, memory, body) }),
+    refusal: work.runtime.ownership.alone ? undefined : () => refusal(work, memory, body),
     parent,
     timeoutMs,
     graceMs,
     call: (stop, runId) =>
       call({ work, handler, memory, body, logger, runId, stop, patch: draft.view, conditions: conditionsDraft }),
-    ...(after && { after }),
+    after: execution.after,
   });
-  return { result, run, conditions };
+  return executed instanceof Promise
+    ? executed.then(({ result, run }) => ({ result, run, conditions }))
+    : { result: executed.result, run: executed.run, conditions };
 }
 
-async function run({ runtime, reporting }: Surroundings, execution: Execution, runId: string): Promise<Executed> {
-  const { handler, waits, logger, reason, call } = execution;
+function run({ runtime, reporting }: Surroundings, execution: Execution, runId: string): Soon<Executed> {
+  const { handler, waits, call } = execution;
   const { clock, plan } = runtime;
-  const { id, type } = handler;
   const begunAt = clock.monotonic();
-  const ended = waits === undefined ? undefined : reporting.attempts?.begin(waits, handler, runId);
-  const concluded = await attempt(
-    (stop) => call(stop, runId),
-    clock,
-    execution,
-    plan.blockedMs,
-    (ms) =>
-      logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
-        ...named(handler, runId),
-        for: formatDuration(ms),
-        hint: "await something now and then, or use a worker thread",
-      }),
-  );
-  ended?.();
-  const result: AttemptResult = { ...concluded, runId };
-  complain(execution, result);
-  const tookMs = clock.monotonic() - begunAt;
-  const { outcome, error } = tracedEnd(result);
-  reporting.measures.ran(id, outcome, tookMs);
-  if (execution.after) await execution.after(result);
-  const message = error === undefined ? undefined : errorMessage(error);
-  return { result, run: { handler: id, runId, reason: reason ?? type, outcome, message, tookMs } };
+  const begun = waits === undefined ? undefined : reporting.attempts?.begin(waits, handler, runId);
+  const over = (concluded: Conclusion): Soon<Executed> => {
+    if (begun) reporting.attempts?.end(begun);
+    const result = withRunId(concluded, runId);
+    if (result.abandoned || result.late) complain(execution, result);
+    const tookMs = clock.monotonic() - begunAt;
+    const { outcome, error } = tracedEnd(result);
+    reporting.measures.ran(handler.id, outcome, tookMs);
+    const message = error === undefined ? undefined : errorMessage(error);
+    const reason = execution.reason ?? handler.type;
+    const executed = { result, run: { handler: handler.id, runId, reason, outcome, message, tookMs } };
+    return execution.after ? execution.after(result).then(() => executed) : executed;
+  };
+  const onBlocked = (ms: number) => complainOfBlocking(execution, runId, ms);
+  const concluded = attempt((stop) => call(stop, runId), clock, execution, plan.blockedMs, onBlocked);
+  return concluded instanceof Promise ? concluded.then(over) : over(concluded);
+}
+
+function withRunId(concluded: Conclusion, runId: string): AttemptResult {
+  const { outcome, error, abandoned, late, refused } = concluded;
+  return late === undefined && refused === undefined ? { outcome, error, abandoned, runId } : { ...concluded, runId };
+}
+
+function complainOfBlocking({ handler, logger }: Execution, runId: string, ms: number): void {
+  logger.warn("handler blocks the event loop, nothing else runs meanwhile", {
+    ...named(handler, runId),
+    for: formatDuration(ms),
+    hint: "await something now and then, or use a worker thread",
+  });
 }
 
 /** A handler that does not end when it is told to is in the way of others, and its author must hear of it. */
@@ -193,35 +212,38 @@ const SORTS: Readonly<Record<string, Sort>> = {
 const OVER = Object.freeze(new Aborted("superseded", "the attempt is over"));
 
 /** Calls `fn` with a stop of its own, within its limits, and says how it ended. Never rejects. */
-async function attempt(
+function attempt(
   fn: (stop: Stop) => unknown,
   clock: Clock,
   limits: AttemptLimits,
   /** Keeping the event loop to itself for longer than this is worth a word. */
   blockedMs: number,
   onBlocked: (ms: number) => void,
-): Promise<Conclusion> {
+): Soon<Conclusion> {
   const { parent, timeoutMs } = limits;
   const own = new Stop();
-  const unlink = parent.onStop((reason) => own.stop(reason));
+  const pass = (reason: Aborted) => own.stop(reason);
+  parent.on(pass);
   const stopTimer =
     timeoutMs === undefined
       ? undefined
       : clock.after(timeoutMs, () => own.stop(new Aborted("timeout", "the handler's timeout is over")));
-  try {
-    // Real time, whatever the clock: it is the real event loop that a handler blocks.
-    const begunAt = performance.now();
-    const work = call(fn, own);
-    const keptMs = performance.now() - begunAt;
-    if (keptMs >= blockedMs) onBlocked(keptMs);
-    const ended = work instanceof Promise ? await inTime(work, own, clock, limits.graceMs) : work;
-    return conclude(ended, whyStopped(ended, own.reason, limits), limits.errors);
-  } finally {
-    stopTimer?.();
-    unlink();
-    // What was handed the signal and outlives the attempt must not act any more.
-    own.stop(OVER);
-  }
+  const over = (ended: Ended): Conclusion => {
+    try {
+      return conclude(ended, whyStopped(ended, own.reason, limits), limits.errors);
+    } finally {
+      stopTimer?.();
+      parent.off(pass);
+      // What was handed the signal and outlives the attempt must not act any more.
+      own.stop(OVER);
+    }
+  };
+  // Real time, whatever the clock: it is the real event loop that a handler blocks.
+  const begunAt = performance.now();
+  const work = call(fn, own);
+  const keptMs = performance.now() - begunAt;
+  if (keptMs >= blockedMs) onBlocked(keptMs);
+  return work instanceof Promise ? inTime(work, own, clock, limits.graceMs).then(over) : over(work);
 }
 
 /**

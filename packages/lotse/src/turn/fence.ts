@@ -24,7 +24,7 @@ export function fenceOf(work: Fenced, memory: ObjectMemory | undefined, body: Ku
   return () => {
     if (memory?.left?.why === "ownership") throw new FencedError(memory.left.message);
     // What decides about the owner may have changed since the work began.
-    ownership.pass((memory && work.store.newest(memory.key)) ?? body, work.kind);
+    ownership.pass((memory && work.store.newest(memory)) ?? body, work.kind);
   };
 }
 

@@ -32,8 +32,7 @@ export function fittingRecord(
   storage: RecordStorage,
   handlers: readonly string[],
 ): ObjectRecord {
-  const essences = essencesIn(record).reduce((bytes, essence) => bytes + essence.length, 0);
-  if (storage.needsEssence || essences < WORTH_A_LOOK) return record;
+  if (storage.needsEssence || essencesLength(record) < WORTH_A_LOOK) return record;
   const written = storage.write(body, record, handlers);
   if (storage.place === "annotation" && annotationBytes(written) > ANNOTATION_BYTES) return withoutEssences(record);
   return byteLength(JSON.stringify(written)) > OBJECT_BYTES ? withoutEssences(record) : record;
@@ -43,6 +42,11 @@ function annotationBytes({ metadata }: KubeBody): number {
   let bytes = 0;
   for (const [key, value] of Object.entries(metadata?.annotations ?? {})) bytes += byteLength(key) + byteLength(value);
   return bytes;
+}
+
+function essencesLength(record: ObjectRecord): number {
+  if (!record.open && !record.later) return record.base?.length ?? 0;
+  return essencesIn(record).reduce((length, essence) => length + essence.length, 0);
 }
 
 function essencesIn({ base, open, later }: ObjectRecord): readonly string[] {

@@ -8,17 +8,18 @@ import { changeContext, eventContext, failureContext } from "./context.ts";
 import { type Contribution, isEmptyContribution } from "./contribution.ts";
 import { remainingMs } from "./deadlines.ts";
 import { type Cycle, type Decision, keepsBase, oldFor, reasonFor } from "./decide.ts";
-import { executeForObject } from "./execute.ts";
+import { executeForObject, type ObjectExecuted } from "./execute.ts";
 import { observePatch } from "./handler-requests.ts";
 import type { ContextParts, KindWork, ObjectHandler, TurnRunner } from "./kind-work.ts";
 import { errorFields, named } from "./log-fields.ts";
 import { notesOf, type ObjectMemory, type RawEvent, takeFailures } from "./memory.ts";
 import type { AttemptResult } from "./outcome.ts";
 import { combinePatches, PatchDraft, type Transform } from "./patch.ts";
-import type { ObjectRecord, StepRecord } from "./record.ts";
+import type { ObjectRecord, RunRecord, StepRecord } from "./record.ts";
 import { reportAttempts, reportClosed } from "./reports.ts";
 import { reportNoRoom, resultPatch } from "./results.ts";
 import { type Attempt, recordInProgress, type Settlement, settle } from "./settle.ts";
+import type { Soon } from "./soon.ts";
 import { Steps } from "./steps.ts";
 import { Stop } from "./stop.ts";
 import type { WritePlan } from "./write.ts";
@@ -124,92 +125,128 @@ export class HandlerRunner implements TurnRunner {
    * Runs the handlers of a cycle that are due, and finds out what follows from it; undefined when nothing was due.
    * `record`: what the object said before; `remember` writes down how far the cycle has got, when a step is done.
    */
-  async runCycle(
+  runCycle(
     decision: Decision,
     record: ObjectRecord | undefined,
     remember: (record: ObjectRecord) => Promise<void>,
-  ): Promise<Settlement | undefined> {
-    const work = this.#work;
-    const memory = this.#memory;
+  ): Soon<Settlement | undefined> {
     const { cycle } = decision;
     if (!cycle) return undefined;
     const finished = cycle.selected.every((handler) => cycle.runs[handler.id]?.outcome !== undefined);
     if (decision.due.length === 0 && !finished) return undefined;
     const decided = decision as Decision & { readonly cycle: Cycle };
-    const { random } = work.runtime;
-    const keeps = keepsBase(work.handlers.changes) || work.target.storage.needsEssence === true;
-    const attempts = await this.runChangeHandlers(decided, (done, underWay) =>
-      remember(recordInProgress(memory.uid, decided, done, underWay, keeps, record, random)),
+    const keeps = keepsBase(this.#work.handlers.changes) || this.#work.target.storage.needsEssence === true;
+    const attempts = this.runChangeHandlers(decided, (done, underWay) =>
+      remember(recordInProgress(this.#memory.uid, decided, done, underWay, keeps, record, this.#work.runtime.random)),
     );
+    if (attempts instanceof Promise) {
+      return attempts.then((made) => this.#settle(decided, made, finished, keeps, record));
+    }
+    return this.#settle(decided, attempts, finished, keeps, record);
+  }
+
+  /** What follows from the attempts of a cycle, which people are told. */
+  #settle(
+    decision: Decision & { readonly cycle: Cycle },
+    attempts: readonly Attempt[],
+    finished: boolean,
+    keeps: boolean,
+    record: ObjectRecord | undefined,
+  ): Settlement | undefined {
     if (attempts.length === 0 && !finished) return undefined;
-    const settlement = settle(memory.uid, decided, attempts, keeps, record, random);
+    const work = this.#work;
+    const memory = this.#memory;
+    const { cycle } = decision;
+    const settlement = settle(memory.uid, decision, attempts, keeps, record, work.runtime.random);
     reportAttempts(work, memory, cycle, attempts, settlement.failures, this.body, this.#logger);
     if (settlement.closed) reportClosed(work, cycle, settlement, attempts, this, this.#logger);
     return settlement;
   }
 
   /** Runs the due handlers of a cycle. `remember` writes down how far the turn has got. */
-  async runChangeHandlers(
+  runChangeHandlers(
     decision: Decision & { readonly cycle: Cycle },
     remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
-  ): Promise<Attempt[]> {
-    const { cycle, current } = decision;
-    const attempts: Attempt[] = [];
-    for (const handler of this.#ordered(decision)) {
+  ): Soon<Attempt[]> {
+    return this.#runFrom(0, this.#ordered(decision), decision, [], remember);
+  }
+
+  /** One after another, from the one at `first`; it waits only for those that are asynchronous. */
+  #runFrom(
+    first: number,
+    handlers: readonly ChangeHandler[],
+    decision: Decision & { readonly cycle: Cycle },
+    attempts: Attempt[],
+    remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
+  ): Soon<Attempt[]> {
+    for (let at = first; at < handlers.length; at++) {
       if (this.#work.runtime.stopping.aborted || this.#memory.running?.reason) break;
-      const run = cycle.runs[handler.id];
-      const startedAt = this.#work.runtime.clock.now();
-      const effortBegan = run ? Date.parse(run.started) : startedAt;
-      const reason = reasonFor(cycle, handler.id);
-      this.#reason = reason;
-      let steps: Steps | undefined;
-      const step = () => {
-        steps ??= new Steps({
-          recorded: run?.steps ?? {},
-          clock: this.#work.runtime.clock,
-          random: this.#work.runtime.random,
-          backoff: this.#work.runtime.plan.backoff,
-          remainingMs: (due) =>
-            this.atOnce ? 0 : remainingMs(due, this.#memory.waiting.deadlines, this.#work.runtime.clock),
-          persist: (records) => remember([...attempts], { handler, startedAt, steps: records }),
+      const made = this.#runChange(handlers[at] as ChangeHandler, decision, attempts, remember);
+      if (made instanceof Promise) {
+        return made.then((attempt) => {
+          attempts.push(attempt);
+          return this.#runFrom(at + 1, handlers, decision, attempts, remember);
         });
-        return steps.step;
-      };
-      const old = oldFor(cycle, handler.id);
-      const change = {
-        reason,
-        old,
-        new: current.essence,
-        field: handler.filters.field,
-        step,
-        gone: this.#memory.life.state === "gone",
-      };
-      const { retry } = handler;
-      const left = retry.timeoutMs === undefined ? undefined : Math.max(0, retry.timeoutMs - (startedAt - effortBegan));
-      const result = await this.attempt(
-        handler,
-        this.body,
-        left,
-        (parts) =>
-          handler.fn(
-            changeContext(
-              parts,
-              { retry: run?.attempts ?? 0, startedAt: effortBegan, now: this.#work.runtime.clock.now() },
-              change,
-            ),
-          ),
-        run?.attempts,
-      );
-      const endedAt = this.#work.runtime.clock.now();
-      // What the steps have done could not be written down: the turn fails, not the handler.
-      const made = steps as Steps | undefined;
-      if (made?.failure !== undefined) throw made.failure;
-      const { outcome, error, runId } = result;
-      const stepFailures = made?.failures;
-      attempts.push({ handler, runId, outcome, error, startedAt, endedAt, steps: made?.records, stepFailures });
-      this.#report(handler, change.reason, result, endedAt - startedAt);
+      }
+      attempts.push(made);
     }
     return attempts;
+  }
+
+  /** One attempt of a handler of changes. */
+  #runChange(
+    handler: ChangeHandler,
+    { cycle, current }: Decision & { readonly cycle: Cycle },
+    attempts: readonly Attempt[],
+    remember: (attempts: readonly Attempt[], underWay: UnderWay) => Promise<void>,
+  ): Soon<Attempt> {
+    const { clock } = this.#work.runtime;
+    const run = cycle.runs[handler.id];
+    const startedAt = clock.now();
+    const effortBegan = run ? Date.parse(run.started) : startedAt;
+    const reason = reasonFor(cycle, handler.id);
+    this.#reason = reason;
+    let steps: Steps | undefined;
+    const step = () => {
+      steps ??= this.#steps(run, (records) => remember([...attempts], { handler, startedAt, steps: records }));
+      return steps.step;
+    };
+    const change = {
+      reason,
+      old: oldFor(cycle, handler.id),
+      new: current.essence,
+      field: handler.filters.field,
+      step,
+      gone: this.#memory.life.state === "gone",
+    };
+    const { timeoutMs } = handler.retry;
+    const left = timeoutMs === undefined ? undefined : Math.max(0, timeoutMs - (startedAt - effortBegan));
+    const retry = run?.attempts ?? 0;
+    const call = (parts: ContextParts) =>
+      handler.fn(changeContext(parts, { retry, startedAt: effortBegan, now: clock.now() }, change));
+    const over = (result: AttemptResult): Attempt => {
+      const endedAt = clock.now();
+      // What the steps have done could not be written down: the turn fails, not the handler.
+      if (steps?.failure !== undefined) throw steps.failure;
+      const { outcome, error, runId } = result;
+      this.#report(handler, reason, result, endedAt - startedAt);
+      const stepFailures = steps?.failures;
+      return { handler, runId, outcome, error, startedAt, endedAt, steps: steps?.records, stepFailures };
+    };
+    const result = this.attempt(handler, this.body, left, call, retry);
+    return result instanceof Promise ? result.then(over) : over(result);
+  }
+
+  #steps(run: RunRecord | undefined, persist: (records: Readonly<Record<string, StepRecord>>) => Promise<void>): Steps {
+    const { clock, random, plan } = this.#work.runtime;
+    return new Steps({
+      recorded: run?.steps ?? {},
+      clock,
+      random,
+      backoff: plan.backoff,
+      remainingMs: (due) => (this.atOnce ? 0 : remainingMs(due, this.#memory.waiting.deadlines, clock)),
+      persist,
+    });
   }
 
   #ordered({ cycle, due }: Decision & { readonly cycle: Cycle }): readonly ChangeHandler[] {
@@ -252,16 +289,16 @@ export class HandlerRunner implements TurnRunner {
   }
 
   /** One attempt of any handler of the turn, and what it wants to change. `retry` is how many there were before. */
-  async attempt(
+  attempt(
     handler: ObjectHandler,
     body: KubeBody,
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
     retry = 0,
-  ): Promise<AttemptResult> {
+  ): Soon<AttemptResult> {
     this.worked = true;
     const draft = new PatchDraft();
-    const { result, run, conditions } = await executeForObject(this.#work, {
+    const executed = executeForObject(this.#work, {
       handler,
       memory: this.#memory,
       body,
@@ -274,6 +311,13 @@ export class HandlerRunner implements TurnRunner {
       draft,
       call,
     });
+    return executed instanceof Promise
+      ? executed.then((ended) => this.#ended(handler, draft, ended))
+      : this.#ended(handler, draft, executed);
+  }
+
+  /** What follows from the end of an attempt, but for whether there is another one. */
+  #ended(handler: ObjectHandler, draft: PatchDraft, { result, run, conditions }: ObjectExecuted): AttemptResult {
     notesOf(this.#memory).ran.push(run);
     // Then nothing else shall be begun in this turn.
     if (result.refused) this.#memory.running?.stop(result.refused);
@@ -289,7 +333,8 @@ export class HandlerRunner implements TurnRunner {
     const claims = conditions?.touched ? conditions.changes() : undefined;
     if (claims) this.conditions = combineConditionChanges(this.conditions ?? NO_CHANGES, claims);
     const { id, type } = handler;
-    const part = { handler: id, type, changes, transforms: draft.transforms, conditions: claims };
+    const { transforms } = draft;
+    const part = { handler: id, type, changes, transforms, conditions: claims };
     if (!isEmptyContribution(part)) this.by.push(part);
     return result;
   }
@@ -312,7 +357,9 @@ export class HandlerRunner implements TurnRunner {
   /** How an attempt ended; failures are told with what follows from them, when the turn is settled. */
   #report(handler: ChangeHandler, reason: Reason, result: AttemptResult, tookMs: number): void {
     if (!this.#logger.wants("warn") || (!this.#logger.wants("info") && result.error === undefined)) return;
-    const fields = { ...named(handler, result.runId), reason, took: formatDuration(tookMs) };
+    const fields = named(handler, result.runId);
+    fields.reason = reason;
+    fields.took = formatDuration(tookMs);
     if (result.outcome.type === "done" && result.error === undefined) this.#logger.info("handler succeeded", fields);
     else if (result.outcome.type === "done") {
       this.#logger.warn("handler failed, which is ignored", { ...fields, ...errorFields(result.error, true) });

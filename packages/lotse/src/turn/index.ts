@@ -2,7 +2,7 @@ export { type ConditionChanges, ConditionsDraft, conditionsOf } from "./conditio
 export { daemonContext, timerContext } from "./context.ts";
 export type { Contribution } from "./contribution.ts";
 export { isDeleting } from "./decide.ts";
-export { digestOf, essenceOf, fieldsOf, withoutBookkeeping } from "./essence.ts";
+export { areAlike, digestOf, essenceOf, fieldsOf, withoutBookkeeping } from "./essence.ts";
 export {
   type Executed,
   type Execution,

@@ -20,6 +20,7 @@ import type { ConditionsDraft } from "./conditions.ts";
 import type { Contribution } from "./contribution.ts";
 import type { ObjectMemory } from "./memory.ts";
 import type { AttemptResult } from "./outcome.ts";
+import type { Soon } from "./soon.ts";
 import type { Standing } from "./standing.ts";
 import type { Stop } from "./stop.ts";
 import type { WriteTarget } from "./write.ts";
@@ -39,10 +40,18 @@ export interface KindWork {
   readonly ownsConditions: boolean;
   /** What is wanted of an object of this kind, as its handlers see it. */
   readonly essenceOf: (body: KubeBody) => Essence;
+  /** Whether the essence of `body` is the one that was seen. */
+  readonly wantsSame: (body: KubeBody, seen: SeenEssence) => boolean;
   /** The API server dropped the record from the status: keep it elsewhere from now on. */
   readonly recordNotKept: () => void;
   readonly handlers: KindHandlers;
   readonly views: KindViews;
+}
+
+/** A body and its essence. */
+export interface SeenEssence {
+  readonly body: KubeBody;
+  readonly essence: Essence;
 }
 
 /** Who works for the objects of a kind. */
@@ -100,7 +109,7 @@ export interface TurnRunner {
     timeoutMs: number | undefined,
     call: (parts: ContextParts) => unknown,
     retry?: number,
-  ): Promise<AttemptResult>;
+  ): Soon<AttemptResult>;
   /** Adds a change that the framework itself wants. */
   change(changes: JsonObject): void;
   /** Says something of the object that the framework itself has found, where the kind has room for it. */

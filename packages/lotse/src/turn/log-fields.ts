@@ -7,7 +7,7 @@ export function named(
   { id, sourceLocation }: { readonly id: string; readonly sourceLocation: string | undefined },
   runId?: string,
 ): Record<string, unknown> {
-  return { handler: id, at: sourceLocation, ...(runId !== undefined && { runId }) };
+  return runId === undefined ? { handler: id, at: sourceLocation } : { handler: id, at: sourceLocation, runId };
 }
 
 /** An error as log fields: with its stack the first time, if it was not thrown on purpose. */

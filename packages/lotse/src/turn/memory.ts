@@ -1,6 +1,6 @@
 /** What the process remembers of one object: may be lost at any time without harm. Written in this room alone. */
 import type { KubeBody } from "@lotse/client";
-import type { IdentityKey } from "@lotse/client/meta";
+import { type IdentityKey, type ObjectKey, objectKeyIn } from "@lotse/client/meta";
 import { Aborted, type Essence, type FailureContext, type Memo } from "../declare/index.ts";
 import type { TurnNotes, Wake } from "../report/index.ts";
 import type { Deadlines } from "./deadlines.ts";
@@ -98,6 +98,8 @@ export interface TurnJournal {
 /** See the module comment. */
 export interface ObjectMemory {
   readonly key: IdentityKey;
+  /** The key of its name, by which the store finds it. */
+  readonly objectKey: ObjectKey;
   readonly uid: string;
   life: Life;
   /** Made when a handler asks for it: most take no notes. */
@@ -221,6 +223,7 @@ export function forgetPending({ ownWrites }: ObjectMemory): void {
 export function newMemory(key: IdentityKey, uid: string, now: number, taken?: Takeover): ObjectMemory {
   return {
     key,
+    objectKey: objectKeyIn(key),
     uid,
     life: NEW,
     memo: undefined,

@@ -32,6 +32,41 @@ describe("the patch of a handler", () => {
     expect(draft.mergePatch).toBeUndefined();
   });
 
+  it("is what JSON makes of what was written, whatever that is", () => {
+    const odd = fc.constantFrom<unknown>(undefined, Number.NaN, -0, new Date(0), { toJSON: () => "said" }, new Map(), [
+      1,
+      undefined,
+    ]);
+    fc.assert(
+      fc.property(
+        fc.anything({ values: [fc.jsonValue(), odd, fc.boolean()], withSparseArray: true, maxDepth: 4 }),
+        (value) => {
+          const draft = new PatchDraft();
+          (draft.view.status as Record<string, unknown>).value = value;
+          const expected = JSON.parse(JSON.stringify({ value })) as JsonObject;
+          expect(draft.mergePatch).toEqual("value" in expected ? { status: expected } : undefined);
+        },
+      ),
+    );
+  });
+
+  it("shares nothing with what the handler holds", () => {
+    const draft = new PatchDraft();
+    const list = [{ a: 1 }];
+    (draft.view.status as Record<string, unknown>).list = list;
+    const { mergePatch } = draft;
+    (list[0] as { a: number }).a = 2;
+    expect(mergePatch).toEqual({ status: { list: [{ a: 1 }] } });
+  });
+
+  it("is refused with the words of JSON where something holds itself", () => {
+    const draft = new PatchDraft();
+    const ring: Record<string, unknown> = {};
+    ring.ring = ring;
+    (draft.view.status as Record<string, unknown>).ring = ring;
+    expect(() => draft.mergePatch).toThrow(/circular/);
+  });
+
   it("combines with another into one that does what both do, one after the other", () => {
     const leaf = fc.oneof(fc.integer(), fc.constant(null));
     const patch = fc.dictionary(

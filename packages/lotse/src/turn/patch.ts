@@ -1,6 +1,6 @@
 /** The patch object that handlers fill, and the arithmetic of merge patches. */
 import type { KubeBody } from "@lotse/client";
-import { isObject, type JsonObject } from "@lotse/client/meta";
+import { isObject, type JsonObject, setKey } from "@lotse/client/meta";
 import type { Patch } from "../declare/index.ts";
 
 /** A change of the newest body in place: what a merge patch cannot say. */
@@ -27,8 +27,12 @@ export class PatchDraft {
   /** What was written into the patch, as a merge patch; undefined when nothing was. */
   get mergePatch(): JsonObject | undefined {
     const written = prune(this.view as unknown as JsonObject, SECTIONS);
+    if (!written) return undefined;
+    // Nearly always it is JSON already, and a copy of it is all that is needed.
+    const copy = copyOfJson(written);
+    if (copy !== NO_JSON) return copy as JsonObject;
     // Whatever is no JSON is found here, where its handler is known.
-    return written && prune(JSON.parse(JSON.stringify(written)) as JsonObject, SECTIONS);
+    return prune(JSON.parse(JSON.stringify(written)) as JsonObject, SECTIONS);
   }
 
   /** Everything so far; the handler's patch is empty afterwards, also for those who hold one of its sections. */
@@ -67,6 +71,37 @@ function fill(value: JsonObject, from: JsonObject, sections: Sections | true): v
 export interface DraftedChanges {
   readonly changes: JsonObject | undefined;
   readonly transforms: readonly Transform[];
+}
+
+const NO_JSON = Symbol("no JSON");
+const DEEPEST = 100;
+
+/** A copy of what is JSON as it stands; {@link NO_JSON} for anything that JSON would make something else of, or nothing. */
+function copyOfJson(value: unknown, depth = 0): unknown {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  // JSON has no minus zero.
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0) ? value : NO_JSON;
+  // What holds itself has no end.
+  if (typeof value !== "object" || depth > DEEPEST) return NO_JSON;
+  const isList = Array.isArray(value);
+  if (Object.getPrototypeOf(value) !== (isList ? Array.prototype : Object.prototype)) return NO_JSON;
+  if ("toJSON" in value) return NO_JSON;
+  if (isList) {
+    const copy: unknown[] = [];
+    for (const item of value) {
+      const part = copyOfJson(item, depth + 1);
+      if (part === NO_JSON) return NO_JSON;
+      copy.push(part);
+    }
+    return copy;
+  }
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const part = copyOfJson((value as Record<string, unknown>)[key], depth + 1);
+    if (part === NO_JSON) return NO_JSON;
+    setKey(copy, key, part);
+  }
+  return copy;
 }
 
 /** Sections of a new patch: when no handler wrote into them, they mean nothing, not "an empty object". */

@@ -40,6 +40,20 @@ describe("the record", () => {
     expect(packEssence(essence).length).toBeLessThan(JSON.stringify(essence).length / 3);
   });
 
+  it("keeps an essence that fits as it is, and one that does not deflated", () => {
+    const essenceOf = (length: number) => ({ spec: { text: "x".repeat(length) } });
+    expect(packEssence(essenceOf(900))).toMatch(/^j\{/);
+    expect(packEssence(essenceOf(1_100))).toMatch(/^z/);
+  });
+
+  it("reads what versions have written that deflated as well what fits", () => {
+    const packed =
+      "zZdCxCoAgGMTxd7nZQCuzfJVoiHBwKAKbEt89aLjqa73fdP+MtIcFPiMeYU3wY8Y2rwH+HioNhRTPAK+L+pIhGUk1qZbUkBpJLamVZElWUkfqJDmSk9STekkDafhdfnKYf49XEFOmUi4=";
+    const items = Array.from({ length: 12 }, (_, i) => ({ name: `item-${i}`, size: i }));
+    expect(unpackEssence(packed)).toEqual({ spec: { items } });
+    expect(packEssence({ spec: { items } })).toBe(`j${JSON.stringify({ spec: { items } })}`);
+  });
+
   it("takes a base that somebody damaged for none", () => {
     expect(unpackEssence("z!!!")).toBeUndefined();
     expect(unpackEssence("j[1]")).toBeUndefined();

@@ -1,7 +1,7 @@
 /** What a turn tells people: in the log, as Kubernetes Events, and as conditions. */
 import type { KubeBody } from "@lotse/client";
 import { errorMessage, formatDuration, isObject } from "@lotse/client/meta";
-import { TemporaryError } from "../declare/index.ts";
+import { type ChangeHandler, TemporaryError } from "../declare/index.ts";
 import type { Logger } from "../report/index.ts";
 import { RECORD_FIELD } from "../schema/index.ts";
 import { type Cycle, isDeleting, reasonFor, type Situation } from "./decide.ts";
@@ -22,10 +22,15 @@ export function reportClosed(
   runner: TurnRunner,
   logger: Logger,
 ): void {
+  const { selected } = cycle;
+  // One handler that succeeded has said so itself.
+  if (selected.length === 1 && attempts.length === 1 && settlement.failures.length === 0) {
+    const isDone = cycle.runs[(selected[0] as ChangeHandler).id]?.outcome !== "failed";
+    if (isDone && cycle.reason !== "delete" && !logger.wants("debug")) return;
+  }
   const failedNow = new Set(settlement.failures.map(({ handler }) => handler.id));
   const failed = cycle.selected.filter(({ id }) => failedNow.has(id) || cycle.runs[id]?.outcome === "failed");
   const counts = { reason: cycle.reason, succeeded: cycle.selected.length - failed.length, failed: failed.length };
-  // One handler that succeeded has said so itself.
   if (cycle.selected.length === 1 && failed.length === 0 && attempts.length === 1)
     logger.debug("all handlers are done", counts);
   else if (cycle.selected.length > 0) logger.info("all handlers are done", counts);
@@ -187,7 +192,8 @@ export function reportAttempts(
   logger: Logger,
 ): void {
   for (const attempt of attempts) {
-    for (const failure of attempt.stepFailures ?? []) reportStep(work, memory, cycle, attempt, failure, body, logger);
+    if (!attempt.stepFailures) continue;
+    for (const failure of attempt.stepFailures) reportStep(work, memory, cycle, attempt, failure, body, logger);
   }
   const now = work.runtime.clock.now();
   for (const { handler, runId, error, attempts: made, message, retryAt, limit, startedAt } of failures) {

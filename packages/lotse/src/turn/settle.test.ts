@@ -46,6 +46,13 @@ describe("settling a turn", () => {
     expect(result).toMatchObject({ closed: true, nextDue: undefined });
   });
 
+  it("leaves a base as it is that says the same in another form", () => {
+    const cycle: Cycle = { reason: "resume", opened: at(B), old: B, selected: [create], runs: {} };
+    const before: ObjectRecord = { uid: "u1", handled: digestOf(B), base: "z as another version has packed it" };
+    const result = settle("u1", decided(cycle, B), [attemptOf(create, done)], true, before, () => 0);
+    expect(result.record).toEqual(before);
+  });
+
   it("keeps no base for kinds whose handlers cannot ask for it", () => {
     const cycle: Cycle = { reason: "create", opened: at(B), old: undefined, selected: [create], runs: {} };
     const result = settle("u1", decided(cycle, B), [attemptOf(create, done)], keepsBase([create]), undefined, () => 0);

@@ -8,12 +8,12 @@
  */
 import { backoffMs, type ChangeHandler, type RetryPlan } from "../declare/index.ts";
 import { type Cycle, type Decision, isForChange, keptBy, reasonFor } from "./decide.ts";
-import type { Essence } from "./essence.ts";
 import {
   type FailedRun,
   type ObjectRecord,
   type OpenCycle,
   packEssence,
+  packText,
   type RunRecord,
   type StepRecord,
 } from "./record.ts";
@@ -51,6 +51,10 @@ export interface Attempt {
   /** Steps that did not succeed, without the handler failing for it. */
   readonly stepFailures?: readonly StepFailure[] | undefined;
 }
+
+/** A run whose first attempt has just been made: when it began is put into words when it is written down, if it is. */
+type Run = Omit<RunRecord, "started"> & { readonly started: string | number };
+type Runs = Record<string, Run>;
 
 /** What {@link settle} found. */
 export interface Settlement {
@@ -95,7 +99,7 @@ export function settle(
   random: () => number,
 ): Settlement {
   const { cycle, current } = decision;
-  const runs: Record<string, RunRecord> = { ...cycle.runs };
+  const runs: Runs = { ...cycle.runs };
   const failures: Failure[] = [];
   for (const attempt of attempts) {
     const next = afterAttempt(runs[attempt.handler.id], attempt, current.digest, random);
@@ -108,7 +112,8 @@ export function settle(
   }
   // Who waits for the object to be left alone keeps no other handler from hearing of the next change.
   const postponed = postponedIn(decision, runs);
-  const selected = cycle.selected.map((handler) => handler.id).filter((id) => !postponed.includes(id));
+  const ids = cycle.selected.map((handler) => handler.id);
+  const selected = postponed.length === 0 ? ids : ids.filter((id) => !postponed.includes(id));
   const closed = selected.every((id) => runs[id]?.outcome !== undefined);
   if (!closed) {
     const record = openRecord(uid, cycle, runs, keepsBase, previous);
@@ -122,10 +127,10 @@ export function settle(
   return { ...close(uid, decision, runs, postponed, keepsBase, previous), closed, release: false, failures };
 }
 
-function postponedIn(
-  { cycle, due }: Decision & { readonly cycle: Cycle },
-  runs: Readonly<Record<string, RunRecord>>,
-): readonly string[] {
+const NOBODY: readonly string[] = [];
+
+function postponedIn({ cycle, due }: Decision & { readonly cycle: Cycle }, runs: Readonly<Runs>): readonly string[] {
+  if (!cycle.selected.some(({ debounce }) => debounce)) return NOBODY;
   return cycle.selected.flatMap(({ id, debounce }) =>
     debounce && !runs[id] && !due.some((one) => one.id === id) ? [id] : [],
   );
@@ -135,11 +140,11 @@ function postponedIn(
 function openRecord(
   uid: string,
   cycle: Cycle,
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Runs>,
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): ObjectRecord {
-  const essence = packed(keepsBase, cycle.opened.essence);
+  const essence = packed(keepsBase, cycle.opened);
   const { reason, only, owed, opened } = cycle;
   const open: OpenCycle = {
     reason,
@@ -167,14 +172,14 @@ export function recordInProgress(
   random: () => number,
 ): ObjectRecord {
   const { cycle, current } = decision;
-  const runs: Record<string, RunRecord> = { ...cycle.runs };
+  const runs: Runs = { ...cycle.runs };
   for (const attempt of attempts) {
     const next = afterAttempt(runs[attempt.handler.id], attempt, current.digest, random);
     if (next) runs[attempt.handler.id] = next.run;
   }
   const { handler, startedAt, steps } = underWay;
   const before = runs[handler.id];
-  const started = before?.started ?? new Date(startedAt).toISOString();
+  const started = before?.started ?? startedAt;
   runs[handler.id] = { attempts: before?.attempts ?? 0, started, steps };
   return openRecord(uid, cycle, runs, keepsBase, previous);
 }
@@ -182,25 +187,24 @@ export function recordInProgress(
 function close(
   uid: string,
   { cycle, current, matching, nextDue }: Decision & { readonly cycle: Cycle },
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Runs>,
   postponed: readonly string[],
   keepsBase: boolean,
   previous: ObjectRecord | undefined,
 ): Pick<Settlement, "record" | "nextDue"> {
   const failed = failedRuns(cycle, runs, previous);
   const later = laterRuns(cycle, postponed, previous);
-  const handled = (digest: string, essence: typeof cycle.opened.essence): ObjectRecord => {
-    const fresh = packed(keepsBase, essence);
-    // The same essence packed by another version of zlib would be another string, and a write for nothing.
-    const base = fresh !== undefined && previous?.handled === digest ? (previous.base ?? fresh) : fresh;
-    return {
-      uid,
-      handled: digest,
-      ...(base && { base }),
-      ...(failed && { failed }),
-      ...(later && { later }),
-      ...timersOf(previous),
-    };
+  const handled = (known: Cycle["opened"]): ObjectRecord => {
+    const keeps = keepsBase && known.essence !== undefined;
+    // The same essence packed by another version would be another string, and a write for nothing.
+    const base =
+      keeps && previous?.handled === known.digest ? (previous.base ?? packed(keeps, known)) : packed(keeps, known);
+    const record: Mutable<ObjectRecord> = { uid, handled: known.digest };
+    if (base) record.base = base;
+    if (failed) record.failed = failed;
+    if (later) record.later = later;
+    if (previous?.timers) record.timers = previous.timers;
+    return record;
   };
   const moved = current.digest !== cycle.opened.digest;
   const unseen = matching
@@ -214,11 +218,11 @@ function close(
   if (unseen.length === 0) {
     // A handler that failed with a state that is no more is owed a try with this one.
     const owed = cycle.selected.some(({ id }) => failed?.[id] && failed[id].saw !== current.digest);
-    return { record: handled(current.digest, current.essence), nextDue: owed ? 0 : later && (nextDue ?? 0) };
+    return { record: handled(current), nextDue: owed ? 0 : later && (nextDue ?? 0) };
   }
-  const essence = packed(keepsBase, current.essence);
+  const essence = packed(keepsBase, current);
   const open: OpenCycle = { reason: "update", digest: current.digest, ...(essence && { essence }), only: unseen };
-  return { record: { ...handled(cycle.opened.digest, cycle.opened.essence), open }, nextDue: 0 };
+  return { record: { ...handled(cycle.opened), open }, nextDue: 0 };
 }
 
 /** Who waits for the object to be left alone, with what it was like before the first change that they have not heard of. */
@@ -227,6 +231,7 @@ function laterRuns(
   postponed: readonly string[],
   previous: ObjectRecord | undefined,
 ): ObjectRecord["later"] {
+  if (postponed.length === 0 && !previous?.later) return undefined;
   const before = previous?.base === undefined ? {} : { base: previous.base };
   const waiting = Object.entries(previous?.later ?? {}).filter(([id]) => !selected.some((one) => one.id === id));
   for (const id of postponed) waiting.push([id, previous?.later?.[id] ?? before]);
@@ -236,9 +241,10 @@ function laterRuns(
 /** Who failed for good, in this cycle or in an earlier one and has not been called since. */
 function failedRuns(
   cycle: Cycle,
-  runs: Readonly<Record<string, RunRecord>>,
+  runs: Readonly<Runs>,
   previous: ObjectRecord | undefined,
 ): Readonly<Record<string, FailedRun>> | undefined {
+  if (!previous?.failed && !cycle.selected.some(({ id }) => runs[id]?.outcome === "failed")) return undefined;
   const called = new Set(cycle.selected.map(({ id }) => id));
   const failed = Object.entries(previous?.failed ?? {}).filter(([id]) => !called.has(id));
   for (const id of called) {
@@ -250,12 +256,12 @@ function failedRuns(
 
 /** The new run record after an attempt; undefined when the attempt does not count. */
 function afterAttempt(
-  before: RunRecord | undefined,
+  before: Run | undefined,
   { handler, runId, outcome, error, startedAt, endedAt, steps }: Attempt,
   saw: string,
   random: () => number,
-): { run: RunRecord; failure?: Failure } | undefined {
-  const started = before?.started ?? new Date(startedAt).toISOString();
+): { run: Run; failure?: Failure } | undefined {
+  const started = before?.started ?? startedAt;
   const kept = steps ?? before?.steps;
   if (outcome.type === "aborted") {
     // The attempt does not count, but what its steps have done is done.
@@ -279,10 +285,11 @@ function afterAttempt(
   if (outcome.type === "done") return { run: { attempts, started, outcome: "done", saw } };
 
   const { message } = outcome;
-  const failed = { handler, runId, attempts, message, error, startedAt: Date.parse(started) };
+  const began = typeof started === "number" ? started : Date.parse(started);
+  const failed = { handler, runId, attempts, message, error, startedAt: began };
   const retryAt =
     outcome.type === "temporary" ? endedAt + delayOf(handler.retry, outcome.delayMs, attempts, random) : undefined;
-  const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, Date.parse(started), retryAt);
+  const limit = retryAt === undefined ? undefined : limitReached(handler.retry, attempts, began, retryAt);
   if (retryAt === undefined || limit) {
     const failure: Failure = { ...failed, retryAt: undefined, ...(limit && { limit }) };
     return { run: { attempts, started, outcome: "failed", message, saw }, failure };
@@ -305,9 +312,12 @@ function limitReached(plan: RetryPlan, attempts: number, startedAt: number, retr
 }
 
 /** `essence` as the record keeps it, where it does. */
-function packed(keepsBase: boolean, essence: Essence | undefined): string | undefined {
-  return keepsBase && essence !== undefined ? packEssence(essence) : undefined;
+function packed(keepsBase: boolean, { essence, text }: Cycle["opened"]): string | undefined {
+  if (!keepsBase || essence === undefined) return undefined;
+  return text === undefined ? packEssence(essence) : packText(text);
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function keptOf(uid: string, previous: ObjectRecord | undefined): ObjectRecord {
   const { handled, base, failed, later } = previous ?? {};
@@ -326,12 +336,18 @@ function timersOf(record: ObjectRecord | undefined): Pick<ObjectRecord, "timers"
   return record?.timers ? { timers: record.timers } : {};
 }
 
-function pick(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): Record<string, RunRecord> {
-  return Object.fromEntries(ids.flatMap((id) => (runs[id] ? [[id, runs[id]]] : [])));
+/** The runs of these handlers, as they are written down. */
+function pick(runs: Readonly<Runs>, ids: readonly string[]): Record<string, RunRecord> {
+  return Object.fromEntries(ids.flatMap((id) => (runs[id] ? [[id, writtenDown(runs[id])]] : [])));
+}
+
+function writtenDown(run: Run): RunRecord {
+  const { started } = run;
+  return { ...run, started: typeof started === "number" ? new Date(started).toISOString() : started };
 }
 
 /** Handlers without a run record are due at once. */
-function earliestDue(runs: Readonly<Record<string, RunRecord>>, ids: readonly string[]): number | undefined {
+function earliestDue(runs: Readonly<Runs>, ids: readonly string[]): number | undefined {
   const waiting = ids.filter((id) => runs[id]?.outcome === undefined);
   return waiting.length === 0 ? undefined : Math.min(...waiting.map((id) => Date.parse(runs[id]?.due ?? "") || 0));
 }

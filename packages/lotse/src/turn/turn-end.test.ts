@@ -11,7 +11,7 @@ describe("the end of a turn", () => {
     ["waits for the first of several times", [undefined, 900, 700], { type: "later", at: 700 }],
     ["is another turn at once, when something is due now", [900, 500], { type: "again" }],
     ["is another turn at once, when something was due before", [900, 100], { type: "again" }],
-  ])("%s", (_what, times, end) => expect(dueAt(500, times)).toEqual(end));
+  ])("%s", (_what, times, end) => expect(dueAt(500, ...times)).toEqual(end));
 });
 
 describe("another try of a cycle's handlers", () => {

@@ -25,8 +25,9 @@ export const QUIET: TurnEnd = { type: "quiet" };
 export const AGAIN: TurnEnd = { type: "again" };
 
 /** The end of a turn after which something is due at one of these times (monotonic), if at all. */
-export function dueAt(now: number, times: readonly (number | undefined)[]): TurnEnd {
-  const at = Math.min(...times.map((one) => one ?? Number.POSITIVE_INFINITY));
+export function dueAt(now: number, ...times: readonly (number | undefined)[]): TurnEnd {
+  let at = Number.POSITIVE_INFINITY;
+  for (const time of times) if (time !== undefined && time < at) at = time;
   if (at === Number.POSITIVE_INFINITY) return QUIET;
   return at <= now ? AGAIN : { type: "later", at };
 }
@@ -83,19 +84,20 @@ export function noteTurn({ runtime, reporting }: KindWork, memory: ObjectMemory,
   const tookMs = clock.now() - begunAt;
   const after = afterwards(end, memory);
   reporting.measures.turn(problem === undefined ? RESULTS[end.type] : "error", tookMs);
-  reporting.journal.add(memory.key, {
+  const page: { -readonly [K in keyof JournalTurn]: JournalTurn[K] } = {
     at: begunAt,
     tookMs,
     woke,
     version: body.metadata?.resourceVersion,
     ran,
     wrote,
-    ...(read && { read }),
-    ...(children && { children }),
     problem: problem ?? refused,
     after,
     nextAt: after === "waits" && end.type === "later" ? end.at - clock.monotonic() + clock.now() : undefined,
-  });
+  };
+  if (read) page.read = read;
+  if (children) page.children = children;
+  reporting.journal.add(memory.key, page);
 }
 
 /** An object that was woken while its turn was under way has the next one at once, whatever this one wanted to wait for. */

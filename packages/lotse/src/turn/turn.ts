@@ -16,7 +16,14 @@ import { lighterPlan, limitRecordSize } from "./fit.ts";
 import { handleGone } from "./gone.ts";
 import { handledAsWritten } from "./handled-state.ts";
 import { HandlerRunner } from "./handler-runner.ts";
-import { type BackgroundTurn, filtersLookAnywhere, type KindWork, referenceTo } from "./kind-work.ts";
+import {
+  type BackgroundTurn,
+  type BackgroundWork,
+  filtersLookAnywhere,
+  type KindWork,
+  type ReconcileWork,
+  referenceTo,
+} from "./kind-work.ts";
 import { isOver, type LifeEvent, lastOf, nextLife } from "./life.ts";
 import { notesOf, type ObjectMemory, seeDeletion, takeEvents } from "./memory.ts";
 import type { ObjectRecord } from "./record.ts";
@@ -25,18 +32,28 @@ import { afterRestore } from "./restore.ts";
 import type { Settlement } from "./settle.ts";
 import { type Finding, noteDecision, situationOf } from "./situation.ts";
 import { eventsWait, loopDueAt, noteAnswer, slowDown, slowEvents } from "./slow-down.ts";
+import type { Soon } from "./soon.ts";
 import { handlerStandings, standingConditions } from "./standing.ts";
 import { Stop } from "./stop.ts";
 import { Superseded } from "./superseded.ts";
 import type { Takeover } from "./takeover.ts";
 import { AGAIN, dueAt, type EndedTurn, noteTurn, QUIET, retryAt, type TurnEnd } from "./turn-end.ts";
-import { isTooLarge, readObject, type WritePlan, type WriteResult, whatIsWritten, write } from "./write.ts";
+import {
+  isTooLarge,
+  readObject,
+  UNCHANGED,
+  type WritePlan,
+  type WriteResult,
+  wantsAnything,
+  whatIsWritten,
+  write,
+} from "./write.ts";
 
 /** Takes the turn of an object. Never rejects: what goes wrong is logged and tried again later. */
 export async function takeTurn(work: KindWork, memory: ObjectMemory): Promise<TurnEnd> {
   const { clock, stopping, ownership } = work.runtime;
   const gone = lastOf(memory.life);
-  const body = gone ?? work.store.newest(memory.key);
+  const body = gone ?? work.store.newest(memory);
   if (!body || (body.metadata?.uid ?? "") !== memory.uid) return QUIET;
   // What could not be written must not be done either: another process may do it now.
   if (!ownership.alone && refusal(work, memory, body)) return askAgain(clock);
@@ -69,6 +86,15 @@ export async function takeTurn(work: KindWork, memory: ObjectMemory): Promise<Tu
   return ended.end;
 }
 
+/** What was found, and what is to be done about it. */
+interface Decided {
+  readonly situation: Finding;
+  readonly decision: Decision;
+}
+
+const NOT_DUE: readonly undefined[] = [];
+const SETTLED: LifeEvent = { type: "settled" };
+
 /** The turn of an object that is there. */
 class ObjectTurn {
   readonly #work: KindWork;
@@ -98,15 +124,20 @@ class ObjectTurn {
   async process(): Promise<TurnEnd> {
     const memory = this.#memory;
     if (memory.ownWrites.pending) await this.#sendPending(memory.ownWrites.pending);
+    // Waits at least for a moment: what came with the change that has woken the object is known before handlers run.
     await this.#events();
     if (isOver(memory.life)) return QUIET;
-    const found = await this.#decide();
+    const decided = this.#decide();
+    const found = decided instanceof Promise ? await decided : decided;
     if (!found) return QUIET;
     const { situation, decision } = found;
-    const settlement = await this.#runHandlers(situation, decision);
-    const [backgroundAt, reconcileAt] = await this.#runBeside();
-    await this.#runner.failures();
+    const handled = this.#runHandlers(situation, decision);
+    const settlement = handled instanceof Promise ? await handled : handled;
+    const beside = this.#runBeside();
+    const [backgroundAt, reconcileAt] = beside instanceof Promise ? await beside : beside;
+    if (memory.inbox.failures) await this.#runner.failures();
     await this.#writeDown(situation, decision, settlement);
+    this.#wroteDown(decision, settlement);
     // What others have written in this turn is news to a reconciler that ran before, or did not run at all.
     const newsAt = this.#work.handlers.reconcilers?.next(this.#beside);
     const next = this.#afterwards(situation, decision);
@@ -115,7 +146,7 @@ class ObjectTurn {
     const now = clock.monotonic();
     const restoreAt = memory.record && this.#restoreLater(situation);
     const retriedAt = retryAt(memory, decision, settlement, clock);
-    return dueAt(now, [retriedAt, backgroundAt, reconcileAt, newsAt, loopDueAt(memory, now), restoreAt]);
+    return dueAt(now, retriedAt, backgroundAt, reconcileAt, newsAt, loopDueAt(memory, now), restoreAt);
   }
 
   /** A write that failed before comes first. One that can never succeed must not keep the object from its deletion. */
@@ -123,41 +154,58 @@ class ObjectTurn {
     try {
       await this.#send(plan);
     } catch (error) {
-      if (!isTooLarge(error) || !isDeleting(this.#work.store.newest(this.#memory.key) ?? this.#body)) throw error;
+      if (!isTooLarge(error) || !isDeleting(this.#work.store.newest(this.#memory) ?? this.#body)) throw error;
       this.#memory.ownWrites.pending = undefined;
     }
     this.#runner.body = this.#body;
   }
 
-  async #events(): Promise<void> {
+  #events(): Soon<void> {
     const memory = this.#memory;
-    if (eventsWait(memory, this.#work.runtime.clock.monotonic())) return;
+    if (!memory.inbox.events || eventsWait(memory, this.#work.runtime.clock.monotonic())) return undefined;
     const events = takeEvents(memory);
-    await this.#runner.events(events);
-    slowEvents(this.#work, memory, events, this.#runner, this.#body, this.#logger);
+    return this.#runner
+      .events(events)
+      .then(() => slowEvents(this.#work, memory, events, this.#runner, this.#body, this.#logger));
   }
 
   /** What the object needs; undefined when it is gone by now. The finalizer comes before anything else. */
-  async #decide(): Promise<{ readonly situation: Finding; readonly decision: Decision } | undefined> {
-    const work = this.#work;
-    const memory = this.#memory;
-    let { situation, decision } = this.#look();
-    if (decision.finalizer === "add") {
+  #decide(): Soon<Decided | undefined> {
+    const decided = this.#look();
+    const isCertain = decided.decision.finalizer !== "add" && !this.#mayBeOutdated(decided.decision);
+    return isCertain ? this.#decided(decided) : this.#makeCertain(decided);
+  }
+
+  async #makeCertain(first: Decided): Promise<Decided | undefined> {
+    let decided = first;
+    if (decided.decision.finalizer === "add") {
       const result = await this.#send({ changes: undefined, record: undefined, finalizer: "add" });
       if (result.type === "gone") return undefined;
-      ({ situation, decision } = this.#look());
+      decided = this.#look();
     }
-    if (memory.taken && wantsCertainty(decision) && !memory.taken.isPast(this.#body.metadata?.resourceVersion)) {
+    if (this.#mayBeOutdated(decided.decision)) {
       if (!(await this.#confirm())) return undefined;
-      ({ situation, decision } = this.#look());
+      decided = this.#look();
     }
+    return this.#decided(decided);
+  }
+
+  /** Whether a former owner of the object may have handled what handlers would be called for. */
+  #mayBeOutdated(decision: Decision): boolean {
+    const { taken } = this.#memory;
+    return taken !== undefined && wantsCertainty(decision) && !taken.isPast(this.#body.metadata?.resourceVersion);
+  }
+
+  #decided({ situation, decision }: Decided): Decided {
+    const work = this.#work;
+    const memory = this.#memory;
     if (isDeleting(situation.body)) this.#seeDeletion();
     noteDecision(memory, situation, decision, work.runtime.clock.monotonic());
     reportSuperseded(memory, situation, this.#logger);
     return { situation, decision: slowDown(work, memory, decision, this.#runner, this.#body, this.#logger) };
   }
 
-  #look(): { situation: Finding; decision: Decision } {
+  #look(): Decided {
     this.#runner.body = this.#body;
     const situation = situationOf(this.#work, this.#memory, this.#body, this.#logger);
     if (!this.#work.runtime.ownership.alone) this.#sees = situation;
@@ -175,60 +223,82 @@ class ObjectTurn {
     }
     memory.taken = undefined;
     work.store.wrote(fresh);
-    this.#body = work.store.newest(memory.key) ?? fresh;
+    this.#body = work.store.newest(memory) ?? fresh;
     return true;
   }
 
-  async #runHandlers(situation: Finding, decision: Decision): Promise<Settlement | undefined> {
+  #runHandlers(situation: Finding, decision: Decision): Soon<Settlement | undefined> {
     const memory = this.#memory;
     memory.asked.retryCleanupNow = false;
     memory.asked.woken = false;
     this.#runner.atOnce = isAtOnce(situation);
+    let settlement: Soon<Settlement | undefined>;
     try {
       // What finished handlers want to change goes with the word that they are finished.
       const remember = async (record: ObjectRecord) =>
         void (await this.#send({ ...this.#runner.take(), record, finalizer: "keep" }));
-      return await this.#runner.runCycle(decision, situation.record, remember);
-    } finally {
+      settlement = this.#runner.runCycle(decision, situation.record, remember);
+    } catch (error) {
       memory.asked.retryNow = false;
+      throw error;
     }
+    const asked = () => {
+      memory.asked.retryNow = false;
+    };
+    if (settlement instanceof Promise) return settlement.finally(asked);
+    asked();
+    return settlement;
   }
 
   get #beside(): BackgroundTurn {
     return { work: this.#work, memory: this.#memory, body: this.#body, runner: this.#runner, logger: this.#logger };
   }
 
-  /** Timers, daemons and reconcilers; resolves with when they are due next. */
-  async #runBeside(): Promise<readonly (number | undefined)[]> {
-    const work = this.#work;
-    if (this.#memory.left) return [];
+  /** Timers, daemons and reconcilers; gives when they are due next. */
+  #runBeside(): Soon<readonly (number | undefined)[]> {
+    const { background, reconcilers } = this.#work.handlers;
+    return this.#memory.left || (!background && !reconcilers) ? NOT_DUE : this.#runDue(background, reconcilers);
+  }
+
+  async #runDue(
+    background: BackgroundWork | undefined,
+    reconcilers: ReconcileWork | undefined,
+  ): Promise<readonly (number | undefined)[]> {
     const beside = this.#beside;
-    const backgroundAt = await work.handlers.background?.runDue(beside);
+    const backgroundAt = await background?.runDue(beside);
     const { state: loop } = this.#memory.hotLoop;
-    if (loop.by === "fight" && work.runtime.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
-    return [backgroundAt, await work.handlers.reconcilers?.runDue(beside)];
+    if (loop.by === "fight" && this.#work.runtime.clock.monotonic() < loop.until) return [backgroundAt, loop.until];
+    return [backgroundAt, await reconcilers?.runDue(beside)];
   }
 
   /** The turn's one write: what all handlers want to change, what the object says of itself, and the record. */
-  async #writeDown(situation: Finding, decision: Decision, settlement: Settlement | undefined): Promise<void> {
-    const work = this.#work;
-    const memory = this.#memory;
+  #writeDown(situation: Finding, decision: Decision, settlement: Settlement | undefined): Promise<WriteResult> {
     const release = decision.finalizer === "drop" || settlement?.release === true;
     if (settlement?.release) this.#live({ type: "deletion handled" });
     const record = this.#withTimers(settlement?.record ?? this.#restored(situation), situation);
     if (!release) this.#sayHowItStands(settlement?.record ?? situation.record);
-    const taken = this.#runner.take();
-    await this.#send({
-      ...taken,
-      record: settlement?.closed ? handledAsWritten(work, memory, record, taken.changes, this.#body, decision) : record,
+    const { changes, transforms, conditions, by } = this.#runner.take();
+    return this.#send({
+      changes,
+      transforms,
+      conditions,
+      by,
+      record: settlement?.closed
+        ? handledAsWritten(this.#work, this.#memory, record, changes, this.#body, decision)
+        : record,
       finalizer: release ? "drop" : "keep",
     });
+  }
+
+  /** What is remembered now that the turn has written. */
+  #wroteDown(decision: Decision, settlement: Settlement | undefined): void {
+    const memory = this.#memory;
     if (settlement?.closed) {
       memory.sight.unmatchedEssence = undefined;
       if (!memory.record?.later) memory.waiting.changeSince = undefined;
     }
-    if (!decision.cycle || settlement?.closed) this.#live({ type: "settled" });
-    memory.waiting.deadlines = deadlinesIn(memory.record, memory.waiting.deadlines, work.runtime.clock);
+    if (!decision.cycle || settlement?.closed) this.#live(SETTLED);
+    memory.waiting.deadlines = deadlinesIn(memory.record, memory.waiting.deadlines, this.#work.runtime.clock);
   }
 
   /** What timers remember of their last run goes with whatever else is remembered. */
@@ -258,13 +328,11 @@ class ObjectTurn {
     const work = this.#work;
     if (!work.keepsResult("conditions")) return;
     const level = work.handlers.reconcilers?.standings(this.#memory);
-    const others = work.ownsConditions
-      ? [
-          ...handlerStandings(record, work.target.handlers),
-          ...(work.handlers.background?.standings(this.#memory) ?? []),
-        ]
-      : [];
-    const standings = [...others, ...(level ?? [])];
+    const standings = work.ownsConditions ? handlerStandings(record, work.target.handlers) : [];
+    if (work.ownsConditions && work.handlers.background) {
+      standings.push(...work.handlers.background.standings(this.#memory));
+    }
+    if (level) standings.push(...level);
     const existing = conditionsOf(this.#body);
     if (standings.length === 0 && !existing) return;
     const { generation } = this.#body.metadata ?? {};
@@ -281,19 +349,21 @@ class ObjectTurn {
     const memory = this.#memory;
     if (isOver(memory.life) || work.runtime.stopping.aborted) return QUIET;
     const { current } = decision;
-    const latest = work.store.newest(this.#memory.key) ?? this.#body;
-    const isCurrent = (body: KubeBody) => body === situation.body || deepEqual(work.essenceOf(body), current.essence);
-    if (this.#made) {
-      const isOwnChange = !isCurrent(this.#made);
-      memory.ownWrites.digest = isOwnChange ? digestOf(work.essenceOf(this.#made)) : current.digest;
+    const latest = this.#newest;
+    const made = this.#made;
+    const isCurrent = (body: KubeBody) => body === situation.body || work.wantsSame(body, situation);
+    let isLatest: boolean | undefined;
+    if (made) {
+      const isOwnChange = !isCurrent(made);
+      if (made === latest) isLatest = !isOwnChange;
+      memory.ownWrites.digest = isOwnChange ? digestOf(work.essenceOf(made)) : current.digest;
       if (isOwnChange) {
         // A client that takes back what was written before this operator has looked at it has made a change all the same.
-        if (memory.ownWrites.digest !== memory.record?.handled)
-          memory.sight.unmatchedEssence = work.essenceOf(this.#made);
+        if (memory.ownWrites.digest !== memory.record?.handled) memory.sight.unmatchedEssence = work.essenceOf(made);
         return AGAIN;
       }
     }
-    if (!isCurrent(latest)) return AGAIN;
+    if (!(isLatest ?? isCurrent(latest))) return AGAIN;
     // A deletion mark that came with the answer to an own write: the stream will show nothing new.
     if (isDeleting(latest) !== isDeleting(situation.body)) return AGAIN;
     // What was written may be what a filter waits for, and the echo of an own write wakes no object.
@@ -301,21 +371,30 @@ class ObjectTurn {
     return work.handlers.reconcilers && this.#contested ? AGAIN : undefined;
   }
 
+  /** The newest known body: that of the store, or the last that this turn has seen of an object that is not there. */
+  get #newest(): KubeBody {
+    return this.#work.store.newest(this.#memory) ?? this.#body;
+  }
+
   /** Writes what is wanted, as far as it fits onto the object. */
   async #send(wanted: WritePlan): Promise<WriteResult> {
     const work = this.#work;
     const memory = this.#memory;
-    const base = work.store.newest(this.#memory.key) ?? this.#body;
+    const base = this.#newest;
     const plan = limitRecordSize(work, memory, base, this.#forState(wanted), this.#logger);
     // Kept until it is done: a result whose write failed is written later, its handler is not called again.
     memory.ownWrites.pending = plan;
     let result: WriteResult;
     try {
       const fence = turnFence(work, memory, base, plan);
-      const send = () => write(work.runtime.client, base, plan, work.target, work.store.wrote, fence);
       const { onBehalf } = work.reporting;
-      const handlers = [...new Set(plan.by?.map(({ handler }) => handler))];
-      result = await (onBehalf ? onBehalf({ handlers, object: referenceTo(work, base) }, send) : send());
+      if (onBehalf) {
+        const handlers = [...new Set(plan.by?.map(({ handler }) => handler))];
+        const send = () => write(work.runtime.client, base, plan, work.target, work.store.wrote, fence);
+        result = await onBehalf({ handlers, object: referenceTo(work, base) }, send);
+      } else if (fence || wantsAnything(plan)) {
+        result = await write(work.runtime.client, base, plan, work.target, work.store.wrote, fence);
+      } else result = UNCHANGED;
     } catch (error) {
       const lighter = isTooLarge(error) ? lighterPlan(work, memory, base, plan, this.#logger) : undefined;
       if (!lighter) throw error;
@@ -324,15 +403,25 @@ class ObjectTurn {
     memory.ownWrites.pending = undefined;
     memory.waiting.errors = 0;
     if (result.type === "superseded") throw this.#superseded();
-    if (plan.record) memory.record = plan.record;
+    if (plan.record) {
+      memory.record = result.type === "written" ? this.#asKept(plan.record, result.body) : plan.record;
+    }
     if (result.type === "written") this.#written(plan, base, result);
     else if (result.type === "gone") this.#live({ type: "missing" });
     // Nothing had to be written: because another client, or this operator with an answer that was lost, has done it.
     else {
       if (result.contested) this.#contested = true;
-      this.#body = work.store.newest(this.#memory.key) ?? this.#body;
+      this.#body = this.#newest;
     }
     return result;
+  }
+
+  /** A record as it lies in the body that is known from now on, so that it is there once; as it is where it differs. */
+  #asKept(record: ObjectRecord, body: KubeBody): ObjectRecord {
+    const { storage, handlers } = this.#work.target;
+    if (storage.place !== "status" || storage.needsEssence) return record;
+    const reading = storage.read(body, handlers);
+    return reading.type === "found" && deepEqual(reading.record, record) ? reading.record : record;
   }
 
   /** Where another process may handle the object meanwhile, a write says what it was made for. */
@@ -344,7 +433,7 @@ class ObjectTurn {
   /** What was done is dropped: what the object says now counts, and not what was known of it. */
   #superseded(): Superseded {
     const { storage, handlers } = this.#work.target;
-    const newest = this.#work.store.newest(this.#memory.key) ?? this.#body;
+    const newest = this.#newest;
     const reading = storage.read(newest, handlers, this.#work.essenceOf(newest));
     if (reading.type === "found") this.#memory.record = reading.record;
     return new Superseded("another process has handled the object meanwhile");
@@ -359,6 +448,8 @@ class ObjectTurn {
       memory.ownWrites.version !== undefined && memory.ownWrites.version !== base.metadata?.resourceVersion;
     this.#made = result.made;
     this.#body = result.body;
+    // What it was before the write is held no longer.
+    memory.sight.body = result.body;
     memory.ownWrites.version = result.body.metadata?.resourceVersion;
     memory.taken = undefined;
     this.#taken?.wrote(result.body.metadata?.resourceVersion);

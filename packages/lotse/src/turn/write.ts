@@ -25,16 +25,27 @@ export interface WritePlan {
   /** Changes by handlers, as a merge patch. */
   readonly changes: JsonObject | undefined;
   /** Changes by handlers to the newest body, made anew each time that another client was faster. */
-  readonly transforms?: readonly Transform[];
+  readonly transforms?: readonly Transform[] | undefined;
   /** Changes of the conditions, made on the newest list, so that conditions of others stay. */
   readonly conditions?: { readonly changes: ConditionChanges; readonly now: Date } | undefined;
   /** The new record; undefined leaves the one that is there. */
   readonly record: ObjectRecord | undefined;
   readonly finalizer: "keep" | "add" | "drop";
   /** Whose changes these are, one by one; what the framework adds has no handler. */
-  readonly by?: readonly Contribution[];
+  readonly by?: readonly Contribution[] | undefined;
   /** The state that they were made for, where another process may handle the object meanwhile. */
   readonly madeFor?: MadeFor | undefined;
+}
+
+/** Whether a plan says anything at all. */
+export function wantsAnything({ changes, transforms, conditions, record, finalizer }: WritePlan): boolean {
+  return (
+    changes !== undefined ||
+    record !== undefined ||
+    finalizer !== "keep" ||
+    conditions !== undefined ||
+    (transforms !== undefined && transforms.length > 0)
+  );
 }
 
 /** A write in words. */
@@ -76,8 +87,8 @@ export function requestsFor(body: KubeBody, plan: WritePlan, target: WriteTarget
   const desired = desiredBody(body, plan, target);
   const patch = createMergePatch(body, desired) as JsonObject | undefined;
   if (!patch) return [];
+  if (patch.status === undefined || !target.hasStatus) return [{ subresource: undefined, patch }];
   const { status, ...rest } = patch;
-  if (status === undefined || !target.hasStatus) return [{ subresource: undefined, patch }];
   const requests: PatchRequest[] = [{ subresource: "status", patch: { status } }];
   if (Object.keys(rest).length > 0) {
     const main = { subresource: undefined, patch: rest };
@@ -134,6 +145,9 @@ export type WriteResult =
   /** Beside other processes only: it is out of date for what the object is now, and was not written, or not all of it. */
   | { readonly type: "superseded" };
 
+/** Nothing had to be written. */
+export const UNCHANGED: WriteResult = { type: "unchanged", contested: false };
+
 /** What keeps a write from doing harm where other processes may work on the same object. */
 export interface WriteFence {
   /** Throws unless the write may leave now: asked right before each request does. */
@@ -149,11 +163,27 @@ const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
 
 /** Whether the server has kept all of a merge patch. */
 function keeps(answer: unknown, patch: JsonObject): boolean {
-  return Object.entries(patch).every(([key, wanted]) => {
+  for (const key of Object.keys(patch)) {
+    const wanted = patch[key];
     const kept = isObject(answer) && Object.hasOwn(answer, key) ? answer[key] : undefined;
-    if (wanted === null) return kept === undefined || kept === null;
-    return isObject(wanted) ? keeps(kept, wanted as JsonObject) : deepEqual(kept, wanted);
-  });
+    const isKept =
+      wanted === null
+        ? kept === undefined || kept === null
+        : isObject(wanted)
+          ? keeps(kept, wanted as JsonObject)
+          : deepEqual(kept, wanted);
+    if (!isKept) return false;
+  }
+  return true;
+}
+
+/** Nobody here asks who owns which field, which is a third of an answer. */
+function withoutManagers(answer: KubeBody): KubeBody {
+  if (answer.metadata?.managedFields === undefined) return answer;
+  // Copied, because `delete` would make a dictionary of it.
+  const { managedFields: _, ...metadata } = answer.metadata;
+  answer.metadata = metadata;
+  return answer;
 }
 
 /** What of a request the answer to it does not show. */
@@ -211,9 +241,9 @@ export async function write(
         query: { fieldManager: target.fieldManager },
         headers: MERGE_PATCH,
         body: patch,
-        ...(fence && { beforeSend: fence.pass }),
+        beforeSend: fence?.pass,
       });
-      body = await response.json<KubeBody>();
+      body = withoutManagers(await response.json<KubeBody>());
       answered.add(request.subresource);
       if (request.subresource === undefined) made = body;
       const kept = keeps(body, request.patch);

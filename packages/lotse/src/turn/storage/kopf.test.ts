@@ -356,7 +356,7 @@ describe("what is written", () => {
   });
 
   it("an essence comes from the record in whatever form it is packed, when the object has moved on", () => {
-    const essence = { spec: { items: Array.from({ length: 50 }, (_, index) => ({ name: `item-${index}` })) } };
+    const essence = { spec: { items: Array.from({ length: 80 }, (_, index) => ({ name: `item-${index}` })) } };
     const record = { uid: "u1", handled: digestOf(essence), base: packEssence(essence) };
     expect(record.base).toMatch(/^z/);
     const written = storage.write(thing(), record, []);

@@ -5,7 +5,7 @@ import type { RecordReading } from "../../declare/index.ts";
 import { RECORD_FIELD } from "../../schema/index.ts";
 import type { Essence } from "../essence.ts";
 import { withAnnotations, withoutField, withoutStatus } from "../fields.ts";
-import { readRecord, recordAnnotation } from "../record.ts";
+import { ABSENT, readRecord, recordAnnotation } from "../record.ts";
 import type { RecordStorage } from "./storage.ts";
 
 /** Keeps the record in `status.lotse.<operator>`: one PATCH carries status, results and record. */
@@ -36,7 +36,8 @@ export function annotationStorage(operator: string): RecordStorage {
   const shared = recordAnnotation(operator);
   return {
     read(body) {
-      const { uid, annotations = {} } = body.metadata ?? {};
+      const { uid, annotations } = body.metadata ?? {};
+      if (!annotations) return ABSENT;
       const own = readRecord(annotations[ownKey(shared, uid)], uid);
       return own.type === "found" ? own : strongest(own, readRecord(annotations[shared], uid));
     },
@@ -44,6 +45,7 @@ export function annotationStorage(operator: string): RecordStorage {
       const { uid, annotations = {} } = body.metadata ?? {};
       const own = ownKey(shared, uid);
       const text = record && JSON.stringify(record);
+      if (text === undefined && !body.metadata?.annotations) return body;
       if (text === undefined) return withAnnotations(body, { [shared]: undefined, [own]: undefined });
       const foreign = readRecord(annotations[shared], uid).type === "foreign";
       if (!foreign && !(own in annotations) && !isControlled(body)) return withAnnotations(body, { [shared]: text });
