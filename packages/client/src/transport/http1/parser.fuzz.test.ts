@@ -29,7 +29,8 @@ const STRICTER: readonly Difference[] = [
   },
   {
     because: "a CR by itself ends no line",
-    applies: (text, { rule }) => rule === "status-line" && /HTTP\/1\.[01] \d{3}[^\n]*\r[^\n]/.test(text),
+    applies: (text, { end, rule }) =>
+      (end === "cut" || rule === "status-line") && /HTTP\/1\.[01] \d{3}[^\n]*\r[^\n]/.test(text),
   },
   {
     because: "a length that no number holds exactly is none",
