@@ -15,6 +15,9 @@ export const LEFT_TO_FULL: string[] = [
   "scripts/{import-weight,pack}.test.mjs",
   "packages/lotse/src/cli/profiling/profiling.test.ts",
   "tests/scenarios/walk.test.ts",
+  // Replicas that wait for each other's Leases, and kinds that come late: they wait more than they do.
+  "tests/scenarios/{shards,shard-selector,peering,kinds,records}.test.ts",
+  "packages/lotse/src/cli/freeze.test.ts",
   // The user's compiler.
   "packages/lotse/src/cli/check/{check,conversions}.test.ts",
   "packages/lotse/src/cli/generate/{generate,handlers,webhooks}.test.ts",
@@ -25,12 +28,15 @@ export const LEFT_TO_FULL: string[] = [
   "packages/cluster/src/bad-input.test.ts",
   "tests/scenarios/kinds-come-and-go.test.ts",
   "packages/cluster/src/controllers/workloads/{many-pods,work}.test.ts",
+  "packages/cluster/src/yaml-bodies.test.ts",
+  "packages/client/src/limits.test.ts",
+  "tests/scenarios/children-settled.test.ts",
   "packages/cluster/src/words.test.ts",
   "packages/lotse/src/admission/conversion/prove.test.ts",
   "packages/lotse/src/schema/sample-judged.test.ts",
   // Examples whose story is long; the short ones are part of `npm test`, and all of them run on a real server too.
-  "examples/{dns,load-test,onboarding,postgres}/operator.test.ts",
-  "tests/scenarios/shadow/{examples,server}.test.ts",
+  "examples/{berths,dns,load-test,onboarding,os-labels,postgres}/operator.test.ts",
+  "tests/scenarios/shadow/{examples,server,world}.test.ts",
 ];
 
 /** What `npm test` tries in part, and `npm run test:full` in full: it sets LOTSE_FULL. */

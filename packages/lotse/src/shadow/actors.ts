@@ -13,4 +13,9 @@ export class Actors {
   get current(): Actor | undefined {
     return this.#storage.getStore();
   }
+
+  /** Nobody asks any more: until then every promise of the process is followed, which has its price. */
+  end(): void {
+    this.#storage.disable();
+  }
 }

@@ -196,6 +196,7 @@ export class Shadow {
     this.#end.abort();
     this.#writes.close();
     await this.#world.following.ended();
+    this.#actors.end();
   }
 
   async #followWanted(): Promise<void> {

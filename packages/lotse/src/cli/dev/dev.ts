@@ -205,6 +205,7 @@ class DevSession {
       ended.abort();
       await events;
       await this.#console?.stop();
+      this.#handlers.end();
       // Last, because until the end the user may lose patience.
       keys?.();
     }

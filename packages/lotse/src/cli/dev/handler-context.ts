@@ -37,6 +37,11 @@ export class HandlerContext {
     }
   }
 
+  /** Nothing is followed any more; the price is not paid any longer, either. */
+  end(): void {
+    this.#storage.disable();
+  }
+
   #wrap(handler: Callable): void {
     const { id, sourceLocation } = handler;
     for (const key of ["fn", "onDelete"] as const) {
