@@ -154,7 +154,8 @@ export class Process {
     if (this.state.over) this.left = true;
     const wake = ++this.#wake;
     if (Number.isFinite(step.wakeAt)) {
-      const ms = Math.max(0, step.wakeAt - this.moment.monotonic);
+      // Whole milliseconds, as timers have them: less than the least that a number can tell apart would be now, for ever.
+      const ms = Math.max(0, Math.ceil(step.wakeAt - this.moment.monotonic));
       this.world.at(now + ms, () => this.reach(() => wake === this.#wake && this.feed({ is: "due" })));
     }
     for (const task of step.tasks) this.#perform(task);
