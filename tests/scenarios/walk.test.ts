@@ -46,7 +46,10 @@ describe("the walk of a change, as docs/architecture.md tells it", () => {
 
   it("names every file that runs between the queue and the handler", () => {
     const named = new Set([...hops.map(({ file }) => file), ...onTheWay]);
-    const ran = seen.between.filter((file) => /^packages\/(?:lotse|client)\/src\//.test(file));
+    // What the socket brings meanwhile is read meanwhile: that is no part of this way.
+    const ran = seen.between.filter(
+      (file) => /^packages\/(?:lotse|client)\/src\//.test(file) && !file.includes("/transport/http1/"),
+    );
     expect(ran).toContain("packages/lotse/src/turn/turn.ts");
     expect(ran.filter((file) => !named.has(file))).toEqual([]);
     // And the other way round: what is said to be asked there is.

@@ -1,6 +1,7 @@
 import type { ObjectKey } from "@lotse/client/meta";
 import { VirtualClock } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
+import { Aliases } from "./aliases.ts";
 import { ABOUT_THE_SAME } from "./compare.ts";
 import { fieldsOfPatch } from "./fields.ts";
 import { wrote } from "./fork.ts";
@@ -86,6 +87,19 @@ describe("a judge", () => {
     const { quietMs } = judge;
     await clock.advance(5_000);
     expect(judge.quietMs).toBe(quietMs + 5_000);
+  });
+
+  it("compares again what differed, when one of both names is known to mean the other", async () => {
+    const aliases: Aliases = new Aliases(() => judge.reconsider());
+    const own = { ...lens(), aliases };
+    const { clock, heard, judge, world } = court({ bench: { lens: own, same: ABOUT_THE_SAME, worker } });
+    world.shown(map({ child: "real" }), true);
+    write(world, { child: "own" });
+    await clock.advance(2_000);
+    expect(heard).toEqual(["would-change one"]);
+    aliases.add("own", "real");
+    await clock.advance(2_000);
+    expect([heard.at(-1), judge.differences]).toEqual(["over: would-change one", []]);
   });
 
   it("keeps in mind what the old version deleted and the new one would not have, until it makes up for it", async () => {

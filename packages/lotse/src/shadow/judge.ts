@@ -109,6 +109,15 @@ export class Judge {
     this.#schedule();
   }
 
+  /** What differs may be the same after all: something is known by another name. */
+  reconsider(): void {
+    const since = this.#parts.clock.monotonic();
+    for (const [id, { world, key, lasts }] of this.#found) {
+      if (!lasts) this.#unsettled.set(id, { world, key, since });
+    }
+    this.#schedule();
+  }
+
   /** Something could not be tried, or could and is not compared; true the first time. */
   untriedBy(what: string, refused: boolean, actor: Actor | undefined): boolean {
     const { handlers = [], object } = actor ?? {};

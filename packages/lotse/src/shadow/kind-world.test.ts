@@ -1,9 +1,10 @@
 import type { ObjectKey } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
+import { Aliases } from "./aliases.ts";
 import { fieldsOfPatch } from "./fields.ts";
 import { removed, wrote } from "./fork.ts";
 import type { KindWorld } from "./kind-world.ts";
-import { kindWorld, map, OLD } from "./test-builders.ts";
+import { kindWorld, lens, map, OLD } from "./test-builders.ts";
 
 const key = (name: string) => `default/${name}` as ObjectKey;
 
@@ -18,7 +19,7 @@ function told(world: KindWorld, version = 1_000): string[] {
 
 /** The shadow makes a child with a generated name. */
 function make(world: KindWorld, name: string, data: Record<string, string>): void {
-  const body = map(data, OLD, { name, generateName: "one-", uid: `uid of ${name}` });
+  const body = map(data, OLD, { name, generateName: "one-", uid: `uid-of-${name}` });
   world.put(key(name), wrote(undefined, body, fieldsOfPatch({ data }), undefined));
 }
 
@@ -59,6 +60,19 @@ describe("the shadow's world", () => {
     const fork = world.fork(key("one"));
     world.put(key("one"), fork && removed(fork, undefined));
     expect([world.ownedBy("box"), gone]).toEqual([[], ["one"]]);
+  });
+});
+
+describe("an object that both versions make under one name", () => {
+  it("has one uid, whichever version was first: what the shadow says of its own means the cluster's", () => {
+    let added = 0;
+    const aliases = new Aliases(() => added++);
+    const world = kindWorld({ lens: { ...lens(), aliases } });
+    make(world, "one", { a: "1" });
+    world.shown(map({ a: "1" }, OLD, { name: "one", uid: "real" }), false);
+    expect([aliases.translate("children: uid-of-one"), added]).toEqual(["children: real", 1]);
+    world.shown(map({ a: "1" }, OLD, { name: "one", uid: "real", resourceVersion: "2" }), false);
+    expect(added).toBe(1);
   });
 });
 

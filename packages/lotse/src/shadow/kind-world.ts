@@ -86,6 +86,8 @@ export class KindWorld {
     const { outlook } = this.#parts;
     const key = objectKey(body);
     const before = this.#forks.get(key);
+    // The shadow was first, and gave it a uid of its own.
+    if (before && !before.is) this.#parts.lens.aliases.add(before.would?.metadata?.uid, body.metadata?.uid);
     const next = before ? shown(before, body, outlook) : begin(body, initial, outlook);
     this.put(key, next);
     if (isHidden(next) && !before?.is) {

@@ -78,7 +78,7 @@ export class Shadow {
     this.#parts = parts;
     const { client, options, clock, random, logger, metrics, bookkeeping, operator } = parts;
     const { signal } = this.#end;
-    const lens = { aliases: new Aliases(), bookkeeping };
+    const lens = { aliases: new Aliases(() => this.#judge.reconsider()), bookkeeping };
     const worker = new Worker(options.beside ?? [operator, ...parts.formerNames]);
     this.#worker = worker;
     const fromScratch = options.fromScratch === true;
