@@ -16,8 +16,10 @@ export const LEFT_TO_FULL: string[] = [
   "packages/lotse/src/cli/profiling/profiling.test.ts",
   "tests/scenarios/walk.test.ts",
   // Replicas that wait for each other's Leases, and kinds that come late: they wait more than they do.
-  "tests/scenarios/{shards,shard-selector,peering,kinds,records}.test.ts",
+  "tests/scenarios/{leader,shards,shard-selector,peering,kinds,records}.test.ts",
+  "packages/lotse/src/coordination/{leader,peering/coordinator}.test.ts",
   "packages/lotse/src/cli/freeze.test.ts",
+  "packages/lotse/src/cli/run/shadow.test.ts",
   // The user's compiler.
   "packages/lotse/src/cli/check/{check,conversions}.test.ts",
   "packages/lotse/src/cli/generate/{generate,handlers,webhooks}.test.ts",
@@ -36,6 +38,7 @@ export const LEFT_TO_FULL: string[] = [
   "packages/lotse/src/schema/sample-judged.test.ts",
   // Examples whose story is long; the short ones are part of `npm test`, and all of them run on a real server too.
   "examples/{berths,dns,load-test,onboarding,os-labels,postgres}/operator.test.ts",
+  "examples/kopf/kopf.test.ts",
   "tests/scenarios/shadow/{examples,server,world}.test.ts",
 ];
 
