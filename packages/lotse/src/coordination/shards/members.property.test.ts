@@ -82,7 +82,7 @@ describe("members that share objects", () => {
   });
 
   it("have the objects of one that left cleanly within a second, and of one that died after its Lease has run out", () => {
-    for (let seed = 0; seed < 10; seed++) {
+    for (let seed = 0; seed < 20; seed++) {
       const world = new World(seed);
       world.swift = true;
       for (let i = 0; i < 3; i++) world.start();
@@ -112,6 +112,16 @@ describe("members that share objects", () => {
       }
       expect(owners(world)).toEqual(each(1));
       expect(Math.max(...world.moves)).toBe(0);
+    }
+  });
+
+  it("have a seat each within a second when they start together", () => {
+    for (let seed = 0; seed < 10; seed++) {
+      const world = new World(seed);
+      world.swift = true;
+      const processes = [0, 1, 2, 3, 4].map(() => world.start("uid", Number.POSITIVE_INFINITY));
+      world.advance(1_000);
+      expect(processes.map(({ state }) => state.stay?.seat).toSorted()).toEqual([0, 1, 2, 3, 4]);
     }
   });
 

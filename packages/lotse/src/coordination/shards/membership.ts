@@ -110,8 +110,7 @@ function absorb(state: MemberState, input: MemberInput, given: MemberInputs): Me
       return onRead(answered, input.seat, given);
     case "conflict": {
       const conflicts = state.conflicts + 1;
-      // A seat that was to be taken has gone to another: the next look tells which are free.
-      if (state.taking) return { ...answered, conflicts, taking: undefined, nextAt: now + pause(given) };
+      if (state.taking) return { ...answered, conflicts, taking: undefined, nextAt: nextTryAt(state, now, given) };
       const nextAt = conflicts < QUICK_CONFLICTS ? now : now + pause(given);
       return { ...answered, conflicts, nextAt, outdated: true };
     }
@@ -141,6 +140,15 @@ function absorb(state: MemberState, input: MemberInput, given: MemberInputs): Me
     case "due":
       return state;
   }
+}
+
+/**
+ * A seat that was to be taken has gone to another: which are free is told by the next look, or by one that came before the
+ * answer.
+ */
+function nextTryAt({ seats = [], taking }: MemberState, now: number, given: MemberInputs): number {
+  const isKnown = seats.some(({ seat, holder }) => seat === taking?.seat && holder !== undefined);
+  return isKnown ? now : now + pause(given);
 }
 
 function onObserved(state: MemberState, seats: readonly Seat[], given: MemberInputs): MemberState {
@@ -184,7 +192,8 @@ function onWritten(state: MemberState, base: Seat, sentAt: Moment, given: Member
     ...state,
     outdated: false,
     conflicts: 0,
-    nextAt: sentAt.monotonic + pause(given),
+    // Who gives its seat back has waited for this answer, and waits no longer.
+    nextAt: state.releaseBy === undefined ? sentAt.monotonic + pause(given) : sentAt.monotonic,
     taking: undefined,
   };
   const { stay, taking } = state;
