@@ -60,12 +60,15 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/-[bcdfghjklmnpqrstvwxz2456789]{5}(?![\w-])/g, "-<random>"],
 ];
 
+/** What kubectl's libraries log of their own affairs, now and then: a watch that kubectl has ended itself, for instance. */
+const LIBRARY_LINE = /^[IW]\d{4} [\d:.]+ +\d+ \w+\.go:\d+\] .*\n?/gm;
+
 /** An age or a duration, where it stands alone: `3s`, `4m12s`, `took=212ms`. */
 const DURATION = /(^|[ =(])(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?:\d+ms)?(?=$|[ ),])/gm;
 
 /** The text without what differs from run to run; columns are apart by one blank, because they are as wide as that. */
 export function masked(text: string): string {
-  let result = text;
+  let result = text.replaceAll(LIBRARY_LINE, "");
   for (const [pattern, word] of MASKS) result = result.replaceAll(pattern, word);
   result = result
     .split("\n")

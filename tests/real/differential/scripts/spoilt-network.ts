@@ -106,9 +106,9 @@ const specimens: readonly Specimen[] = [
       "a bad address": { spec: { clusterIP: "x", ports: [{ port: 1 }] } },
       "an address with zeros": { spec: { clusterIP: "010.0.0.1", ports: [{ port: 1 }] } },
       "an address of the other family": { spec: { clusterIP: "2001:db8::1", ports: [{ port: 1 }] } },
-      "only the list of addresses": { spec: { clusterIPs: ["10.0.0.77"], ports: [{ port: 1 }] } },
+      "only the list of addresses": { spec: { clusterIPs: ["10.0.0.11"], ports: [{ port: 1 }] } },
       "another list of addresses": {
-        spec: { clusterIP: "10.0.0.78", clusterIPs: ["10.0.0.77"], ports: [{ port: 1 }] },
+        spec: { clusterIP: "10.0.0.12", clusterIPs: ["10.0.0.11"], ports: [{ port: 1 }] },
       },
       "None and an address": { spec: { clusterIP: "None", clusterIPs: ["None", "10.0.0.7"], ports: [{ port: 1 }] } },
       "three addresses": {

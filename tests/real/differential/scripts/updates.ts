@@ -52,9 +52,10 @@ const families: readonly (readonly [string, Fields])[] = [
   ["no policy", { ipFamilyPolicy: null }],
   ["an unknown policy", { ipFamilyPolicy: "Magic" }],
   ["an unknown family", { ipFamilies: ["IPv5"] }],
-  ["another address", { clusterIP: "10.0.0.77", clusterIPs: ["10.0.0.77"] }],
+  // A real server gives the lowest sixteen of a range only to those who ask for them.
+  ["another address", { clusterIP: "10.0.0.7", clusterIPs: ["10.0.0.7"] }],
   ["an address of the other family", { clusterIPs: ["2001:db8::1"], clusterIP: "2001:db8::1" }],
-  ["a second address", { clusterIPs: ["10.0.0.77", "2001:db8::1"] }],
+  ["a second address", { clusterIPs: ["10.0.0.7", "2001:db8::1"] }],
   ["an empty address", { clusterIP: "", clusterIPs: [] }],
   ["another type", { type: "NodePort" }],
   ["a load balancer", { type: "LoadBalancer", loadBalancerClass: "example.com/lb" }],
