@@ -52,7 +52,6 @@ export class CertificateController<Request extends SigningRequestFields> impleme
   readonly #signer: RequestSigner<Request>;
   readonly #access: AccessCheck;
   readonly #queue: WorkQueue;
-  #stopWatching: () => void = () => {};
 
   constructor(context: ControllerContext, signer: RequestSigner<Request>, access: AccessCheck) {
     this.#context = context;
@@ -66,15 +65,10 @@ export class CertificateController<Request extends SigningRequestFields> impleme
   }
 
   start(): void {
-    const { store } = this.#context.backend;
-    for (const entry of store.list(TABLE)) this.#queue.add(entry.key);
-    this.#stopWatching = store.watch(TABLE, store.revision, ({ key, type }) => {
-      if (type !== "deleted") this.#queue.add(key);
-    });
+    this.#queue.follow(TABLE);
   }
 
   stop(): void {
-    this.#stopWatching();
     this.#queue.stop();
   }
 

@@ -45,6 +45,7 @@ export class WorkQueue {
   /** Heavy keys: how often they were woken, and how to wait no longer. */
   readonly #put = new Map<string, { wakes: number; readonly cancel: () => void }>();
   readonly #retries = new Map<string, () => void>();
+  readonly #followed: (() => void)[] = [];
   #running = false;
   #stopped = false;
 
@@ -76,6 +77,16 @@ export class WorkQueue {
     if (!this.#running) void this.#run();
   }
 
+  /** Works on every object of a table: on those that are there, then on those that come or change, until it is stopped. */
+  follow(table: string): void {
+    const { store } = this.#backend;
+    for (const { key } of store.list(table)) this.add(key);
+    const unwatch = store.watch(table, store.revision, ({ key, type }) => {
+      if (type !== "deleted") this.add(key);
+    });
+    this.#followed.push(unwatch);
+  }
+
   /** One of the objects that a turn for this key looks at has changed: there may be more to come. */
   wake(key: string): void {
     if (this.#stopped || this.#waiting.has(key)) return;
@@ -101,6 +112,7 @@ export class WorkQueue {
 
   stop(): void {
     this.#stopped = true;
+    for (const unwatch of this.#followed.splice(0)) unwatch();
     this.#waiting.clear();
     for (const { cancel } of this.#put.values()) cancel();
     this.#put.clear();

@@ -32,7 +32,6 @@ export class PolicyController implements Controller {
   readonly #context: ControllerContext;
   readonly #expressions: () => Promise<Expressions>;
   readonly #queue: WorkQueue;
-  #stopWatching: () => void = () => {};
 
   constructor(context: ControllerContext, expressions: () => Promise<Expressions>) {
     this.#context = context;
@@ -45,15 +44,10 @@ export class PolicyController implements Controller {
   }
 
   start(): void {
-    const { store } = this.#context.backend;
-    for (const entry of store.list(POLICIES)) this.#queue.add(entry.key);
-    this.#stopWatching = store.watch(POLICIES, store.revision, ({ key, type }) => {
-      if (type !== "deleted") this.#queue.add(key);
-    });
+    this.#queue.follow(POLICIES);
   }
 
   stop(): void {
-    this.#stopWatching();
     this.#queue.stop();
   }
 

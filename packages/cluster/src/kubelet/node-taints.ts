@@ -38,7 +38,6 @@ export class NodeTaints implements Controller {
   readonly #context: ControllerContext;
   readonly #api: ComponentApi;
   readonly #queue: WorkQueue;
-  #stopWatching = () => {};
 
   constructor(context: ControllerContext) {
     this.#context = context;
@@ -51,16 +50,11 @@ export class NodeTaints implements Controller {
   }
 
   start(): void {
-    const { store } = this.#context.backend;
-    this.#stopWatching = store.watch("nodes", store.revision, ({ type, key }) => {
-      if (type !== "deleted") this.#queue.add(key);
-    });
-    for (const { key } of store.list("nodes")) this.#queue.add(key);
+    this.#queue.follow("nodes");
   }
 
   stop(): void {
     this.#api.close();
-    this.#stopWatching();
     this.#queue.stop();
   }
 

@@ -64,6 +64,17 @@ describe("Store", () => {
     expect(store.list("r")).toHaveLength(1);
   });
 
+  it("can be watched from its present revision, also after a long rest", () => {
+    let now = 0;
+    const store = newStore({ retainMs: 1_000, now: () => now });
+    store.create("r", "x", object("x", 1));
+    now = 100_000;
+    const seen: string[] = [];
+    store.watch("r", store.revision, ({ key }) => seen.push(key));
+    store.create("r", "y", object("y", 1));
+    expect(seen).toEqual(["y"]);
+  });
+
   it("forgets history by bytes, of the resource that has most of them, and says so", () => {
     const store = newStore({ retainBytes: 20_000 });
     store.create("small", "x", object("x", 1));

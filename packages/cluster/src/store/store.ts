@@ -123,8 +123,12 @@ export class Store {
     return rows;
   }
 
-  /** The revision of the last committed change. */
+  /**
+   * The revision of the last committed change. A compaction that is due comes first: what was just asked for can always
+   * be watched from, however long the store was at rest before.
+   */
   get revision(): number {
+    this.#compactByAge();
     return this.#revision;
   }
 
