@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { untilFurnished } from "../../packages/client/src/test-namespace.ts";
 import { RealCluster } from "./cluster.ts";
 
 /** What kube-controller-manager runs here: all that the embedded cluster has an answer to. */
@@ -27,7 +28,8 @@ const APPS = "/apis/apps/v1/namespaces/default";
 const BATCH = "/apis/batch/v1/namespaces/default";
 const SLICES =
   "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name%3Dweb";
-const PATIENCE_MS = 20_000;
+/** Only what differs for good takes so long. */
+const PATIENCE_MS = 120_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of every kind are compared
 type Json = any;
@@ -293,14 +295,7 @@ describe("workloads under the embedded controllers and under kube-controller-man
       clients.push(client);
       servers.push(new Server(client));
     }
-    const account = `${CORE}/serviceaccounts/default`;
-    while (
-      await servers[0]?.send("GET", account).then(
-        () => false,
-        () => true,
-      )
-    )
-      await delay(100);
+    await Promise.all(clients.map(untilFurnished));
   });
 
   afterAll(async () => {

@@ -16,6 +16,16 @@ export async function inFreshNamespace(
 ): Promise<Client> {
   const { name } = await admin.create(Namespace.gen(named));
   const client = admin.inNamespace(name);
-  await vi.waitFor(() => client.get(ServiceAccount, "default"), { timeout: 120_000, interval: 20 });
+  await untilFurnished(client);
   return client;
+}
+
+/**
+ * Until pods can be created in the client's namespace; that of a server which has just started takes its time as well.
+ *
+ * @example
+ * await untilFurnished(admin);
+ */
+export async function untilFurnished(client: Client): Promise<void> {
+  await vi.waitFor(() => client.get(ServiceAccount, "default"), { timeout: 120_000, interval: 20 });
 }

@@ -25,9 +25,10 @@ export interface Recorded {
   readonly answer: Answer;
 }
 
-const patienceMs = 8_000;
+/** A real server may believe for 30 s in what is gone: its LimitRanger keeps for so long what it has looked up. */
+const patienceMs = 90_000;
 const silenceMs = 250;
-const eventPatienceMs = 6_000;
+const eventPatienceMs = 60_000;
 
 /** Plays a script from its first step to its last; a step's failure is an answer like any other. */
 export async function play(script: Script, target: Target): Promise<Recorded[]> {
