@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LEFT_TO_FULL } from "./tests/suites.ts";
+import { loading } from "./tests/vitest.ts";
 
 export default defineConfig({
-  resolve: { conditions: ["@lotse/source"] },
-  ssr: { resolve: { conditions: ["@lotse/source"] } },
   test: {
+    ...loading,
     include: [
       "packages/*/src/**/*.test.ts",
       "examples/**/*.test.ts",

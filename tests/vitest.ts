@@ -1,4 +1,14 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import type { InlineConfig } from "vitest/node";
+
+/**
+ * Test files and the product's sources are loaded by Node.js itself, as real ES modules that are compiled once for all
+ * workers and runs (scripts/typescript.mjs): Vite's own way cost a fifth of the CPU of `npm test`.
+ */
+export const loading = {
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  execArgv: ["--import", "./scripts/typescript.mjs", "--conditions=@lotse/source"],
+} satisfies InlineConfig;
 
 /**
  * Settings of a suite that starts servers: two files at a time, as servers wait a lot, and time enough for a
@@ -6,9 +16,8 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
  */
 export function wholeProduct(include: string[], env: Record<string, string> = {}): ViteUserConfig {
   return defineConfig({
-    resolve: { conditions: ["@lotse/source"] },
-    ssr: { resolve: { conditions: ["@lotse/source"] } },
     test: {
+      ...loading,
       include,
       env,
       setupFiles: ["./tests/property-seed.ts"],

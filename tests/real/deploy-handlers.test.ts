@@ -8,6 +8,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, ConfigMap, Pod } from "lotse/client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { untilFurnished } from "../../packages/client/src/test-namespace.ts";
 import { deploy, HANDLER_RIGHTS, KERNEL_TS, OPERATOR_TS, rightsIn, withhold } from "../deployed-handlers.ts";
 import { type ClusterKind, run, startCluster, type TestCluster } from "../fixture.ts";
 
@@ -20,6 +21,7 @@ const probe = (name: string) => {
 
 /** There is no kubelet, hence somebody else has to say that it runs; the server then looks for its node in vain. */
 async function createRunning(admin: Client): Promise<void> {
+  await untilFurnished(admin);
   const pod = Pod.gen({ name: "lamp", image: "busybox" });
   Object.assign(pod.body.spec ?? {}, { nodeName: "nowhere" });
   await admin.create(pod);
@@ -50,7 +52,7 @@ describe.each<ClusterKind>(["embedded", "real"])(
       writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
       writeFileSync(path.join(folder, "operator.ts"), OPERATOR_TS);
       writeFileSync(path.join(folder, "kernel.ts"), KERNEL_TS);
-      cluster = await startCluster(kind);
+      cluster = await startCluster(kind, { tls: true });
       admin = await cluster.connect();
       await createRunning(admin);
       const { stdout, stderr } = await run(process.execPath, [LOTSE, "generate", "deploy", "operator.ts"], {

@@ -96,7 +96,7 @@ describe.each<ClusterKind>(["embedded", "real"])("three replicas deployed to the
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), "lotse-deploy-shards-"));
     const kubeconfig = path.join(folder, "kubeconfig");
-    cluster = await startCluster(kind);
+    cluster = await startCluster(kind, { tls: true });
     admin = (await cluster.connect()).inNamespace(NAMESPACE);
     rates = await startRates();
     await kubectl(["create", "namespace", NAMESPACE]);

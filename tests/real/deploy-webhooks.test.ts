@@ -83,7 +83,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator with webhooks, dep
     mkdirSync(path.join(ROOT, ".lotse"), { recursive: true });
     folder = mkdtempSync(path.join(ROOT, ".lotse", "webhooks-"));
     writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
-    cluster = await startCluster(kind);
+    cluster = await startCluster(kind, { tls: true });
     admin = await cluster.connect();
     await kubectl(["create", "namespace", NAMESPACE]);
   }, 180_000);

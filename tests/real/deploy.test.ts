@@ -98,7 +98,7 @@ describe.each<ClusterKind>(["embedded", "real"])("an operator deployed to the %s
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), "lotse-deploy-"));
     kubeconfig = path.join(folder, "kubeconfig");
-    cluster = await startCluster(kind);
+    cluster = await startCluster(kind, { tls: true });
     admin = await cluster.connect();
     rates = await startRates();
     process.env.RATES_URL = rates.url;

@@ -29,6 +29,7 @@ export interface Call {
   readonly path: string;
   /** What is sent. */
   readonly body?: unknown;
+  readonly query?: RawRequest["query"];
 }
 
 interface OpenWatch {
@@ -104,7 +105,7 @@ export class Wire {
   }
 
   async #request(request: RawRequest): Promise<RawResponse> {
-    const call = { verb: verbOf(request), path: request.path, body: request.body };
+    const call = { verb: verbOf(request), path: request.path, body: request.body, query: request.query };
     this.calls.push(call);
     const fault = this.fault(call);
     const identity = { method: request.method, path: request.path };

@@ -131,7 +131,12 @@ export async function startHarness(operator: Operator, options: HarnessOptions =
   // Where pods run, time also stops at what they and their controllers have to do. Without, the cluster's own timers
   // only keep streams alive, which need not be waited for.
   const clock = kubelet ? dueClock : options.clock;
-  const cluster = await Cluster.start({ kubelet: atOnce(kubelet), rbac: rbac !== false, ...(clock && { clock }) });
+  const cluster = await Cluster.start({
+    tls: false,
+    kubelet: atOnce(kubelet),
+    rbac: rbac !== false,
+    ...(clock && { clock }),
+  });
   const bench = new Bench(operator, options, cluster, await cluster.connect(), dueClock);
   try {
     await bench.prepare();

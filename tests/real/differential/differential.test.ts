@@ -11,7 +11,10 @@ import { scripts } from "./scripts/index.ts";
 let clusters: { readonly embedded: TestCluster; readonly real: TestCluster } | undefined;
 
 beforeAll(async () => {
-  const [embedded, real] = await Promise.all([startCluster("embedded", { bare: true }), startCluster("real")]);
+  const [embedded, real] = await Promise.all([
+    startCluster("embedded", { bare: true, tls: true }),
+    startCluster("real"),
+  ]);
   clusters = { embedded, real };
 });
 

@@ -62,6 +62,8 @@ describe("the kubeconfig", () => {
       pathToFileURL(path),
       { text: dump(config) },
       { text: JSON.stringify(config) },
+      // In braces, and yet no JSON.
+      { text: JSON.stringify(config).replace("{", "{ # written by hand\n") },
       config,
     ]) {
       expect(await open({ kubeconfig: source })).toMatchObject({

@@ -90,8 +90,13 @@ async function readPart(path: string): Promise<KubeconfigPart | undefined> {
   return { config: checkKubeconfig(value, path), path, folder: dirname(path), text, empty: value === undefined };
 }
 
-/** Loaded when needed: in a pod there is no YAML to read. `undefined` when there is nothing but blanks and comments. */
+/**
+ * Loaded when needed: in a pod there is no YAML to read, and programs often write JSON. `undefined` when there is nothing
+ * but blanks and comments.
+ */
 async function parseYaml(text: string, origin: string): Promise<unknown> {
+  const json = text.startsWith("{") ? parsedJson(text) : undefined;
+  if (json !== undefined) return json;
   if (text.replace(/^\s*(?:#.*|---\s*)?$/gm, "").trim() === "") return undefined;
   const { load } = await import("js-yaml");
   try {
@@ -103,5 +108,14 @@ async function parseYaml(text: string, origin: string): Promise<unknown> {
     throw new ConfigError(`${origin} is not valid YAML${where}: ${reason ?? "it cannot be read"}`, {
       hint: "correct that line, or write the file anew with the tool that made it",
     });
+  }
+}
+
+/** Undefined when it is not JSON: YAML allows more inside of braces. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ConfigError, KubeError } from "./errors.ts";
 
 test("an error is an instance of its own class and of its parents, and of no sibling", () => {
@@ -13,8 +13,7 @@ test("an error is an instance of its own class and of its parents, and of no sib
 });
 
 test("instanceof holds across two copies of the module", async () => {
-  vi.resetModules();
-  const copy = await import("./errors.ts");
+  const copy = (await import(`${new URL("./errors.ts", import.meta.url).href}?copy`)) as typeof import("./errors.ts");
   expect(copy.KubeError).not.toBe(KubeError);
   const foreign = new copy.ConfigError("x");
   expect(foreign instanceof ConfigError).toBe(true);

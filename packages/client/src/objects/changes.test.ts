@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigMap, Deployment } from "../builtin/index.ts";
 import { type Reply, testClient } from "../client/test-cluster.ts";
 import { VirtualClock } from "../meta/index.ts";
+import { passing } from "../test-passing.ts";
 import type { RawRequest } from "../transport/index.ts";
 import { defineKind } from "./define-kind.ts";
 
@@ -31,11 +32,7 @@ async function server(o: { conflicts?: number; exists?: boolean; reborn?: boolea
     return store({ ...(method === "PATCH" && stored?.data), ...sent.data });
   };
   const { client, transport } = await testClient(handler, { clock });
-  const settle = async <T>(work: Promise<T>): Promise<T> => {
-    work.catch(() => undefined);
-    await clock.advance(10_000);
-    return work;
-  };
+  const settle = <T>(work: Promise<T>): Promise<T> => passing(clock, work, 10_000);
   return { client, transport, settle, data: () => stored?.data };
 }
 

@@ -48,7 +48,7 @@ async function install(
 
 describe("a ValidatingAdmissionPolicy", () => {
   it("refuses what its expressions do not like, in the words of a real server", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Validating", { validations: [{ expression: "size(object.data) < 2" }] });
     expect((await call(cluster, "POST", CONFIG_MAPS, { body: configMap("a", { x: "1" }) })).status).toBe(201);
     const refused = await call(cluster, "POST", CONFIG_MAPS, { body: configMap("b", { x: "1", y: "2" }) });
@@ -67,13 +67,13 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("does nothing without a binding", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Validating", { validations: [{ expression: "false" }] }, { policyName: "another" });
     expect((await call(cluster, "POST", CONFIG_MAPS, { body: configMap("a") })).status).toBe(201);
   });
 
   it("makes its message of an expression, and its code of its reason", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Validating", {
       validations: [
         {
@@ -90,7 +90,7 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("warns instead when its binding says so", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const validations = [{ expression: "false", message: " never again " }];
     await install(cluster, "Validating", { validations }, { validationActions: ["Warn", "Audit"] });
     const answer = await call(cluster, "POST", CONFIG_MAPS, { body: configMap("a") });
@@ -101,7 +101,7 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("composes variables, each computed when it is used", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Validating", {
       variables: [
         { name: "keys", expression: "object.data.map(k, k)" },
@@ -116,7 +116,7 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("compares with the old object, and sees the namespace and the user", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Validating", {
       validations: [
         { expression: "oldObject == null || object.data['fixed'] == oldObject.data['fixed']", message: "fixed" },
@@ -133,7 +133,7 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("takes parameters from other objects", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(
       cluster,
       "Validating",
@@ -163,7 +163,7 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("selects by names, excluded rules and the labels of namespaces", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Validating", {
       matchConstraints: {
         resourceRules: [{ ...CONFIG_MAP_RULES[0], resourceNames: ["a", "b"] }],
@@ -180,7 +180,7 @@ describe("a ValidatingAdmissionPolicy", () => {
   });
 
   it("refuses what it cannot judge, unless it may be ignored", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const validations = [{ expression: "object.data.missing == 'x'" }];
     await install(cluster, "Validating", { validations, failurePolicy: "Ignore" });
     expect((await call(cluster, "POST", CONFIG_MAPS, { body: configMap("a", { x: "1" }) })).status).toBe(201);
@@ -199,7 +199,7 @@ describe("a MutatingAdmissionPolicy", () => {
   const patch = (expression: string) => ({ mutations: [{ patchType: "JSONPatch", jsonPatch: { expression } }] });
 
   it("lays a configuration over the object", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(
       cluster,
       "Mutating",
@@ -215,7 +215,7 @@ describe("a MutatingAdmissionPolicy", () => {
   });
 
   it("joins lists by their keys", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Mutating", {
       matchConstraints: {
         resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
@@ -242,7 +242,7 @@ describe("a MutatingAdmissionPolicy", () => {
   });
 
   it("applies operations, with keys escaped, and leaves objects alone whose test fails", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(
       cluster,
       "Mutating",
@@ -260,7 +260,7 @@ describe("a MutatingAdmissionPolicy", () => {
   });
 
   it("works on custom resources, whose fields are checked", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     const rules = [{ apiGroups: ["example.com"], apiVersions: ["*"], operations: ["*"], resources: ["widgets"] }];
     await install(cluster, "Mutating", {
@@ -273,7 +273,7 @@ describe("a MutatingAdmissionPolicy", () => {
   });
 
   it("refuses the request when it fails, naming the policy and the binding", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await install(cluster, "Mutating", apply("Object{ spec: Object.spec{ bogus: 1 } }"));
     const answer = await call(cluster, "POST", CONFIG_MAPS, { body: configMap("a") });
     expect(answer.status).toBe(403);
@@ -285,7 +285,7 @@ describe("a MutatingAdmissionPolicy", () => {
   });
 
   it("is asked again when a later one changed the object", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const count = `Object{ metadata: Object.metadata{ annotations: {"keys": string(size(object.data))} } }`;
     await install(cluster, "Mutating", { ...apply(count), reinvocationPolicy: "IfNeeded" }, {}, "a-counts");
     await install(cluster, "Mutating", apply(`Object{ data: {"late": "1"} }`), {}, "b-adds");

@@ -33,7 +33,7 @@ describe("a LimitRange", () => {
     call(cluster, "POST", "/api/v1/namespaces/default/limitranges", { body: limitRange(limits) });
 
   it("gives containers what they do not ask for, and says so", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, {
       type: "Container",
       default: { cpu: "500m", memory: "512Mi" },
@@ -51,7 +51,7 @@ describe("a LimitRange", () => {
   });
 
   it("takes its own limits for defaults", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const { body } = await write(cluster, { type: "Container", max: { cpu: "2" }, min: { cpu: "1", memory: "1Mi" } });
     expect(body.spec.limits[0]).toMatchObject({ default: { cpu: "2" }, defaultRequest: { cpu: "2", memory: "1Mi" } });
   });
@@ -80,7 +80,7 @@ describe("a LimitRange", () => {
       "cpu max limit to request ratio per Container is 2, but provided ratio is 10.000000",
     ],
   ])("with %j refuses a container with %j", async (limit, resources, message) => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, limit);
     const answer = await call(cluster, "POST", PODS, { body: pod("a", resources) });
     expect(answer.status).toBe(403);
@@ -88,7 +88,7 @@ describe("a LimitRange", () => {
   });
 
   it("limits what claims ask for", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { type: "PersistentVolumeClaim", max: { storage: "1Gi" }, min: { storage: "1Mi" } });
     const answer = await call(cluster, "POST", CLAIMS, { body: claim("big", "2Gi") });
     expect(answer.body.message).toBe(
@@ -112,7 +112,7 @@ describe("a ResourceQuota", () => {
   const used = async (cluster: Cluster) => (await call(cluster, "GET", `${QUOTAS}/quota`)).body.status.used;
 
   it("counts objects, refuses the one too many, and gives back what is deleted", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     // kube-root-ca.crt is there already.
     await write(cluster, { configmaps: "2", "count/configmaps": "5" });
     expect(await used(cluster)).toEqual({ configmaps: "1", "count/configmaps": "1" });
@@ -129,7 +129,7 @@ describe("a ResourceQuota", () => {
   });
 
   it("never lets two writes share the last free place", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { configmaps: "3" });
     const names = ["a", "b", "c", "d", "e"];
     const answers = await Promise.all(
@@ -139,14 +139,14 @@ describe("a ResourceQuota", () => {
   });
 
   it("counts nothing for a write that is only tried", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { configmaps: "2" });
     await call(cluster, "POST", `${CONFIG_MAPS}?dryRun=All`, { body: configMap("a") });
     expect(await used(cluster)).toEqual({ configmaps: "1" });
   });
 
   it("adds up what pods ask for, and insists that they ask", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { "requests.cpu": "1", "limits.memory": "1Gi", pods: "5" });
     const silent = await call(cluster, "POST", PODS, { body: pod("silent") });
     expect(silent.body.message).toBe(
@@ -162,14 +162,14 @@ describe("a ResourceQuota", () => {
   });
 
   it("is only about pods in its scopes", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { pods: "0" }, { scopes: ["BestEffort"] });
     expect((await call(cluster, "POST", PODS, { body: pod("a", { requests: { cpu: "1m" } }) })).status).toBe(201);
     expect((await call(cluster, "POST", PODS, { body: pod("b") })).status).toBe(403);
   });
 
   it("limits storage by class and ports of services", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { "gold.storageclass.storage.k8s.io/requests.storage": "1Gi", "services.nodeports": "1" });
     const gold = await call(cluster, "POST", CLAIMS, { body: claim("a", "2Gi", { storageClassName: "gold" }) });
     expect(gold.status).toBe(403);
@@ -188,7 +188,7 @@ describe("a ResourceQuota", () => {
   });
 
   it("counts custom resources", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     await write(cluster, { "count/widgets.example.com": "1" });
     expect((await call(cluster, "POST", WIDGETS, { body: widget("a") })).status).toBe(201);
@@ -196,7 +196,7 @@ describe("a ResourceQuota", () => {
   });
 
   it("follows when its limits change", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await write(cluster, { configmaps: "1" });
     await call(cluster, "PATCH", `${QUOTAS}/quota`, { type: MERGE, body: { spec: { hard: { configmaps: "2" } } } });
     await cluster.settle();
@@ -215,14 +215,14 @@ describe("the priority of a pod", () => {
   const CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses";
 
   it("comes from its class", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", CLASSES, { body: priorityClass("high", 1000, { preemptionPolicy: "Never" }) });
     const { body } = await call(cluster, "POST", PODS, { body: pod("a", {}, { priorityClassName: "high" }) });
     expect(body.spec).toMatchObject({ priorityClassName: "high", priority: 1000, preemptionPolicy: "Never" });
   });
 
   it("comes from the default class when it names none, of which there is only one", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", CLASSES, { body: priorityClass("usual", 10, { globalDefault: true }) });
     const { body } = await call(cluster, "POST", PODS, { body: pod("a") });
     expect(body.spec).toMatchObject({ priorityClassName: "usual", priority: 10 });
@@ -239,7 +239,7 @@ describe("the priority of a pod", () => {
       "the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name",
     ],
   ])("cannot be made up: %j", async (spec, message) => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const answer = await call(cluster, "POST", PODS, { body: pod("a", {}, spec) });
     expect(answer.body.message).toBe(`pods "a" is forbidden: ${message}`);
   });
@@ -247,7 +247,7 @@ describe("the priority of a pod", () => {
 
 describe("the storage class of a claim", () => {
   it("is the default one unless the claim names another, or none", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", "/apis/storage.k8s.io/v1/storageclasses", {
       body: {
         apiVersion: "storage.k8s.io/v1",

@@ -7,7 +7,7 @@ const NAMESPACE = "/api/v1/namespaces/default";
 const service = (spec: object) => ({ apiVersion: "v1", kind: "Service", metadata: { name: "hooks" }, spec });
 
 async function withService(spec: object): Promise<Cluster> {
-  const cluster = await Cluster.start({ controllers: { endpoints: false } as object });
+  const cluster = await Cluster.start({ tls: false, controllers: { endpoints: false } as object });
   const answer = await call(cluster, "POST", `${NAMESPACE}/services`, { body: service(spec) });
   expect(answer.status).toBe(201);
   return cluster;
@@ -15,7 +15,7 @@ async function withService(spec: object): Promise<Cluster> {
 
 describe("where a Service really is", () => {
   it("is what was routed, until that is taken back", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const back = cluster.services.route("default/hooks", 9443);
     expect(cluster.services.resolve("default", "hooks", 443)).toEqual({ host: "127.0.0.1", port: 9443 });
     cluster.services.route("default/hooks", 9444, "::1");

@@ -314,7 +314,7 @@ describe("a webhook that cannot be asked", () => {
   it("is told by the address that was tried when nobody listens", async () => {
     const hooks = await TestHooks.start(() => "silence");
     const { port } = hooks;
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", VALIDATING, {
       body: configuration("Validating", "test", [webhook("one.example.com", hooks.at("/x"))]),
     });
@@ -406,7 +406,7 @@ describe("webhooks behind a Service", () => {
 
   it("are reached where the cluster was told, under the name of the Service", async () => {
     await using hooks = await TestHooks.start((seen) => verdict(seen, false), ["hooks.default.svc"]);
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     cluster.services.route("default/hooks", hooks.port);
     await call(cluster, "POST", VALIDATING, {
       body: configuration("Validating", "test", [webhook("one.example.com", { service, caBundle: hooks.caBundle })]),
@@ -418,7 +418,7 @@ describe("webhooks behind a Service", () => {
   });
 
   it("fail when there is no such Service, or nobody behind it", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", VALIDATING, {
       body: configuration("Validating", "test", [webhook("one.example.com", { service })]),
     });
@@ -442,7 +442,7 @@ describe("several mutating webhooks", () => {
       if (name !== "m3") return verdict(seen, true);
       return verdict(seen, true, patchOf([{ op: "add", path: "/data", value: { by: "m3" } }]));
     });
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const hook = (name: string, reinvocationPolicy: string) =>
       webhook(`${name}.example.com`, hooks.at(`/${name}`), { reinvocationPolicy });
     await call(cluster, "POST", MUTATING, {

@@ -11,7 +11,7 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 describe("the API", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     await call(cluster, "POST", WIDGETS, { body: widget("w") });
   });

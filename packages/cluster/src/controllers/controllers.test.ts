@@ -24,7 +24,7 @@ const exists = async (cluster: Cluster, name: string) =>
 
 describe("garbage collection", () => {
   it("deletes what nobody owns any more, through all generations", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const owner = await makeOwner(cluster, "owner");
     const child = await makeOwned(cluster, "child", [reference(owner)]);
     await makeOwned(cluster, "grandchild", [reference(child)]);
@@ -36,7 +36,7 @@ describe("garbage collection", () => {
   });
 
   it("keeps what still has an owner and drops the reference to the one that is gone", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const [one, two] = [await makeOwner(cluster, "one"), await makeOwner(cluster, "two")];
     await makeOwned(cluster, "child", [reference(one), reference(two)]);
     await call(cluster, "DELETE", `${CONFIG_MAPS}/one`);
@@ -46,7 +46,7 @@ describe("garbage collection", () => {
   });
 
   it("deletes what refers to an owner that never was, and keeps what refers to an unknown kind", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await makeOwned(cluster, "lost", [reference({ metadata: { name: "x", uid: "none" } })]);
     await makeOwned(cluster, "strange", [{ apiVersion: "example.com/v1", kind: "Widget", name: "w", uid: "u" }]);
     await cluster.settle();
@@ -57,7 +57,7 @@ describe("garbage collection", () => {
   });
 
   it("lets an owner wait in the foreground for dependents that block it", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const owner = await makeOwner(cluster, "owner");
     await makeOwned(cluster, "held", [reference(owner, { blockOwnerDeletion: true })], {
       finalizers: ["example.com/x"],
@@ -75,7 +75,7 @@ describe("garbage collection", () => {
   });
 
   it("leaves orphans behind, without their owner", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const owner = await makeOwner(cluster, "owner");
     await makeOwned(cluster, "child", [reference(owner)]);
     await call(cluster, "DELETE", `${CONFIG_MAPS}/owner?propagationPolicy=Orphan`);
@@ -86,7 +86,7 @@ describe("garbage collection", () => {
   });
 
   it("does not lock up over owners that own each other", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const a = await makeOwner(cluster, "a");
     const b = await makeOwned(cluster, "b", [reference(a, { blockOwnerDeletion: true })]);
     await call(cluster, "PATCH", `${CONFIG_MAPS}/a`, {
@@ -99,7 +99,7 @@ describe("garbage collection", () => {
   });
 
   it("does not lock up over a circle of three owners", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const blocking = { blockOwnerDeletion: true };
     const a = await makeOwner(cluster, "a");
     const b = await makeOwned(cluster, "b", [reference(a, blocking)]);
@@ -115,7 +115,7 @@ describe("garbage collection", () => {
   });
 
   it("follows owners of custom kinds", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     const owner = (await call(cluster, "POST", WIDGETS, { body: widget("w") })).body;
     await makeOwned(cluster, "child", [{ ...reference(owner), apiVersion: "example.com/v1", kind: "Widget" }]);
@@ -127,7 +127,7 @@ describe("garbage collection", () => {
 
 describe("namespaces", () => {
   it("are furnished at once and furnished again", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const made = await call(cluster, "POST", "/api/v1/namespaces", { body: { metadata: { name: "shop" } } });
     expect(made.body).toMatchObject({
       metadata: { labels: { "kubernetes.io/metadata.name": "shop" } },
@@ -142,7 +142,7 @@ describe("namespaces", () => {
   });
 
   it("have the certificate of the server, whatever others make of it", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const path = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
     await cluster.settle();
     const { data } = (await call(cluster, "GET", path)).body;
@@ -155,7 +155,7 @@ describe("namespaces", () => {
   });
 
   it("are emptied when they are deleted, and then gone", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     await call(cluster, "POST", "/api/v1/namespaces", { body: { metadata: { name: "shop" } } });
     await call(cluster, "POST", WIDGETS.replace("default", "shop"), { body: widget("w") });
@@ -167,7 +167,7 @@ describe("namespaces", () => {
   });
 
   it("say what holds them, and take nothing new meanwhile", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", "/api/v1/namespaces", { body: { metadata: { name: "shop" } } });
     const path = "/api/v1/namespaces/shop/configmaps";
     await call(cluster, "POST", path, { body: { metadata: { name: "held", finalizers: ["example.com/hold"] } } });
@@ -193,7 +193,7 @@ describe("namespaces", () => {
   });
 
   it("that the cluster needs cannot be deleted", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const refused = await call(cluster, "DELETE", "/api/v1/namespaces/default");
     expect([refused.status, refused.body.message]).toEqual([
       403,

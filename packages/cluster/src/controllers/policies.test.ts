@@ -31,7 +31,7 @@ async function statusOf(cluster: Cluster) {
 
 describe("the status of a policy", () => {
   it("says that its expressions were looked at, and again when they change", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", PATH, { body: policy([{ expression: "object.spec.replicas < 5" }]) });
     expect(await statusOf(cluster)).toEqual({ observedGeneration: 1, typeChecking: {} });
     const spec = { validations: [{ expression: "object.spec.replicas < 6" }] };
@@ -40,7 +40,7 @@ describe("the status of a policy", () => {
   });
 
   it("names fields that the kinds do not have", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await call(cluster, "POST", PATH, {
       body: policy([
         { expression: "object.spec.replica < 5" },
@@ -67,7 +67,7 @@ describe("the status of a policy", () => {
   });
 
   it("knows custom kinds, parameters and variables", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     await cluster.settle();
     const rule = { apiGroups: ["example.com"], apiVersions: ["v1"], operations: ["*"], resources: ["widgets"] };
@@ -93,7 +93,7 @@ describe("the status of a policy", () => {
   });
 
   it("is silent where a rule names everything", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const rule = { apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] };
     await call(cluster, "POST", PATH, {
       body: policy([{ expression: "object.nothing == 1" }], { matchConstraints: { resourceRules: [rule] } }),

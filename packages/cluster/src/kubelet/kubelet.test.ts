@@ -12,7 +12,12 @@ describe("a node that simulates its pods", () => {
   beforeEach(async () => {
     clock = new VirtualClock();
     // The node alone: pods are only what the tests make.
-    cluster = await Cluster.start({ clock, tls: false, kubelet: "simulate", controllers: { workloads: false } });
+    cluster = await Cluster.start({
+      clock,
+      tls: false,
+      kubelet: "simulate",
+      controllers: { workloads: false },
+    });
   });
 
   afterEach(async () => {

@@ -11,7 +11,12 @@ let cluster: Cluster;
 
 beforeEach(async () => {
   clock = new VirtualClock();
-  cluster = await Cluster.start({ clock, tls: false, kubelet: "simulate", controllers: { workloads: false } });
+  cluster = await Cluster.start({
+    clock,
+    tls: false,
+    kubelet: "simulate",
+    controllers: { workloads: false },
+  });
 });
 
 afterEach(() => cluster.stop());

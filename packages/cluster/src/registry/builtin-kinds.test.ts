@@ -17,7 +17,7 @@ const workload = (name: string, spec: object = {}) => ({
 describe("built-in kinds", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
   });
   afterAll(() => cluster.stop());
   const post = (path: string, body: unknown) => call(cluster, "POST", path, { body });
@@ -198,7 +198,7 @@ describe("built-in kinds", () => {
 
   it("stay as they are when plain text is applied again, whatever the time", async () => {
     const clock = new VirtualClock();
-    await using own = await Cluster.start({ clock });
+    await using own = await Cluster.start({ tls: false, clock });
     const manifest = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { a: "b" } };
     const apply = () => call(own, "PATCH", `${CORE}/secrets/s?fieldManager=m`, { type: APPLY, body: manifest });
     const first = await apply();

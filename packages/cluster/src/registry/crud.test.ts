@@ -6,7 +6,7 @@ describe("objects", () => {
   let cluster: Cluster;
   let count = 0;
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
   });
   afterAll(() => cluster.stop());
 

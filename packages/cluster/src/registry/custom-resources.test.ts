@@ -18,7 +18,7 @@ import {
 const CRD = `${DEFINITIONS}/widgets.example.com`;
 
 async function startWithWidgets(version: Record<string, unknown> = {}, spec: Record<string, unknown> = {}) {
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.start({ tls: false });
   const defined = await define(cluster, widgetDefinition(spec, version));
   expect(defined.status).toBe(201);
   return cluster;
@@ -40,7 +40,7 @@ describe("definitions", () => {
   });
 
   it("are refused with what is wrong with them", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const message = async (spec: object, version: object = {}) =>
       (await define(cluster, widgetDefinition(spec as never, version as never))).body.message as string;
     expect(await message({ group: "other.com" })).toContain('metadata.name: Invalid value: "widgets.example.com"');
@@ -119,7 +119,7 @@ describe("definitions", () => {
 describe("watches of objects whose definition goes", () => {
   it("see them go, and end a second after their definition is gone", async () => {
     const clock = new VirtualClock();
-    await using cluster = await Cluster.start({ clock });
+    await using cluster = await Cluster.start({ tls: false, clock });
     await define(cluster, widgetDefinition());
     await call(cluster, "POST", WIDGETS, { body: widget("held", {}, { finalizers: ["example.com/hold"] }) });
     const watch = await openWatch(cluster, `${WIDGETS}?watch=1`);
@@ -145,7 +145,7 @@ describe("watches of objects whose definition goes", () => {
 
   it("end a second after its schema changed", async () => {
     const clock = new VirtualClock();
-    await using cluster = await Cluster.start({ clock });
+    await using cluster = await Cluster.start({ tls: false, clock });
     await define(cluster, widgetDefinition());
     const watch = await openWatch(cluster, `${WIDGETS}?watch=1`);
     const [version] = (widgetDefinition() as { spec: { versions: object[] } }).spec.versions;
@@ -168,7 +168,7 @@ describe("versions", () => {
   const text = { type: "string" };
 
   it("complete what is read by the version that is stored, and leave out what neither has", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const versions = [
       version("v1", true, { a: text, both: { ...text, default: "stored" }, old: { ...text, default: "old" } }),
       version("v2", false, { a: text, both: text, own: { ...text, default: "not stored" } }),

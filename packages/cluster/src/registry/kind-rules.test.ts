@@ -7,7 +7,7 @@ type Fields = Record<string, unknown>;
 describe("the rules of built-in kinds", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start({ controllers: { workloads: false, quotas: false } });
+    cluster = await Cluster.start({ tls: false, controllers: { workloads: false, quotas: false } });
   });
   afterAll(() => cluster.stop());
 

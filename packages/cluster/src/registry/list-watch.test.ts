@@ -10,7 +10,7 @@ const names = (list: { items: { metadata: { name: string } }[] }) => list.items.
 
 describe("list", () => {
   it("cuts into pages that all show the state of the first one", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     for (const name of ["a", "b", "c", "d"]) await post(cluster, name);
     const first = (await call(cluster, "GET", `${CONFIG_MAPS}?limit=2`)).body;
     expect(names(first)).toEqual(["a", "b"]);
@@ -28,7 +28,7 @@ describe("list", () => {
   });
 
   it("tells an expired page by 410 with a token that goes on with what is there", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     for (const name of ["a", "b", "c"]) await post(cluster, name);
     const first = (await call(cluster, "GET", `${CONFIG_MAPS}?limit=1`)).body;
     await post(cluster, "d");
@@ -48,7 +48,7 @@ describe("list", () => {
   });
 
   it("reads the past exactly, until it is compacted", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     const then = (await call(cluster, "GET", CONFIG_MAPS)).body.metadata.resourceVersion;
     await post(cluster, "b");
@@ -66,7 +66,7 @@ describe("list", () => {
   });
 
   it("takes versions that are larger than a number can tell for ones to come", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const get = (version: string) => call(cluster, "GET", `${CONFIG_MAPS}?resourceVersion=${version}`);
     const future = await get("9007199254740993");
     expect(future.status).toBe(504);
@@ -77,7 +77,7 @@ describe("list", () => {
   });
 
   it("filters by labels and fields and says what it does not understand", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a", {}, { labels: { suite: "yes", tier: "web" } });
     await post(cluster, "b");
     const list = async (query: string) => (await call(cluster, "GET", `${CONFIG_MAPS}?${query}`)).body;
@@ -96,7 +96,7 @@ describe("list", () => {
   });
 
   it("leaves kind and version out of the items of typed lists", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     const { body } = await call(cluster, "GET", `${CONFIG_MAPS}?${MINE}`);
     expect(body).toMatchObject({ kind: "ConfigMapList", apiVersion: "v1" });
@@ -107,7 +107,7 @@ describe("list", () => {
 
 describe("watch", () => {
   it("starts with what is there and goes on with what happens", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     const watch = await openWatch(cluster, `${CONFIG_MAPS}?watch=true&${MINE}`);
     expect(await watch.next()).toMatchObject({ type: "ADDED", object: { kind: "ConfigMap", metadata: { name: "a" } } });
@@ -125,7 +125,7 @@ describe("watch", () => {
   });
 
   it("replays from a version and skips what came before", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const made = await post(cluster, "a");
     await post(cluster, "b");
     const watch = await openWatch(
@@ -137,7 +137,7 @@ describe("watch", () => {
   });
 
   it("shows an object that enters or leaves the selection as added or deleted", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     const { resourceVersion } = (await call(cluster, "GET", CONFIG_MAPS)).body.metadata;
     const watch = await openWatch(
@@ -157,7 +157,7 @@ describe("watch", () => {
   });
 
   it("reports a version that is gone as an event and closes", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     cluster.compact();
     const watch = await openWatch(cluster, `${CONFIG_MAPS}?watch=1&resourceVersion=2`);
@@ -168,7 +168,7 @@ describe("watch", () => {
   });
 
   it("streams a list and marks its end with a bookmark of the kind", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
     const watch = await openWatch(cluster, `${CONFIG_MAPS}?${query}&${MINE}`);
@@ -194,7 +194,7 @@ describe("watch", () => {
 
   it("bookmarks every minute by the cluster's clock and ends when its time is over", async () => {
     const clock = new VirtualClock();
-    await using cluster = await Cluster.start({ clock });
+    await using cluster = await Cluster.start({ tls: false, clock });
     const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=1&${MINE}`;
     const watch = await openWatch(cluster, `${CONFIG_MAPS}?${query}`);
     await clock.advance(60_000);
@@ -207,7 +207,7 @@ describe("watch", () => {
   });
 
   it("turns events into rows, with the columns in the first one only", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a", { data: { x: "1" } });
     const watch = await openWatch(cluster, `${CONFIG_MAPS}?watch=1&${MINE}`, { accept: TABLE });
     const first = await watch.next();
@@ -224,7 +224,7 @@ describe("watch", () => {
   });
 
   it("answers the old watch paths", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await post(cluster, "a");
     const watch = await openWatch(cluster, "/api/v1/watch/namespaces/default/configmaps/a");
     expect((await watch.next()).object.metadata.name).toBe("a");

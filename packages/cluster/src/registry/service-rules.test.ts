@@ -9,7 +9,7 @@ const path = "/api/v1/namespaces/default/services";
 describe("a Service", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start({ controllers: { workloads: false, quotas: false } });
+    cluster = await Cluster.start({ tls: false, controllers: { workloads: false, quotas: false } });
   });
   afterAll(() => cluster.stop());
 

@@ -31,7 +31,7 @@ const modest = {
 };
 
 async function start(labels: Record<string, string>): Promise<Cluster> {
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.start({ tls: false });
   const { status } = await call(cluster, "POST", "/api/v1/namespaces", { body: namespace("yard", labels) });
   expect(status).toBe(201);
   return cluster;
@@ -127,7 +127,7 @@ describe("a namespace with a level of pod security", () => {
   });
 
   it("refuses levels and versions that there are not", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const { status, body } = await call(cluster, "POST", "/api/v1/namespaces", {
       body: namespace("yard", { enforce: "toString", "audit-version": "1.30" }),
     });
@@ -138,7 +138,7 @@ describe("a namespace with a level of pod security", () => {
   });
 
   it("can be told to leave pods alone", async () => {
-    await using cluster = await Cluster.start({ admission: { disable: ["PodSecurity"] } });
+    await using cluster = await Cluster.start({ tls: false, admission: { disable: ["PodSecurity"] } });
     await call(cluster, "POST", "/api/v1/namespaces", { body: namespace("yard", { enforce: "restricted" }) });
     expect((await call(cluster, "POST", PODS, { body: pod("a") })).status).toBe(201);
   });

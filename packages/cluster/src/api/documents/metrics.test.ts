@@ -8,7 +8,7 @@ const metricsOf = async (cluster: Cluster) => (await call(cluster, "GET", "/metr
 
 describe("/metrics", () => {
   it("counts requests by what they are about, and objects by their kind", async () => {
-    await using cluster = await Cluster.start({ controllers: false });
+    await using cluster = await Cluster.start({ tls: false, controllers: false });
     const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
     for (const name of ["a", "b"]) await call(cluster, "POST", CONFIG_MAPS, { body: map(name) });
     await call(cluster, "POST", `${CONFIG_MAPS}?dryRun=All`, { body: map("c") });
@@ -36,7 +36,7 @@ describe("/metrics", () => {
   });
 
   it("is for those who may read it", async () => {
-    await using cluster = await Cluster.start({ rbac: true });
+    await using cluster = await Cluster.start({ tls: false, rbac: true });
     const as = (user: string, group: string) =>
       call(cluster, "GET", "/metrics", { headers: { "impersonate-user": user, "impersonate-group": group } });
     expect((await as("jane", "system:authenticated")).status).toBe(403);
@@ -45,7 +45,7 @@ describe("/metrics", () => {
   });
 
   it("does not grow with paths that somebody makes up", async () => {
-    await using cluster = await Cluster.start({ controllers: false });
+    await using cluster = await Cluster.start({ tls: false, controllers: false });
     for (let i = 0; i < 20; i++) {
       await call(cluster, "GET", `/made/up/${i}`);
       await call(cluster, "GET", `/apis/none.example.com/v${i}/things${i}`);

@@ -20,7 +20,7 @@ function namedDefinition(kind: string, openAPIV3Schema: object) {
 describe("OpenAPI", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
   });
   afterAll(() => cluster.stop());

@@ -13,7 +13,7 @@ interface Case {
 describe("a configuration of admission that is wrong", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
   });
   afterAll(() => cluster.stop());
 

@@ -43,7 +43,7 @@ function convert(seen: HookCall): object {
 
 async function converting(answer: (call: HookCall) => HookReply = convert) {
   const hooks = await TestHooks.start(answer);
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.start({ tls: false });
   const definition = widgetDefinition({
     versions: [version("v1", true, "host"), version("v2", false, "address")],
     conversion: {
@@ -155,7 +155,7 @@ describe("a conversion webhook", () => {
       '[spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required, spec.conversion.conversionReviewVersions: Invalid value: ["v7"]: must include at least one of v1, v1beta1]',
     ],
   ])("is refused with %j", async (conversion, message) => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const answer = await define(cluster, widgetDefinition({ conversion }));
     expect(answer.body.message).toBe(
       `CustomResourceDefinition.apiextensions.k8s.io "widgets.example.com" is invalid: ${message}`,

@@ -20,7 +20,7 @@ const volume = { accessModes: ["ReadWriteOnce"], capacity: { storage: "1Gi" } };
 describe("what a server refuses", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start({ controllers: { workloads: false, quotas: false } });
+    cluster = await Cluster.start({ tls: false, controllers: { workloads: false, quotas: false } });
   });
   afterAll(() => cluster.stop());
 

@@ -51,7 +51,7 @@ const FORM = "; desired format: https://host[/path]";
 describe("what a server refuses of its own kinds", () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await Cluster.start({ controllers: { workloads: false, policies: false } });
+    cluster = await Cluster.start({ tls: false, controllers: { workloads: false, policies: false } });
   });
   afterAll(() => cluster.stop());
 

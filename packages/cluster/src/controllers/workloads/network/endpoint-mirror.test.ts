@@ -17,7 +17,7 @@ async function mirrors(cluster: Cluster): Promise<EndpointSlice[]> {
 }
 
 async function bareService(): Promise<Cluster> {
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.start({ tls: false });
   const service = { metadata: { name: "web" }, spec: { ports: [{ name: "http", port: 80 }] } };
   await call(cluster, "POST", `${CORE}/services`, { body: service });
   return cluster;

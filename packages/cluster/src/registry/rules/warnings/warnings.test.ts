@@ -18,7 +18,7 @@ const pod = (name: string, spec: object = {}, metadata: object = {}) => ({
 
 describe("a writer is warned", () => {
   it("of labels that nodes no longer have", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const body = pod("a", { nodeSelector: { "beta.kubernetes.io/os": "linux" } });
     const { status, warnings } = await call(cluster, "POST", `${NAMESPACE}/pods`, { body });
     expect(status).toBe(201);
@@ -28,7 +28,7 @@ describe("a writer is warned", () => {
   });
 
   it("of a profile in an annotation, which becomes a field", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const key = "container.apparmor.security.beta.kubernetes.io/c";
     const { body, warnings } = await call(cluster, "POST", `${NAMESPACE}/pods`, {
       body: pod("a", {}, { annotations: { [key]: "localhost/mine" } }),
@@ -43,7 +43,7 @@ describe("a writer is warned", () => {
   });
 
   it("of a template again when it changes, and not when something else does", async () => {
-    await using cluster = await Cluster.start({ controllers: false });
+    await using cluster = await Cluster.start({ tls: false, controllers: false });
     const path = "/apis/apps/v1/namespaces/default/deployments";
     const env = [
       { name: "A", value: "1" },
@@ -69,7 +69,7 @@ describe("a writer is warned", () => {
   });
 
   it("of addresses outside of a Service", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const { warnings } = await call(cluster, "POST", `${NAMESPACE}/services`, {
       body: {
         apiVersion: "v1",
@@ -86,7 +86,7 @@ describe("a writer is warned", () => {
   });
 
   it("of finalizers of custom objects that others could have, too", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await define(cluster, widgetDefinition());
     const { status, warnings } = await call(cluster, "POST", WIDGETS, {
       body: widget("a", {}, { finalizers: ["plain", "b.example.com", "c.example.com/d"] }),
@@ -104,7 +104,7 @@ describe("a writer is warned", () => {
   });
 
   it("of everything, though shorter, where there is too much", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     const variables = Array.from({ length: 40 }, (_, i) => ({ name: `${"L".repeat(300)}${i >> 1}`, value: "1" }));
     const body = pod("a", { containers: [{ name: "c", image: "i:1", env: variables }] });
     const { warnings } = await call(cluster, "POST", `${NAMESPACE}/pods`, { body });
