@@ -11,8 +11,8 @@ const fileOf = (name) => fileURLToPath(new URL(`./contestants/${name}`, import.m
 /** How to start each, given the namespace: none of them logs a line for each object. */
 const commands = {
   floor: () => [process.execPath, [fileOf("floor.mjs")]],
-  kopf: ({ namespace, python }) => [
-    python,
+  kopf: ({ namespace, program }) => [
+    program,
     ["-m", "kopf", "run", "--standalone", "--quiet", "--namespace", namespace, fileOf("kopf_operator.py")],
   ],
   lotse: ({ namespace }) => [
@@ -22,9 +22,22 @@ const commands = {
       ...["run", "--quiet", "--namespace", namespace, fileOf("lotse.mjs")],
     ],
   ],
+  "controller-runtime": ({ program }) => [program, []],
+  "kube-rs": ({ program }) => [program, []],
 };
 
 export const contestants = Object.keys(commands);
+/** Those of a run that names none: nothing is compiled for them. */
+export const usualContestants = ["floor", "kopf", "lotse"];
+/** Those on Node.js: they can be profiled. */
+export const onNode = ["floor", "lotse"];
+
+/**
+ * How a contestant is started.
+ *
+ * @returns {[file: string, args: string[]]}
+ */
+export const commandOf = (name, options) => commands[name](options);
 
 /** Ticks of /proc in a second: USER_HZ is 100 on every Linux that Node.js runs on. */
 const ticksPerSecond = 100;
@@ -47,14 +60,16 @@ export class Contestant {
 
   /**
    * @param {string} name one of {@link contestants}, or any with a `command` of its own
-   * @param {{ namespace: string, kubeconfig: string, child: boolean, python?: string, keep?: boolean, profile?: string,
-   *   command?: [file: string, args: string[]] }} options
+   * @param {{ namespace: string, kubeconfig: string, child: boolean, program?: string, keep?: boolean, profile?: string,
+   *   stages?: string, command?: [file: string, args: string[]] }} options `program` is what {@link commandOf} starts for
+   *   those that have to be made first, `stages` the folder for the times of the stages
    */
   constructor(name, options) {
-    const [command, args] = options.command ?? commands[name](options);
+    const [command, args] = options.command ?? commandOf(name, options);
     const env = { ...process.env, KUBECONFIG: options.kubeconfig, BENCH_NAMESPACE: options.namespace };
     if (options.child) env.BENCH_CHILD = "1";
     if (options.keep) env.BENCH_KEEP = "1";
+    if (options.stages) env.BENCH_STAGES = options.stages;
     const flags =
       options.profile && command === process.execPath ? ["--cpu-prof", `--cpu-prof-dir=${options.profile}`] : [];
     this.name = name;
@@ -101,6 +116,11 @@ export class Contestant {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     const of = (field) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
     return { now: of("VmRSS"), peak: of("VmHWM") };
+  }
+
+  /** Sends it a signal that is not meant to end it. */
+  signal(name) {
+    this.#child.kill(name);
   }
 
   /** Asks it to end, and makes it end when it does not. */

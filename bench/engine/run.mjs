@@ -5,13 +5,17 @@
 //     --large           10,000 objects (or --objects N)
 //     --quick           200 objects, one round, five seconds of changes: shows that it works, measures nothing
 //     --rounds N        medians of N rounds              --seconds N, --rate N   how long, and changes a second
-//     --mode M          status, child or both            --contestants a,b       of floor, kopf, lotse
+//     --mode M          status, child or both
+//     --contestants a,b of floor, kopf, lotse (these by default), controller-runtime, kube-rs; or all
 //     --hot             also: one object changed all the time beside the others, as often as the server takes it
 //     --profile DIR     CPU profiles of the contestants on Node.js, with their costliest functions (slows them down)
-//     --json            for programs                     --strict                exit code 1 above a bar, or without Kopf
+//     --stages          where the time of a change goes inside of Lotse, p50, p99 and max of each stage (slows it down)
+//     --json            for programs                     --help                  this text
+//     --strict          exit code 1 above a bar, 2 where a contestant cannot be had
 //
-// Needs Go for the first run (it builds the servers, see tests/real) and Python 3 for Kopf, which is skipped without.
-import { mkdirSync } from "node:fs";
+// Needs Go for the first run: it builds the servers, see tests/real. Python 3 is for Kopf, Go for controller-runtime and
+// cargo for kube-rs: a contestant that cannot be had is left out. The programs are made once, into the cache folder.
+import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
@@ -19,10 +23,11 @@ import { build } from "../../scripts/build.mjs";
 import { ensureInstalled } from "../../scripts/install.mjs";
 import { Failure, leaveResults, main, say } from "../../scripts/process.mjs";
 import { Bed } from "./bed.mjs";
-import { contestants, requireProc } from "./contestant.mjs";
+import { contestants, onNode, requireProc, usualContestants } from "./contestant.mjs";
 import { topFunctions } from "./profile.mjs";
-import { installKopf, KopfMissingError } from "./python.mjs";
+import { makeProgram, ProgramMissingError } from "./programs.mjs";
 import { medians, report } from "./report.mjs";
+import { drawStages, readTurns, summarizeStages } from "./stages.mjs";
 import { connections, runOnce } from "./workload.mjs";
 
 /** Progress goes where it disturbs no program that reads the result. */
@@ -35,7 +40,7 @@ function readOptions() {
   try {
     ({ values } = parseArgs({
       options: {
-        ...{ quick: flag, large: flag, hot: flag, json: flag, strict: flag },
+        ...{ quick: flag, large: flag, hot: flag, json: flag, strict: flag, stages: flag, help: flag },
         ...{ objects: text, rounds: text, seconds: text, rate: text, mode: text, contestants: text, profile: text },
       },
     }));
@@ -47,13 +52,16 @@ function readOptions() {
     if (!Number.isInteger(value) || value < 1) throw new Failure(`--${name} takes a number from 1 up.`, 2);
     return value;
   };
-  const { quick, large, hot, json, strict, mode = "both", profile } = values;
+  const { quick, large, hot, json, strict, stages, help, mode = "both", profile } = values;
   if (!["status", "child", "both"].includes(mode)) throw new Failure("--mode is status, child or both.", 2);
-  const names = values.contestants?.split(",") ?? contestants;
+  const asked = values.contestants === "all" ? contestants : values.contestants?.split(",");
+  const names = [...new Set(asked ?? usualContestants)];
   const unknown = names.find((name) => !contestants.includes(name));
   if (unknown !== undefined) throw new Failure(`There is no ${unknown}, only ${contestants.join(", ")}.`, 2);
+  if (stages && !names.includes("lotse")) throw new Failure("--stages are those of lotse: name it a contestant.", 2);
+  if (stages && hot) throw new Failure("--stages are of even changes: not together with --hot.", 2);
   return {
-    ...{ hot, json, strict, names, profile: profile && path.resolve(profile) },
+    ...{ hot, json, strict, stages, help, names, profile: profile && path.resolve(profile) },
     objects: number("objects", large ? 10_000 : quick ? 200 : 1000),
     rounds: number("rounds", quick ? 1 : 3),
     seconds: number("seconds", quick ? 5 : 20),
@@ -73,20 +81,36 @@ async function buildQuietly() {
   }
 }
 
-async function findPython({ names, strict }) {
-  if (!names.includes("kopf")) return undefined;
-  try {
-    return await installKopf(note);
-  } catch (error) {
-    if (!(error instanceof KopfMissingError)) throw error;
-    if (strict) throw new Failure(error.message, 2);
-    note(`${error.message}\nKopf is left out.`);
-    return undefined;
+/** The comment at the top of this file. */
+function helpText() {
+  const lines = readFileSync(new URL(import.meta.url), "utf8").split("\n");
+  return lines
+    .slice(
+      0,
+      lines.findIndex((line) => !line.startsWith("//")),
+    )
+    .map((line) => line.replace(/^\/\/ ?/, ""))
+    .join("\n");
+}
+
+/** Those who can take part, each with its program where it has one. */
+async function gather({ names, strict }) {
+  const programs = new Map();
+  for (const name of names) {
+    try {
+      programs.set(name, await makeProgram(name, note));
+    } catch (error) {
+      if (!(error instanceof ProgramMissingError)) throw error;
+      if (strict) throw new Failure(error.message, 2);
+      note(`${error.message}\n${name} is left out.`);
+    }
   }
+  return programs;
 }
 
 /** All rounds of one mode, everybody once in each round. */
-async function measure(bed, child, names, options, python) {
+async function measure(bed, child, programs, options, folder) {
+  const names = [...programs.keys()];
   const runs = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 1; round <= options.rounds; round++) {
     // Everybody is first once: whoever is, meets a server that has rested.
@@ -96,7 +120,9 @@ async function measure(bed, child, names, options, python) {
       const namespace = `${mode}-${name}-${round}`;
       const profile = options.profile && path.join(options.profile, `${mode}-${name}`);
       if (profile) mkdirSync(profile, { recursive: true });
-      const figures = await runOnce(bed, { ...options, name, namespace, child, python, profile });
+      const program = programs.get(name);
+      const stages = options.stages && name === "lotse" ? folder : undefined;
+      const figures = await runOnce(bed, { ...options, name, namespace, child, program, profile, stages });
       runs[name].push(figures);
       const shown = (key) => figures[key].toFixed(1);
       note(
@@ -109,7 +135,7 @@ async function measure(bed, child, names, options, python) {
 
 function printProfiles({ profile, modes, names }) {
   for (const child of modes) {
-    for (const name of names.filter((one) => one !== "kopf")) {
+    for (const name of names.filter((one) => onNode.includes(one))) {
       const mode = child ? "child" : "status";
       const { total, self, charged } = topFunctions(path.join(profile, `${mode}-${name}`));
       for (const [title, top] of Object.entries({ "by themselves": self, "with what they call of Node.js": charged })) {
@@ -124,11 +150,16 @@ function printProfiles({ profile, modes, names }) {
 
 await main(async () => {
   const options = readOptions();
+  if (options.help) {
+    say(helpText());
+    return 0;
+  }
   requireProc();
   await ensureInstalled();
   await buildQuietly();
-  const python = await findPython(options);
-  const names = options.names.filter((name) => name !== "kopf" || python !== undefined);
+  const programs = await gather(options);
+  const names = [...programs.keys()];
+  if (names.length === 0) throw new Failure("Nobody is left to be measured.", 2);
   const machine = {
     node: process.versions.node,
     cores: os.availableParallelism(),
@@ -143,9 +174,11 @@ await main(async () => {
   const bed = await Bed.start(connections, note);
   try {
     for (const child of options.modes) {
-      const runs = await measure(bed, child, names, options, python);
+      const folder = mkdtempSync(path.join(bed.folder, "stages-"));
+      const runs = await measure(bed, child, programs, options, folder);
       const middle = Object.fromEntries(names.map((name) => [name, medians(runs[name])]));
-      results.push({ child, runs, medians: middle, ...report(middle, child) });
+      const stages = options.stages ? summarizeStages(readTurns(folder)) : undefined;
+      results.push({ child, runs, medians: middle, stages, ...report(middle, child) });
     }
   } finally {
     await bed.stop();
@@ -157,6 +190,9 @@ await main(async () => {
       `${title}\nNode.js ${machine.node}, ${machine.cores} cores (${machine.cpu}), load ${machine.load}, ${machine.date}`,
     );
     for (const { table } of results) say(`\n${table}`);
+    for (const { child, stages } of results) {
+      if (stages) say(`\n${drawStages(stages, child ? "status and one ConfigMap" : "status only")}`);
+    }
     if (options.profile) printProfiles({ ...options, names });
   }
   leaveResults(results.length, 0);

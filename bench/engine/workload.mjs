@@ -26,7 +26,7 @@ export function percentile(values, share) {
  *
  * @param {import("./bed.mjs").Bed} bed
  * @param {{ name: string, namespace: string, child: boolean, objects: number, rate: number, seconds: number,
- *   hot: boolean, python?: string, profile?: string }} options
+ *   hot: boolean, program?: string, profile?: string, stages?: string }} options
  */
 export function runOnce(bed, options) {
   return contest(bed, options, () => new Run(bed, options), [
@@ -74,9 +74,9 @@ class Run {
   }
 
   async #launch(more = {}) {
-    const { name, namespace, child, python, profile } = this.#options;
+    const { name, namespace, child, program, profile, stages } = this.#options;
     const kubeconfig = this.#bed.kubeconfigFile;
-    this.#contestant = new Contestant(name, { namespace, kubeconfig, child, python, profile, ...more });
+    this.#contestant = new Contestant(name, { namespace, kubeconfig, child, program, profile, stages, ...more });
     const size = this.#size;
     const settled = () => this.#watcher.isSettled(canary, size);
     return (

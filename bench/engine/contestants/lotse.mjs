@@ -11,6 +11,8 @@ const Widget = resource({
   status: z.object({ size: z.number().optional() }),
 });
 
+if (process.env.BENCH_STAGES) (await import("../stages-recorder.mjs")).recordStages(process.env.BENCH_STAGES);
+
 const operator = new Operator({ name: "bench" });
 const withChild = Boolean(process.env.BENCH_CHILD);
 
