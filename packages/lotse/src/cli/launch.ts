@@ -1,11 +1,17 @@
 /** What `bin/lotse.js` calls: the command line of this process. Loads no more than the command needs. */
 
+import v8 from "node:v8";
+import { nurseryFlag } from "./nursery.ts";
 import { readPlainCluster } from "./plain-cluster.ts";
 import { processIo, reportFailure, uncaughtProblem } from "./terminal/index.ts";
 
 /** Runs the command line of this process. */
 export async function launch(): Promise<void> {
   const argv = process.argv.slice(2);
+  const { env, execArgv } = process;
+  const nursery = nurseryFlag({ argv, execArgv, env, version: process.versions.node });
+  // Before the operator is loaded, which alone would let it grow.
+  if (nursery) v8.setFlagsFromString(nursery);
   const io = processIo();
   // Whatever command it is: also an error that no code caught is told in words. Commands that know better listen
   // themselves.
