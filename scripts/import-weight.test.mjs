@@ -73,5 +73,5 @@ it("importing the client loads nothing heavy: no YAML, no WebSocket, no child pr
   const light = ["node:buffer", "node:http", "node:os", "node:path", "node:stream", "node:url", "node:util"];
   expect(modules.filter((name) => !light.includes(name))).toEqual([]);
   // Parsing costs about a millisecond for each 20 kB; the limit is for noticing, not for comfort.
-  expect(bytes).toBeLessThan(262_000);
+  expect(bytes).toBeLessThan(268_000);
 });

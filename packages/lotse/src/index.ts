@@ -215,8 +215,11 @@ export type {
   IndexHandle,
   IndexTypes,
   IndexView,
+  KeptBody,
   ListQuery,
+  PathsIn,
   ReadableKind,
+  ReadOptions,
   TrackedGet,
   TrackedList,
   TrackedReads,
@@ -247,6 +250,7 @@ export {
   type Requeue,
   requeue,
   type Watches,
+  type WatchOptions,
 } from "./declare/index.ts";
 
 // Hierarchies: owners, names and labels of objects that belong to another one.
@@ -267,7 +271,7 @@ export {
 // How an operator works: its settings, and where it remembers what it has done.
 
 export { type Duration, parseDuration } from "@lotse/client/meta";
-export type { FixedSettings, Settings, SettingsInput } from "./declare/index.ts";
+export type { FixedSettings, KindSelectors, Settings, SettingsInput } from "./declare/index.ts";
 export {
   annotationStorage,
   type KopfOptions,

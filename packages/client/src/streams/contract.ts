@@ -32,19 +32,28 @@ export interface StreamSink<B extends ObjectBody = ObjectBody> {
   known?(object: ObjectBody): B | undefined;
   /** Whether an object of a list is wanted: what is not is let go page by page, and never all in memory at once. */
   keeps?(body: B): boolean;
+  /** What is wanted of an object. Everything else is let go as soon as it is parsed; of a list, page by page. */
+  cut?(body: B): B;
 }
 
 /** What to stream, and how patiently. */
 export interface StreamOptions {
   /** Default: all namespaces. */
   readonly namespace?: string | undefined;
-  readonly labelSelector?: LabelSelectorInput | undefined;
-  readonly fieldSelector?: FieldSelectorInput | undefined;
+  /** A function is asked whenever the stream begins. */
+  readonly labelSelector?: LabelSelectorInput | (() => LabelSelectorInput | undefined) | undefined;
+  /** The same for fields. */
+  readonly fieldSelector?: FieldSelectorInput | (() => FieldSelectorInput | undefined) | undefined;
   /**
    * A part of the collection, asked for whenever the stream begins: a server that knows of shards sends nothing else, all
    * others send everything. Hence for a listener that also chooses by itself.
    */
   readonly shardSelector?: (() => ShardSelector | undefined) | undefined;
+  /**
+   * Whether only metadata are wanted, asked whenever the stream begins: servers send nothing else then. One that cannot
+   * do that sends whole objects; hence for a sink that also cuts by itself.
+   */
+  readonly metadataOnly?: (() => boolean) | undefined;
   /** A watch that is silent for so long is taken for dead. Default 90 s: servers send a bookmark about every minute. */
   readonly inactivityMs?: number | undefined;
   /** For how long the server is asked to keep one watch open; half as long at the least. Default 10 min. */
@@ -60,6 +69,13 @@ export interface StreamOptions {
    * `wake` has it try at once. The returned function is called when it waits no longer.
    */
   readonly onWait?: ((error: unknown, wake: () => void) => () => void) | undefined;
+  /**
+   * Whether the server may be asked for a watch that begins with all there is, instead of a list. It is asked for a list
+   * all the same where it refuses that, or does not say in time where all that there is ends. Default `"never"`.
+   */
+  readonly initialStreaming?: "never" | "auto" | undefined;
+  /** Told why a list is asked for though `initialStreaming` is `"auto"`. */
+  readonly onListInstead?: ((why: unknown) => void) | undefined;
   /** Default 500. */
   readonly pageSize?: number | undefined;
   readonly clock?: Clock | undefined;

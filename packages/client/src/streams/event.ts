@@ -86,7 +86,9 @@ export class EventParser {
   /** The `spec` whose text begins at `start`, and where that ends. */
   #spec(line: Buffer, start: number, object: ObjectBody): { value: object; end: number } | undefined {
     const { known, digest } = this.#reuse as Reuse;
-    const before = (known(object) as JsonObject | undefined)?.spec as object | undefined;
+    const last = known(object) as JsonObject | undefined;
+    // Its own: objects of which only parts are kept refuse to be asked for the others.
+    const before = last && Object.hasOwn(last, "spec") ? (last.spec as object | undefined) : undefined;
     const text = before && this.#texts.get(before);
     if (before && text && digest(line.subarray(start, start + text.length)) === text.digest) {
       return { value: before, end: start + text.length };

@@ -138,6 +138,87 @@ describe("a stream that watches", () => {
   });
 });
 
+describe("a stream that gathers all there is from a watch", () => {
+  const auto = (now = 0): MachineInputs => ({ ...given(now), gathers: true });
+  const event = (type: string, object: object): Input<Body> => ({ is: "event", type, object: object as Body });
+  const end = (version: string) =>
+    event("BOOKMARK", { metadata: { resourceVersion: version, annotations: { "k8s.io/initial-events-end": "true" } } });
+  const gathering = (o: { openedAt?: number | undefined; failures?: number } = {}): State<Body> => ({
+    at: "gathering",
+    openedAt: 0,
+    failures: 0,
+    ...o,
+  });
+
+  it("asks for a watch without a version, and has everything when the server says so", () => {
+    const { state, task } = begin<Body>(auto());
+    expect(task).toEqual({ run: "gather" });
+    const opened = next(state, { is: "opened" }, auto(5)).state;
+    const added = next(opened, event("ADDED", body("3")), auto());
+    expect(added).toEqual({ state: opened, deliver: { tell: "gather", body: body("3"), gone: false } });
+    const gone = next(added.state, event("DELETED", body("4")), auto());
+    expect(gone.deliver).toEqual({ tell: "gather", body: body("4"), gone: true });
+    expect(next(gone.state, end("9"), auto(6))).toEqual({
+      state: watching({ version: "9", openedAt: 6 }),
+      deliver: { tell: "gathered", version: "9" },
+    });
+  });
+
+  it.each([400, 422])("lists at once where the server answers %i, and remembers why", (code) => {
+    const error = failure(code);
+    const list = { ...begin<Body>(), listsInstead: error };
+    expect(next(gathering(), { is: "failed", error }, auto())).toEqual(list);
+    expect(next(gathering(), event("ERROR", { code }), auto())).toMatchObject({ task: { run: "list" } });
+  });
+
+  it("lists where the server ignores the question: a bookmark that ends nothing, silence, or changes without end", () => {
+    const inputs: [Input<Body>, number][] = [
+      [event("BOOKMARK", body("9")), 1],
+      [{ is: "silent" }, 10_000],
+      [event("MODIFIED", body("9")), 120_001],
+    ];
+    for (const [input, now] of inputs) {
+      const step = next(gathering(), input, auto(now));
+      expect(step).toMatchObject({ task: { run: "list" }, listsInstead: expect.any(Error) });
+      expect(step.deliver).toBeUndefined();
+    }
+  });
+
+  it("begins anew after a break in the middle, and page by page after three of them", () => {
+    let step: Step<Body> = { state: gathering() };
+    const tasks: unknown[] = [];
+    for (let i = 0; i < 4; i++) {
+      step = next(step.state, step.state.at === "gathering" ? { is: "ended" } : { is: "failed", error: 0 }, auto());
+      expect(step).toMatchObject({ task: { run: "wait" } });
+      expect(step).not.toHaveProperty("deliver");
+      step = next(step.state, { is: "due" }, auto());
+      tasks.push(step.task?.run);
+    }
+    expect(tasks).toEqual(["gather", "gather", "list", "list"]);
+  });
+
+  it("does not take a server for one that ignores it which has not answered at all", () => {
+    const unanswered = next(gathering({ openedAt: undefined }), { is: "silent" }, auto(90_000));
+    expect(unanswered).toMatchObject({ state: { at: "waiting" }, task: { run: "wait" } });
+    expect(unanswered).not.toHaveProperty("listsInstead");
+  });
+
+  it("does not take the end of it for a success: a watch that always expires then backs off ever more", () => {
+    let state: State<Body> = gathering();
+    const waits: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      state = next(state, end("9"), auto()).state;
+      let step = next(state, { is: "failed", error: failure(410) }, auto());
+      if (step.task?.run === "wait") {
+        waits.push(step.task.ms);
+        step = next(step.state, { is: "due" }, auto());
+      }
+      state = step.state;
+    }
+    expect(waits).toEqual([1_600, 3_200]);
+  });
+});
+
 describe("the back-off", () => {
   it("stays between 0.8 s and 30 s and never shrinks", () => {
     fc.assert(
@@ -159,23 +240,35 @@ describe("any stream", () => {
     const events = fc
       .constantFrom("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
       .map((type): Input<Body> => ({ is: "event", type, object: body("0") }));
+    const end = { metadata: { resourceVersion: "0", annotations: { "k8s.io/initial-events-end": "true" } } };
+    const ends = fc.constant<Input<Body>>({ is: "event", type: "BOOKMARK", object: end });
     const others = fc.constantFrom<Input<Body>>({ is: "ended" }, { is: "silent" }, { is: "due" }, { is: "opened" });
     fc.assert(
-      fc.property(fc.array(fc.oneof(error, events, others), { maxLength: 60 }), (inputs) => {
-        let state: State<Body> = begin<Body>().state;
-        let served = 100;
-        let delivered: string | undefined;
-        for (let input of inputs) {
-          // The server's versions grow, and a list is answered at once.
-          if (input.is === "event") input = { ...input, object: body(String(++served)) };
-          if (state.at === "listing") input = { is: "page", items: [], version: String(++served), token: undefined };
-          const step: Step<Body> = next(state, input, given());
-          if (step.deliver?.tell === "replace" || step.deliver?.tell === "bookmark") delivered = step.deliver.version;
-          else if (step.deliver) delivered = step.deliver.body.metadata.resourceVersion;
-          if (step.task?.run === "watch") expect(step.task.version).toBe(delivered);
-          state = step.state;
-        }
-      }),
+      fc.property(
+        fc.array(fc.oneof(error, events, ends, others), { maxLength: 60 }),
+        fc.boolean(),
+        (inputs, gathers) => {
+          const auto: MachineInputs = { ...given(), gathers };
+          let state: State<Body> = begin<Body>(auto).state;
+          let served = 100;
+          let delivered: string | undefined;
+          for (let input of inputs) {
+            // The server's versions grow, and a list is answered at once.
+            if (input.is === "event") {
+              const { metadata } = input.object;
+              input = { ...input, object: { metadata: { ...metadata, resourceVersion: String(++served) } } };
+            }
+            if (state.at === "listing") input = { is: "page", items: [], version: String(++served), token: undefined };
+            const step: Step<Body> = next(state, input, auto);
+            // What is only gathered is not delivered yet.
+            if (step.deliver && "version" in step.deliver) delivered = step.deliver.version;
+            else if (step.deliver && step.deliver.tell !== "gather")
+              delivered = step.deliver.body.metadata.resourceVersion;
+            if (step.task?.run === "watch") expect(step.task.version).toBe(delivered);
+            state = step.state;
+          }
+        },
+      ),
     );
   });
 });

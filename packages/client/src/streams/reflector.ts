@@ -26,6 +26,11 @@ export interface ReflectorListener<B extends ObjectBody = KubeBody> {
    * {@link Reflector.run} for what is.
    */
   keeps?(body: B): boolean;
+  /**
+   * What is kept of an object; default: all of it. Own writes are cut as well. Where the answer becomes another, another
+   * {@link Reflector.run} lists everything anew, and what is known becomes what that shows.
+   */
+  cut?(body: B): B;
   /** An object that was known is there, and kept no longer. Without {@link keeps} never called. */
   dropped?(body: B): void;
   /** The first list is complete. */
@@ -121,6 +126,12 @@ export class Reflector<B extends ObjectBody = KubeBody> {
    */
   wrote(body: B, lasting = false): boolean {
     if (this.#listener.keeps?.(body) === false) return false;
+    const { cut } = this.#listener;
+    if (cut) {
+      // Copied in any case: what is kept of it is nobody else's.
+      const { managedFields: _, ...metadata } = body.metadata ?? {};
+      return this.#store.wrote(cut({ ...body, metadata }), lasting);
+    }
     const isTidy = this.#o.keepManagedFields || (lasting && body.metadata?.managedFields === undefined);
     if (isTidy) return this.#store.wrote(body, lasting);
     const { managedFields: _managedFields, ...metadata } = body.metadata ?? {};
@@ -167,6 +178,7 @@ export class Reflector<B extends ObjectBody = KubeBody> {
             return isKept;
           },
         }),
+        ...(this.#listener.cut && { cut: (body: B) => this.#listener.cut?.(body) ?? body }),
         // Versions of an object share what did not change between them.
         known: (object) => this.#store.shown.get(objectKey(object)),
         bookmark: (version) => {

@@ -47,9 +47,10 @@ export class ScriptedServer implements StreamClient {
     return last;
   }
 
-  /** `list`, `list+token`, `watch@version`: the requests in short. */
+  /** `list`, `list+token`, `watch@version`, `gather`: the requests in short. */
   get log(): string[] {
     return this.requests.map(({ query = {} }) => {
+      if (query.sendInitialEvents) return "gather";
       if (query.watch) return `watch@${query.resourceVersion}`;
       return query.continue === undefined ? "list" : `list+${query.continue}`;
     });

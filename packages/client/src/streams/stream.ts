@@ -6,17 +6,23 @@ import {
   formatLabelSelector,
   formatShardSelector,
   Nap,
+  type ObjectKey,
+  objectKey,
   systemClock,
 } from "../meta/index.ts";
 import { isOutOfReach, LineSplitter, linkSignals, type Query, type RawResponse, tooLarge } from "../transport/index.ts";
 import type { StreamClient, StreamOptions, StreamSink, StreamState } from "./contract.ts";
 import { EventParser } from "./event.ts";
 import { begin, type Delivery, type Input, type MachineInputs, next, type State, type Task } from "./machine.ts";
+import { isPartial, metadataHeaders, refusesForm, UnexpectedForm } from "./partial-metadata.ts";
 import { afterNewsMs, scoutMs } from "./patience.ts";
+import { SilenceTimer } from "./silence.ts";
 
 const INACTIVITY_MS = 90_000;
 const PAGE_SIZE = 500;
 const SERVER_TIMEOUT_MS = 600_000;
+/** A server that begins with all there is does not pause for so long before it has come to the end. */
+const GATHERING_SILENCE_MS = 10_000;
 
 /**
  * One supervised list and watch of a kind, for ever: resolves when `signal` aborts, and rejects only when the sink throws.
@@ -45,6 +51,9 @@ export async function openStream<B extends ObjectBody>(
 /** Loaded when needed: it is no small module, and it is there anyway once a connection is encrypted. */
 const digest = (bytes: Buffer): string => process.getBuiltinModule("node:crypto").hash("sha256", bytes);
 
+/** Events that are about an object of the kind, and not about the watch. */
+const OF_OBJECTS: ReadonlySet<string> = new Set(["ADDED", "MODIFIED", "DELETED"]);
+
 /** A break of the connection that the stream itself made. */
 const SILENT = new Error("the watch was silent for too long");
 
@@ -63,7 +72,11 @@ class Stream<B extends ObjectBody> {
   /** Undefined: lines are parsed as they are. */
   readonly #parser: EventParser | undefined;
   /** What decisions depend on besides: the same for all, but for the time. */
-  readonly #given: { now: number } & MachineInputs;
+  readonly #given: MachineInputs & { now: number; gathers: boolean };
+  /** Whether the server is asked for metadata alone. */
+  #metadataOnly: boolean;
+  /** What has come of a state that is on its way. */
+  readonly #gathered = new Map<ObjectKey, B>();
   #state: State<B>;
   #version: string | undefined;
   #lastEventAt: number | undefined;
@@ -81,21 +94,24 @@ class Stream<B extends ObjectBody> {
     this.#clock = o.clock ?? systemClock;
     this.#random = o.random ?? Math.random;
     this.#path = pathOf(kind, { namespace: o.namespace });
+    const { labelSelector: labels, fieldSelector: fields } = o;
     const shard = o.shardSelector?.();
     this.#selectors = {
       shardSelector: shard && formatShardSelector(shard),
-      labelSelector: formatLabelSelector(o.labelSelector) || undefined,
-      fieldSelector: formatFieldSelector(o.fieldSelector) || undefined,
+      labelSelector: formatLabelSelector(typeof labels === "function" ? labels() : labels) || undefined,
+      fieldSelector: formatFieldSelector(typeof fields === "function" ? fields() : fields) || undefined,
     };
     this.#apiVersion = apiVersionOf(kind);
-    this.#given = { now: 0, random: this.#random, backoff: o.backoff };
-    this.#state = begin<B>().state;
+    this.#metadataOnly = o.metadataOnly?.() ?? false;
+    const gathers = o.initialStreaming === "auto";
+    this.#given = { now: 0, random: this.#random, backoff: o.backoff, gathers };
+    this.#state = begin<B>(this.#given).state;
     const known = sink.known?.bind(sink);
     this.#parser = o.keepManagedFields ? undefined : new EventParser(known && { known, digest });
   }
 
   async run(): Promise<void> {
-    let task = begin<B>().task;
+    let { task } = begin<B>(this.#given);
     try {
       while (!this.#signal.aborted) task = await this.#perform(task);
       this.#report({ phase: "closed" });
@@ -109,6 +125,9 @@ class Stream<B extends ObjectBody> {
     switch (task.run) {
       case "list":
         return this.#list(task.token);
+      case "gather":
+        this.#report({ phase: "listing" });
+        return this.#watch(undefined);
       case "watch":
         return this.#watch(task.version);
       case "wait":
@@ -155,6 +174,7 @@ class Stream<B extends ObjectBody> {
         method: "GET",
         path: this.#path,
         query: { ...this.#selectors, limit: this.#o.pageSize ?? PAGE_SIZE, continue: token },
+        ...this.#form("list"),
         signal: this.#signal,
         // The machine waits by itself; only a list half read is worth some patience before it starts anew.
         retry: token !== undefined,
@@ -163,14 +183,38 @@ class Stream<B extends ObjectBody> {
         items?: B[] | null;
         metadata?: { resourceVersion?: string; continue?: string };
       }>();
+      if (page.items === undefined && this.#metadataOnly) throw new UnexpectedForm();
       const tidied = (page.items ?? []).map((item) => this.#tidy(item));
-      const items = this.#sink.keeps ? this.#kept(tidied) : tidied;
+      const items = this.#cut(this.#sink.keeps ? this.#kept(tidied) : tidied);
       const { resourceVersion = "", continue: rest } = page.metadata ?? {};
       return { is: "page", items, version: resourceVersion, token: rest || undefined };
     } catch (error) {
       if (error instanceof SinkFailure) throw error;
-      return { is: "failed", error };
+      return this.#isRefused(error) ? this.#askPage(token) : { is: "failed", error };
     }
+  }
+
+  /** In which form objects are asked for. */
+  #form(request: "list" | "watch"): { headers?: Record<string, string> } {
+    return this.#metadataOnly ? { headers: metadataHeaders(request) } : {};
+  }
+
+  /** Whether the server does not send metadata alone: then it is asked for whole objects from now on. */
+  #isRefused(error: unknown): boolean {
+    if (!this.#metadataOnly || !refusesForm(error)) return false;
+    this.#metadataOnly = false;
+    return true;
+  }
+
+  /** What the sink wants of each. */
+  #cut(items: B[]): B[] {
+    const { cut } = this.#sink;
+    if (!cut) return items;
+    let left = items;
+    guard(() => {
+      left = items.map((item) => cut(item));
+    });
+    return left;
   }
 
   /** What the sink wants of a page. */
@@ -188,12 +232,16 @@ class Stream<B extends ObjectBody> {
     return Math.max(1, Math.floor(half + this.#random() * half));
   }
 
-  async #watch(version: string): Promise<Task> {
+  /** Without a version: begins with all there is. */
+  async #watch(version: string | undefined): Promise<Task> {
     const limit = this.#o.inactivityMs ?? INACTIVITY_MS;
-    const silence = new SilenceTimer(this.#clock, limit);
+    const silence = new SilenceTimer(this.#clock, () =>
+      isGathering(this.#state) ? Math.min(limit, GATHERING_SILENCE_MS) : limit,
+    );
     const connection = new AbortController();
     const { signal, unlink } = linkSignals([this.#signal, connection.signal]);
-    silence.start(() => connection.abort(SILENT));
+    const onSilence = () => connection.abort(SILENT);
+    silence.start(onSilence);
     try {
       const response = await this.#client.raw({
         method: "GET",
@@ -202,19 +250,26 @@ class Stream<B extends ObjectBody> {
           ...this.#selectors,
           watch: true,
           allowWatchBookmarks: true,
-          resourceVersion: version,
+          ...(version === undefined
+            ? { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" }
+            : { resourceVersion: version }),
           timeoutSeconds: this.#watchSeconds(),
         },
+        ...this.#form("watch"),
         signal,
         stream: true,
         retry: false,
       });
       this.#feed({ is: "opened" });
-      this.#version = version;
-      this.#report({ phase: "watching" });
+      if (version === undefined) silence.start(onSilence);
+      else {
+        this.#version = version;
+        this.#report({ phase: "watching" });
+      }
       return await this.#read(response, silence, connection.signal);
     } catch (error) {
       if (error instanceof SinkFailure) throw error;
+      if (this.#isRefused(error)) return version === undefined ? { run: "gather" } : { run: "watch", version };
       return this.#settled(connection.signal.aborted ? { is: "silent" } : { is: "failed", error });
     } finally {
       silence.stop();
@@ -283,8 +338,11 @@ class Stream<B extends ObjectBody> {
     try {
       const { type, object } = this.#parser?.parse(line) ?? JSON.parse(line.toString("utf8"));
       if (typeof type !== "string" || typeof object !== "object" || object === null) throw new Error("no event");
-      return { is: "event", type, object: this.#tidy(object as B) };
+      const tidy = this.#tidy(object as B);
+      const isWhole = this.#sink.cut === undefined || !OF_OBJECTS.has(type);
+      return { is: "event", type, object: isWhole ? tidy : (this.#cut([tidy])[0] as B) };
     } catch (cause) {
+      if (cause instanceof SinkFailure) throw cause;
       return {
         is: "failed",
         error: new Error(`the watch sent a line that is no event: ${line.toString("utf8", 0, 80)}`, { cause }),
@@ -294,6 +352,10 @@ class Stream<B extends ObjectBody> {
 
   /** Items of a list come without their kind; and what the sink does not want is not kept. */
   #tidy(body: B): B {
+    if (this.#metadataOnly && isPartial(body)) {
+      body.apiVersion = this.#apiVersion;
+      body.kind = this.#kind.kind;
+    }
     body.apiVersion ??= this.#apiVersion;
     body.kind ??= this.#kind.kind;
     if (this.#o.keepManagedFields || body.metadata?.managedFields === undefined) return body;
@@ -311,11 +373,18 @@ class Stream<B extends ObjectBody> {
     this.#state = step.state;
     if (input.is === "opened") this.#downSince = undefined;
     if (step.state.failures === 0) this.#early = 0;
+    if ("listsInstead" in step) {
+      this.#given.gathers = false;
+      guard(() => this.#o.onListInstead?.(step.listsInstead));
+    }
+    // Cut before its end: what has come of it says nothing.
+    if (step.task) this.#gathered.clear();
     if (step.deliver) {
       if (input.is === "event") this.#lastEventAt = now;
       this.#deliver(step.deliver);
     }
     if (step.state.at === "watching") this.#version = step.state.version;
+    if (step.deliver?.tell === "gathered") this.#report({ phase: "watching" });
     return step.task;
   }
 
@@ -334,10 +403,21 @@ class Stream<B extends ObjectBody> {
       if (delivery.tell === "apply") sink.apply(delivery.body, delivery.type);
       else if (delivery.tell === "remove") sink.remove(delivery.body);
       else if (delivery.tell === "bookmark") sink.bookmark?.(delivery.version);
-      else sink.replace(delivery.items as B[], delivery.version);
+      else if (delivery.tell === "gather") this.#gather(delivery.body, delivery.gone);
+      else if (delivery.tell === "gathered") {
+        const items = [...this.#gathered.values()];
+        this.#gathered.clear();
+        sink.replace(items, delivery.version);
+      } else sink.replace(delivery.items as B[], delivery.version);
     } catch (cause) {
       throw new SinkFailure(cause);
     }
+  }
+
+  #gather(body: B, gone: boolean): void {
+    // What the sink does not want is let go at once, as from the pages of a list.
+    if (gone || this.#sink.keeps?.(body) === false) this.#gathered.delete(objectKey(body));
+    else this.#gathered.set(objectKey(body), body);
   }
 
   #report(part: Pick<StreamState, "phase" | "error" | "retryAt">): void {
@@ -349,6 +429,11 @@ class Stream<B extends ObjectBody> {
     };
     guard(() => this.#sink.state?.(state));
   }
+}
+
+/** Whether the server has begun to send all that there is. */
+function isGathering<B>(state: State<B>): boolean {
+  return state.at === "gathering" && state.openedAt !== undefined;
 }
 
 function once(call: () => void): () => void {
@@ -373,47 +458,5 @@ function guard(call: () => unknown): void {
     call();
   } catch (cause) {
     throw new SinkFailure(cause);
-  }
-}
-
-/** Calls back after `limitMs` without a sign of life. One timer for many signs: it looks again when it fires. */
-class SilenceTimer {
-  readonly #clock: Clock;
-  readonly #limitMs: number;
-  #heardAt = 0;
-  #paused = false;
-  #cancel: () => void = () => undefined;
-
-  constructor(clock: Clock, limitMs: number) {
-    this.#clock = clock;
-    this.#limitMs = limitMs;
-  }
-
-  start(onSilence: () => void): void {
-    this.heard();
-    const look = () => {
-      const left = this.#paused ? this.#limitMs : this.#heardAt + this.#limitMs - this.#clock.monotonic();
-      if (left <= 0) onSilence();
-      else this.#cancel = this.#clock.after(left, look);
-    };
-    this.#cancel = this.#clock.after(this.#limitMs, look);
-  }
-
-  heard(): void {
-    this.#heardAt = this.#clock.monotonic();
-  }
-
-  /** While the sink holds reading back, silence says nothing. */
-  pause(): void {
-    this.#paused = true;
-  }
-
-  resume(): void {
-    this.#paused = false;
-    this.heard();
-  }
-
-  stop(): void {
-    this.#cancel();
   }
 }

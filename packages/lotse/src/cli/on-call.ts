@@ -22,25 +22,41 @@ export type Done = (exitCode: number) => void;
 /** Declares one command. */
 export type Define = (program: Command, io: ProjectIo, done: Done) => Command;
 
+/** An object is explained, or the memory. */
+type Explained = ExplainOptions & { readonly memory?: true };
+
 /** `lotse explain`. */
 export function explainCommand(program: Command, io: ProjectIo, done: Done): Command {
   return subcommand(program, "explain")
     .summary("tell what was done with an object, and why; try it again")
+    .usage("[options] <kind> <name>\n       lotse explain [options] --memory")
     .description(
-      "Asks the operators that run on this machine what woke an object, what ran for\nit, what was written and what it waits for.",
+      "Asks the operators that run on this machine what woke an object, what ran for\nit, what was written and what it waits for; or what they keep in memory.",
     )
-    .argument("<kind>", "by any of its names: machines, machines.example.com")
-    .argument("<name>", "the object's name, or NAMESPACE/NAME")
+    .argument("[kind]", "by any of its names: machines, machines.example.com")
+    .argument("[name]", "the object's name, or NAMESPACE/NAME")
+    .option("--memory", "what is kept of each kind, its size, and who reads it")
     .option("-n, --namespace <name>", "the object's namespace (default: default)")
     .option("--url <url>", "where it answers (--explain): http://localhost:8081")
     .addOption(outputOption())
     .option("-v, --verbose", "add stacks to errors")
     .addHelpText(
       "after",
-      examples(["lotse explain machine team-a/m1", "lotse explain machine m1 --url http://localhost:8081 -o json"]),
+      examples([
+        "lotse explain machine team-a/m1",
+        "lotse explain machine m1 --url http://localhost:8081 -o json",
+        "lotse explain --memory",
+      ]),
     )
-    .action(async (kind: string, name: string, options: ExplainOptions) => {
-      const { explain } = await import("./explain/index.ts");
+    .action(async (kind: string | undefined, name: string | undefined, options: Explained, command: Command) => {
+      const { explain, explainMemory } = await import("./explain/index.ts");
+      if (options.memory) {
+        if (kind !== undefined) command.error("error: --memory is about all kinds, and takes no object");
+        done(await explainMemory(options, io));
+        return;
+      }
+      if (kind === undefined) return command.error("error: missing required argument 'kind'");
+      if (name === undefined) return command.error("error: missing required argument 'name'");
       done(await explain(kind, name, options, io));
     });
 }

@@ -11,7 +11,7 @@ let clock: VirtualClock;
 let replicas: Replica[];
 
 beforeEach(async () => {
-  cluster = await Cluster.start();
+  cluster = await Cluster.start({ tls: false });
   clock = new VirtualClock();
   replicas = [];
 });

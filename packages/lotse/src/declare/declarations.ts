@@ -11,6 +11,7 @@ import type { FieldPath } from "./field-path.ts";
 import type { FilterContext } from "./filters.ts";
 import type { ActivityHandler, ChangeHandler, DaemonHandler, Handler, IndexHandler, TimerHandler } from "./handler.ts";
 import type { IndexHandle, IndexTypes } from "./indexes.ts";
+import { type KeptBody, type PathsIn, planKeep } from "./kept.ts";
 import type { BodyOf, ObjectOf } from "./kind-types.ts";
 import type { ActivityOptions, On } from "./on.ts";
 import type {
@@ -165,6 +166,7 @@ export class Declarations {
    * ```ts
    * const podsByNode = operator.index(Pod, { id: "podsByNode" }, ({ spec, name }) => ({ [spec.nodeName ?? ""]: name }));
    * operator.on.event(Node, ({ name, indexes }) => console.log(indexes(podsByNode).get(name)));
+   * operator.index(Pod, { id: "podsByApp", keep: [] }, ({ labels, name }) => ({ [labels.app ?? ""]: name }));
    * ```
    */
   index<R extends ResourceInput, C>(
@@ -173,15 +175,22 @@ export class Declarations {
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
   index<R extends ResourceInput, C, const F extends FieldPath = never>(
     resource: R,
-    options: IndexOptions<BodyOf<R>, F>,
+    options: IndexOptions<BodyOf<R>, F> & { readonly keep?: undefined },
     fn: (context: FilterContext<BodyOf<R>>) => C,
+  ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
+  index<R extends ResourceInput, C, const K extends readonly FieldPath[], const F extends FieldPath = never>(
+    resource: R,
+    options: Omit<IndexOptions<BodyOf<R>, F>, "keep"> & { readonly keep: PathsIn<BodyOf<R>, K> },
+    fn: (context: FilterContext<KeptBody<BodyOf<R>, K>>) => C,
   ): IndexHandle<IndexTypes<C>["key"], IndexTypes<C>["value"]>;
   index(resource: ResourceInput, ...rest: unknown[]): IndexHandle<never, never> {
     const fn = functionOf("index", rest);
     const options = optionsOf<IndexOptions<KubeBody>>("index", "index", rest);
     const id = this.#ids.choose("index", resource, options, fn);
     const { errors = "ignored", own = false } = options;
-    this.#add(resource, { type: "index", id, errors, own, filters: filtersOf(options), fn: fn as IndexHandler["fn"] });
+    const kept = planKeep(options.keep);
+    const filters = filtersOf(options);
+    this.#add(resource, { type: "index", id, errors, own, kept, filters, fn: fn as IndexHandler["fn"] });
     return { id };
   }
 

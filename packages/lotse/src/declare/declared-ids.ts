@@ -1,7 +1,8 @@
 /** Which ids are taken, for what, and where in the source: an id stands for one handler or policy of a resource. */
 import type { KubeBody } from "@lotse/client";
 import { declarationError } from "./errors.ts";
-import { type Filters, fieldKeys } from "./filters.ts";
+import { fieldKeys } from "./field-path.ts";
+import type { Filters } from "./filters.ts";
 import type { ResourceInput } from "./options.ts";
 import { nameOf } from "./read-options.ts";
 import { describeSelector, parseSelector } from "./selectors.ts";

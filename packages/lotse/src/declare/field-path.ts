@@ -6,6 +6,11 @@
 /** A path to a field: `"spec.size"`, or a list of keys where a key has dots in it. */
 export type FieldPath = string | readonly string[];
 
+/** The keys of a path. */
+export function fieldKeys(field: FieldPath): readonly string[] {
+  return typeof field === "string" ? field.split(".") : field;
+}
+
 /**
  * `F` where it leads to a field of `B`. Where it does not, the paths that would: they are what the compiler then names.
  * Kinds that are only known by name, records, and parts that may be anything take any key; nothing is below a list or a

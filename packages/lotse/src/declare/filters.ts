@@ -4,7 +4,8 @@
  */
 import { deepEqual, diff, isObject } from "@lotse/client/meta";
 import type { Difference, Memo, Reason } from "./cause.ts";
-import type { FieldPath, PathIn } from "./field-path.ts";
+import { isCut } from "./cut.ts";
+import { type FieldPath, fieldKeys, type PathIn } from "./field-path.ts";
 import type { DeepReadonly } from "./readonly.ts";
 
 /** Matches when the value is there, whatever it is. */
@@ -115,6 +116,7 @@ export function matchesFilters<B extends object>(
 
 /** What a `when` filter or an index function gets. */
 export function filterContext<B extends object>(body: B): FilterContext<B> {
+  if (isCut(body)) return cutContext(body);
   const { metadata, spec, status } = body as Filterable;
   return {
     body,
@@ -129,14 +131,21 @@ export function filterContext<B extends object>(body: B): FilterContext<B> {
   } as unknown as FilterContext<B>;
 }
 
+/** The same of an object that has not all of its fields: those that it has not are not asked for unless the function does. */
+function cutContext<B extends object>(body: B): FilterContext<B> {
+  const { metadata } = body as Filterable;
+  const context = filterContext({ metadata });
+  const part = (key: "spec" | "status") => ({ enumerable: true, get: () => (body as Filterable)[key] ?? NOTHING });
+  Object.defineProperties(context, { body: { value: body }, spec: part("spec"), status: part("status") });
+  return context as unknown as FilterContext<B>;
+}
+
 function whenContext<B extends object>(body: B, cause: Partial<FilterCause> = {}): WhenContext<B> {
-  return {
-    ...filterContext(body),
-    ...cause,
-    get diff() {
-      return cause.reason === "update" && cause.old === undefined ? [] : diff(cause.old, cause.new);
-    },
-  };
+  // Not spread: that would ask for everything.
+  return Object.defineProperty(Object.assign(filterContext(body), cause), "diff", {
+    enumerable: true,
+    get: () => (cause.reason === "update" && cause.old === undefined ? [] : diff(cause.old, cause.new)),
+  }) as WhenContext<B>;
 }
 
 function matchesMap(filter: MapFilter | undefined, values: Readonly<Record<string, string>> = {}): boolean {
@@ -174,11 +183,6 @@ export function matchesValue<T>(wanted: ValueFilter<T>, value: T | undefined): b
   if (typeof wanted === "function") return (wanted as (value: T | undefined) => boolean)(value);
   if (wanted instanceof RegExp) return typeof value === "string" && new RegExp(wanted.source, wanted.flags).test(value);
   return deepEqual(wanted, value);
-}
-
-/** The keys of a path. */
-export function fieldKeys(field: FieldPath): readonly string[] {
-  return typeof field === "string" ? field.split(".") : field;
 }
 
 /** The value at `path`; undefined when something on the way is missing or not an object. */

@@ -11,6 +11,7 @@ import type {
   TimerContext,
 } from "./context.ts";
 import type { ChangeFilters, FilterContext, Filters } from "./filters.ts";
+import type { Kept } from "./kept.ts";
 import type { ChangeOptions, ScheduleOptions } from "./options.ts";
 import type { ReconcileHandler } from "./reconcile.ts";
 import type { ErrorMode, RetryPlan } from "./retry.ts";
@@ -135,6 +136,8 @@ export interface IndexHandler {
   readonly errors: ErrorMode;
   /** Only over objects of this process. */
   readonly own: boolean;
+  /** What its function needs of an object. */
+  readonly kept: Kept;
   readonly fn: (context: FilterContext<KubeBody>) => unknown;
 }
 

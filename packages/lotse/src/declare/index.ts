@@ -32,6 +32,7 @@ export type {
   OrderedChild,
 } from "./children.ts";
 export type { ColumnsIn, FieldsIn, JsonPathIn, ScaleIn } from "./columns.ts";
+export { commonLabels } from "./common-labels.ts";
 export {
   Aborted,
   type ActivityContext,
@@ -68,6 +69,7 @@ export {
   type ShardsCoordination,
   shards,
 } from "./coordination.ts";
+export { Cutter, isCut } from "./cut.ts";
 export { Declarations, type ResourceDeclaration } from "./declarations.ts";
 export type { Drift, DriftAnswer, DriftedField } from "./drift.ts";
 export {
@@ -79,7 +81,7 @@ export {
   PermanentError,
   TemporaryError,
 } from "./errors.ts";
-export type { FieldPath, FieldValue, PathIn } from "./field-path.ts";
+export { type FieldPath, type FieldValue, fieldKeys, type PathIn } from "./field-path.ts";
 export {
   absent,
   all,
@@ -88,7 +90,6 @@ export {
   type FilterCause,
   type FilterContext,
   type Filters,
-  fieldKeys,
   filterContext,
   type MapFilter,
   matchesChange,
@@ -114,6 +115,7 @@ export type {
 export { leaseOf } from "./handler.ts";
 export { type HandlerOrder, type OrderFunction, orderDue } from "./handler-order.ts";
 export type { Indexes, IndexHandle, IndexTypes, IndexView } from "./indexes.ts";
+export { covers, type Kept, type KeptBody, keptText, type PathsIn, planKeep, unionOf } from "./kept.ts";
 export {
   isFollowedBy,
   isFollowedByAny,
@@ -123,7 +125,6 @@ export {
   type PlanProblem,
   planKinds,
   reconciledKinds,
-  selects,
 } from "./kind-plan.ts";
 export type { BodyOf, ObjectOf } from "./kind-types.ts";
 export { type NamespaceFilter, parseNamespaces } from "./namespaces.ts";
@@ -158,6 +159,7 @@ export {
   type PolicyRule,
   paramKindOf,
 } from "./policy.ts";
+export { type KindReader, keptFor, readersOf } from "./readers.ts";
 export { type DeepReadonly, deepFreeze } from "./readonly.ts";
 export type {
   CachedGet,
@@ -165,6 +167,7 @@ export type {
   CachedReads,
   ListQuery,
   ReadableKind,
+  ReadOptions,
   TrackedGet,
   TrackedList,
   TrackedReads,
@@ -181,6 +184,7 @@ export {
   type Requeue,
   requeue,
   type Watches,
+  type WatchOptions,
 } from "./reconcile.ts";
 export {
   domainOf,
@@ -219,7 +223,20 @@ export {
   type SelectorInput,
   type SelectorScope,
   selectKinds,
+  selects,
 } from "./selectors.ts";
+export {
+  describeSelection,
+  type IdleSelector,
+  idleSelectors,
+  isSelected,
+  type KindSelectors,
+  planFieldSelectors,
+  planLabelSelectors,
+  type SelectorPlan,
+  type ServerSelection,
+  selectionOf,
+} from "./server-selectors.ts";
 export {
   type FixedSettings,
   planSettings,

@@ -7,8 +7,7 @@ import { type KindKey, kindKey } from "@lotse/client/meta";
 import type { ResourceDeclaration } from "./declarations.ts";
 import { DeclarationError } from "./errors.ts";
 import type { Handler } from "./handler.ts";
-import type { ResourceInput } from "./options.ts";
-import { describeSelector, parseSelector, type Selection, selectKinds } from "./selectors.ts";
+import { describeSelector, parseSelector, type Selection, selectKinds, selects } from "./selectors.ts";
 
 /** A kind that is to be handled. */
 export interface KindPlan {
@@ -64,13 +63,6 @@ export function planKinds(declarations: readonly ResourceDeclaration[], discover
     problems.push(...problemsOf(describeSelector(selector), selection));
   }
   return { kinds, problems };
-}
-
-/** Whether a declared resource selects this kind. */
-export function selects(resource: ResourceInput, kind: KindDescription): boolean {
-  const selector = parseSelector(resource);
-  if (selector.type === "exact") return selector.plural === kind.plural && selector.group === kind.group;
-  return selectKinds(selector, [kind], { verbs: [] }).kinds.length > 0;
 }
 
 /** The kinds that have a reconciler, as far as that is known without asking a cluster: those that are told exactly. */

@@ -96,6 +96,13 @@ export interface IndexOptions<B, F extends FieldPath = FieldPath> extends Object
    * the index is the same in each of them, and each keeps all objects of the kind in memory for it.
    */
   readonly own?: boolean;
+  /**
+   * The fields that the function reads, beside metadata: where nobody needs more of the kind, nothing else is kept in
+   * memory, and of `[]`, metadata alone, nothing else is asked of the API server. Default: all of them. What is kept is
+   * what all readers of the kind name together; a handler for its objects, or a reader without `keep`, needs all. A path
+   * that leads below a list keeps the list. Asking for a field that is left out does not compile, and throws.
+   */
+  readonly keep?: readonly FieldPath[];
 }
 
 /**

@@ -39,7 +39,7 @@ const OPTIONS = {
   failure: OBJECT,
   timer: [...OBJECT, ...RETRY, "interval", "sharp", "initialDelay", "idle", "schedule", "timeZone", "missed"],
   daemon: [...OBJECT, ...RETRY, "initialDelay", "grace"],
-  index: [...OBJECT, "errors", "own"],
+  index: [...OBJECT, "errors", "own", "keep"],
   reconcile: [...OBJECT, ...LEVEL, "watches", "onDelete"],
   children: [...OBJECT, ...LEVEL, "deletion", "external", "onDrift", "onMismatch"],
   source: ["backoff"],

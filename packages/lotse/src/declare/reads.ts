@@ -1,6 +1,7 @@
 /** What can be read of the cluster without asking it: the operator's own copy. */
 import type { KindClass, KindDescription, KubeObject } from "@lotse/client";
 import type { FieldSelectorInput, LabelSelectorInput } from "@lotse/client/meta";
+import type { FieldPath } from "./field-path.ts";
 import type { IndexHandle } from "./indexes.ts";
 import type { ObjectOf } from "./kind-types.ts";
 
@@ -20,6 +21,30 @@ export interface ListQuery {
   readonly fieldSelector?: FieldSelectorInput | undefined;
   /** Only objects that have this one, or the one with this uid, among their owners. */
   readonly ownedBy?: KubeObject | string | undefined;
+  /** See {@link ReadOptions.keep}; what the selectors look at is kept besides. */
+  readonly keep?: readonly FieldPath[] | undefined;
+}
+
+/**
+ * Where an object is, and what of it is needed.
+ *
+ * @example
+ * ```ts
+ * operator.timer(Machine, { interval: "1m" }, async function look({ name, get, logger }) {
+ *   const pod = await get(Pod, name, { keep: ["status.phase"] });
+ *   logger.info("looked", { phase: pod?.status?.phase });
+ * });
+ * ```
+ */
+export interface ReadOptions {
+  /** Default: the namespace of the object. */
+  readonly namespace?: string | undefined;
+  /**
+   * The fields that are needed, beside metadata; `[]` is metadata alone. Default: what the reconciler has said of the kind
+   * in `watches`, else all. A kind that is only read is kept in memory as far as its readers need it together; a read that
+   * needs more than that, for the first time, waits until the kind has been listed anew. A field that is not kept throws.
+   */
+  readonly keep?: readonly FieldPath[] | undefined;
 }
 
 /** A kind as reads take it. */
@@ -27,11 +52,7 @@ export type ReadableKind = KindClass<KubeObject> | KindDescription | string;
 
 /** Reads one object; undefined when there is none. */
 export interface CachedGet {
-  <R extends ReadableKind>(
-    kind: R,
-    name: string,
-    o?: { readonly namespace?: string | undefined },
-  ): Promise<ObjectOf<R> | undefined>;
+  <R extends ReadableKind>(kind: R, name: string, o?: ReadOptions): Promise<ObjectOf<R> | undefined>;
   /** The same from the server, past the store; a reconciler is not woken by it. */
   live<R extends ReadableKind>(
     kind: R,

@@ -5,6 +5,7 @@ import type { AttemptContext, ObjectContext } from "./context.ts";
 import type { Drift, DriftAnswer } from "./drift.ts";
 import type { FieldPath } from "./field-path.ts";
 import type { Filters } from "./filters.ts";
+import { type Kept, keepIn } from "./kept.ts";
 import type { ObjectHandlerOptions, ResourceInput } from "./options.ts";
 import type { DeepReadonly } from "./readonly.ts";
 import type { TrackedReads } from "./reads.ts";
@@ -73,7 +74,27 @@ export type Mapped =
  * operator.reconcile(Machine, { watches: [[Switch, ({ labels }) => labels.machine]] }, async ({ name }) => {});
  * ```
  */
-export type Watches = readonly [resource: ResourceInput, map: WatchMap];
+export type Watches = readonly [resource: ResourceInput, map: WatchMap, options?: WatchOptions];
+
+/**
+ * What a reconciler says of a kind that it watches.
+ *
+ * @example
+ * ```ts
+ * operator.reconcile(Machine, { watches: [[Pod, ({ labels }) => labels.machine, { keep: ["status.phase"] }]] }, async () => {});
+ * ```
+ */
+export interface WatchOptions {
+  /**
+   * The fields that this reconciler needs of such objects, beside metadata: in the function before it, and where it reads
+   * them with `get` and `list`. Where nobody needs more of the kind, nothing else is kept in memory; `[]` is metadata
+   * alone, and then nothing else is asked of the API server. Default: all of them. What is kept is what all readers of the
+   * kind name together; a handler for its objects, `owns`, or a reader without `keep` needs all. A path that leads below a
+   * list keeps the list. Asking an object for a field that was left out throws, with the name of the field: `undefined`
+   * would look like a field that is not set.
+   */
+  readonly keep?: readonly FieldPath[];
+}
 
 /** As a method, so that a function may also ask for objects of the class that stands before it. */
 type WatchMap = { map(object: KubeObject): Mapped }["map"];
@@ -139,6 +160,14 @@ export interface ReconcileOptions<B extends KubeBody, O = KubeObject<B>, F exten
   readonly conditions?: boolean;
 }
 
+/** A kind that is watched. */
+export interface WatchPlan {
+  readonly resource: ResourceInput;
+  readonly map: (object: KubeObject) => Mapped;
+  /** What the reconciler needs of its objects. */
+  readonly kept: Kept;
+}
+
 /** A declared reconciler. */
 export interface ReconcileHandler {
   readonly type: "reconcile";
@@ -149,7 +178,7 @@ export interface ReconcileHandler {
   readonly retry: RetryPlan;
   readonly param: unknown;
   readonly owns: readonly ResourceInput[];
-  readonly watches: readonly { readonly resource: ResourceInput; readonly map: (object: KubeObject) => Mapped }[];
+  readonly watches: readonly WatchPlan[];
   readonly concurrency: number | undefined;
   readonly resyncMs: number | undefined;
   readonly priority: "normal" | "low";
@@ -191,7 +220,7 @@ export function planReconciler(
   }
   return {
     owns,
-    watches: watches.map(([resource, map]) => ({ resource, map })),
+    watches: watches.map(([resource, map, o]) => ({ resource, map, kept: keepIn(o, "an entry of watches") })),
     concurrency,
     resyncMs: resync === undefined ? undefined : durationMs(resync),
     priority: options.priority ?? "normal",

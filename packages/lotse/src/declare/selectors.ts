@@ -268,6 +268,13 @@ export function selectKinds(
   };
 }
 
+/** Whether a declared resource selects this kind. */
+export function selects(resource: SelectorInput, kind: KindDescription): boolean {
+  const selector = parseSelector(resource);
+  if (selector.type === "exact") return selector.plural === kind.plural && selector.group === kind.group;
+  return selectKinds(selector, [kind], { verbs: [] }).kinds.length > 0;
+}
+
 function matchingKinds(selector: ResourceSelector, all: readonly KindDescription[]): KindDescription[] {
   const kinds = all.filter(({ plural }) => !plural.includes("/"));
   if (selector.type === "exact") {

@@ -2,12 +2,13 @@
  * How an operator works: groups of settings, each with a default. They are given to `new Operator(...)`, and `on.startup`
  * handlers may still change them; from then on they stay as they are.
  */
-import { type Duration, durationMs } from "@lotse/client/meta";
+import { type Duration, durationMs, type FieldSelectorInput, type LabelSelectorInput } from "@lotse/client/meta";
 import type { LogLevel } from "../report/index.ts";
 import { type Backoff, type BackoffPlan, planBackoff } from "./backoff.ts";
 import { DeclarationError } from "./errors.ts";
 import type { FieldPath } from "./field-path.ts";
 import { HANDLER_ORDERS, type HandlerOrder } from "./handler-order.ts";
+import { type KindSelectors, planFieldSelectors, planLabelSelectors, type SelectorPlan } from "./server-selectors.ts";
 import type { RecordStorage } from "./storage.ts";
 
 /** How the operator stops. */
@@ -52,6 +53,36 @@ export interface WatchingSettings {
   reconnect: Backoff | undefined;
   /** How many objects are listed in one request. Default 500. */
   pageSize: number;
+  /**
+   * Which objects of a kind the server is asked for, by their labels; all others are neither sent nor known. A kind is
+   * named as everywhere; all entries that name it count together. Default: all objects.
+   *
+   * An object that leaves the selection is no longer looked after, as if it were not there: its daemons and timers end, no
+   * handler is called, and **its finalizer stays**. If it is deleted then, it waits until somebody takes the finalizer off,
+   * or it comes back into the selection. `on.event` sees it as `DELETED`. So select by labels that objects keep.
+   *
+   * @example
+   * ```ts
+   * settings.watching.labelSelectors = { pods: "app=web", "deployments.apps": { tier: ["web", "db"] } };
+   * settings.watching.labelSelectors = [[Pod, "app=web"], [everything.in({ group: "example.com" }), "managed=yes"]];
+   * ```
+   */
+  labelSelectors: KindSelectors<LabelSelectorInput>;
+  /**
+   * The same by their fields, as far as the server knows them: `metadata.name`, `metadata.namespace`, those of some
+   * built-in kinds, and `selectableFields` of `resource()`. What a server does not know it refuses, and the stream waits.
+   *
+   * @example
+   * ```ts
+   * settings.watching.fieldSelectors = { pods: "spec.nodeName=node-1", secrets: { type: "kubernetes.io/tls" } };
+   * ```
+   */
+  fieldSelectors: KindSelectors<FieldSelectorInput>;
+  /**
+   * `"auto"`: a stream begins with a watch that sends all objects (`sendInitialEvents`), which costs the server less than
+   * a list. Where the server refuses or ignores that, objects are listed, and the log says why. Default `"never"`.
+   */
+  initialStreaming: "never" | "auto";
 }
 
 /** Whose turn it is. */
@@ -157,6 +188,9 @@ export function settingsOf(
       serverTimeout: "10m",
       reconnect: undefined,
       pageSize: 500,
+      labelSelectors: {},
+      fieldSelectors: {},
+      initialStreaming: "never",
       ...input.watching,
     },
     queueing: {
@@ -181,6 +215,7 @@ export interface SettingsPlan {
   readonly inactivityMs: number;
   readonly serverTimeoutMs: number;
   readonly reconnect: BackoffPlan | undefined;
+  readonly selectors: SelectorPlan;
   readonly errorBackoff: BackoffPlan;
   readonly scanIntervalMs: number;
   readonly backoff: BackoffPlan;
@@ -203,6 +238,7 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
   atLeastOne("queueing.concurrency", queueing.concurrency);
   atLeastOne("queueing.hotLoop", queueing.hotLoop);
   atLeastOne("watching.pageSize", watching.pageSize);
+  oneOf("watching.initialStreaming", watching.initialStreaming, ["never", "auto"]);
   if (networking.requestTimeout !== undefined) read("networking.requestTimeout", networking.requestTimeout);
   const { finalizer } = persistence;
   if (
@@ -223,6 +259,10 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
     inactivityMs: read("watching.inactivity", watching.inactivity),
     serverTimeoutMs: read("watching.serverTimeout", watching.serverTimeout),
     reconnect: watching.reconnect === undefined ? undefined : readBackoff("watching.reconnect", watching.reconnect),
+    selectors: {
+      labels: readSelectors("watching.labelSelectors", () => planLabelSelectors(watching.labelSelectors)),
+      fields: readSelectors("watching.fieldSelectors", () => planFieldSelectors(watching.fieldSelectors)),
+    },
     errorBackoff: readBackoff("queueing.errorBackoff", queueing.errorBackoff),
     scanIntervalMs: read("scanning.interval", scanning.interval),
     backoff: readBackoff("execution.backoff", execution.backoff),
@@ -236,7 +276,15 @@ export function planSettings(settings: FixedSettings): SettingsPlan {
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   process: ["graceful", "killAfter"],
   posting: ["events", "logs", "component", "instance"],
-  watching: ["inactivity", "serverTimeout", "reconnect", "pageSize"],
+  watching: [
+    "inactivity",
+    "serverTimeout",
+    "reconnect",
+    "pageSize",
+    "labelSelectors",
+    "fieldSelectors",
+    "initialStreaming",
+  ],
   queueing: ["concurrency", "errorBackoff", "hotLoop"],
   scanning: ["disabled", "interval"],
   execution: ["backoff", "lifecycle", "blockedAfter", "slowAfter"],
@@ -258,6 +306,15 @@ function readBackoff(name: string, value: Backoff): BackoffPlan {
     return planBackoff(value);
   } catch (error) {
     throw wrong(name, (error as Error).message, 'write "30s" or { initial: "1s", factor: 2, max: "5m", jitter: 0.1 }');
+  }
+}
+
+function readSelectors<T>(name: string, plan: () => T): T {
+  try {
+    return plan();
+  } catch (error) {
+    const { message, hint } = error as { message: string; hint?: string };
+    throw wrong(name, message, hint ?? 'write { pods: "app=web" }, or [[Pod, "app=web"]]');
   }
 }
 

@@ -9,13 +9,17 @@ import {
   type StreamOptions,
   type StreamState,
 } from "@lotse/client";
-import type { Clock, ShardSelector } from "@lotse/client/meta";
+import type { Clock, LabelSelector, ShardSelector } from "@lotse/client/meta";
 
 /** What an informer tells of single objects. */
 export type ObjectListener = Required<Pick<ReflectorListener<KubeBody>, "changed" | "echoed" | "gone">> &
-  Pick<ReflectorListener<KubeBody>, "keeps" | "dropped"> & {
+  Pick<ReflectorListener<KubeBody>, "keeps" | "cut" | "dropped"> & {
     /** What `keeps` keeps, as a server can be asked for it; undefined: it cannot. */
     shard?(): ShardSelector | undefined;
+    /** Whether `cut` leaves nothing but metadata. */
+    metadataOnly?(): boolean;
+    /** Labels that all objects have which anybody here looks at, beside what the settings say. */
+    commonLabels?(): LabelSelector;
   };
 
 /** How an object has changed. */
@@ -38,6 +42,12 @@ export interface InformerOptions {
   readonly onState: (state: StreamState) => void;
   /** The part of the objects that is wanted, where a server can be asked for it. */
   readonly shardSelector?: StreamOptions["shardSelector"];
+  /** Whether only metadata are wanted, where a server can be asked for them. */
+  readonly metadataOnly?: StreamOptions["metadataOnly"];
+  readonly labelSelector?: StreamOptions["labelSelector"];
+  readonly fieldSelector?: StreamOptions["fieldSelector"];
+  readonly initialStreaming?: StreamOptions["initialStreaming"];
+  readonly onListInstead?: StreamOptions["onListInstead"];
   readonly inactivityMs?: number;
   readonly serverTimeoutMs?: number;
   readonly backoff?: (failures: number, random: number) => number;
@@ -56,6 +66,7 @@ export class Informer extends Reflector<KubeBody> {
       echoed: (body) => listener.echoed(body),
       gone: (body, before) => listener.gone(body, before),
       ...(listener.keeps && { keeps: (body: KubeBody) => listener.keeps?.(body) !== false }),
+      ...(listener.cut && { cut: (body: KubeBody) => listener.cut?.(body) ?? body }),
       dropped: (body) => listener.dropped?.(body),
       onSynced,
       onListed: () => onListed?.(),

@@ -1,7 +1,7 @@
 /** The streams of one kind: one informer for each scope, and all of them together as one copy of what is in the cluster. */
 import { type KindDescription, type KubeBody, NotFoundError, type StreamState } from "@lotse/client";
 import { errorMessage, namespaceIn, type ObjectKey } from "@lotse/client/meta";
-import { type BackoffPlan, backoffMs } from "../declare/index.ts";
+import { type BackoffPlan, backoffMs, describeSelection, type ServerSelection, selectionOf } from "../declare/index.ts";
 import type { Logger, StreamHealth } from "../report/index.ts";
 import type { Runtime } from "../runtime/index.ts";
 import { Informer, type InformerOptions, type ObjectListener } from "./informer.ts";
@@ -46,6 +46,7 @@ export class KindStreams {
   /** What keeps the stream of a scope from working. */
   readonly #troubles = new Map<Scope, string>();
   #isSynced = false;
+  #listsInstead = false;
   /** Those who wait for lists. */
   readonly #listed = new Set<() => void>();
   #resolveSynced: () => void = () => {};
@@ -83,8 +84,19 @@ export class KindStreams {
     });
   }
 
+  /** Which objects the settings have the server asked for; undefined: all. */
+  get selection(): ServerSelection | undefined {
+    return selectionOf(this.#runtime.plan.selectors, this.#kind);
+  }
+
   /** Begins with the scopes that there are. */
   begin(): void {
+    const { selection } = this;
+    if (selection) {
+      this.#logger.info("only some objects of the kind are asked for, the settings say so", {
+        selector: describeSelection(selection),
+      });
+    }
     const scopes = this.#kind.namespaced ? this.#served.current : [undefined];
     for (const scope of scopes) this.open(scope);
     this.#onSynced();
@@ -121,6 +133,11 @@ export class KindStreams {
       random,
       listener: this.#listener,
       shardSelector: () => this.#listener.shard?.(),
+      metadataOnly: () => this.#listener.metadataOnly?.() ?? false,
+      labelSelector: () => [...(this.selection?.labels ?? []), ...(this.#listener.commonLabels?.() ?? [])],
+      fieldSelector: () => this.selection?.fields,
+      initialStreaming: settings.watching.initialStreaming,
+      onListInstead: (why) => this.#onListInstead(why),
       onSynced: () => this.#onSynced(),
       onListed: () => {
         for (const look of [...this.#listed]) look();
@@ -233,6 +250,16 @@ export class KindStreams {
     const objects = informers.reduce((sum, { size }) => sum + size, 0);
     this.#logger.debug("all objects are known", { objects });
     this.#resolveSynced();
+  }
+
+  /** Said once, not by each of many scopes. */
+  #onListInstead(why: unknown): void {
+    if (this.#listsInstead) return;
+    this.#listsInstead = true;
+    this.#logger.warn("the server does not begin a watch with all objects, they are listed instead", {
+      error: errorMessage(why),
+      hint: 'switch the feature gate WatchList of the server on, or set settings.watching.initialStreaming to "never"',
+    });
   }
 
   /** Said once, not at every try, and not by each of many scopes. */

@@ -44,7 +44,7 @@ async function migrated(request: Partial<MigrationRequest> = {}): Promise<Migrat
 }
 
 beforeEach(async () => {
-  cluster = await Cluster.start({ kubelet: false });
+  cluster = await Cluster.start({ tls: false, kubelet: false });
   client = await cluster.connect();
   await (await define("v1beta1")).wait("condition=Established", { timeout: "30s" });
   for (const name of ["a", "b", "c"]) await client.create(new OldShop({ metadata: { name }, spec: { size: name } }));

@@ -5,7 +5,16 @@
 import { apiVersionOf, type KindDescription, type KubeBody } from "@lotse/client";
 import { type IdentityKey, identityKey, objectKeyOf } from "@lotse/client/meta";
 import { Background } from "../background/index.ts";
-import type { DaemonHandler, Handler, IndexHandler, Memo, ReconcileHandler, TimerHandler } from "../declare/index.ts";
+import {
+  type DaemonHandler,
+  type Handler,
+  type IndexHandler,
+  type Kept,
+  keptText,
+  type Memo,
+  type ReconcileHandler,
+  type TimerHandler,
+} from "../declare/index.ts";
 import type { KindCapabilities, OperatorIndexes, Scope, Scopes } from "../informers/index.ts";
 import { PRIORITY } from "../queue/index.ts";
 import { type Author, bindCleanUp, KindReconcilers, type KindView, type TrackedKinds } from "../reconcile/index.ts";
@@ -13,6 +22,7 @@ import {
   type Explanation,
   Journal,
   KindMeasures,
+  type KindMemory,
   type KindReporting,
   type ObjectQuestion,
   type Reporting,
@@ -29,8 +39,10 @@ import { KindCache } from "./kind-cache.ts";
 import { concurrencyOf, handlersOf, kindWork, withUsual } from "./kind-work.ts";
 import { unwrittenOf, writePending } from "./last-writes.ts";
 import { Mailboxes } from "./mailboxes.ts";
+import { kindMemory } from "./memory.ts";
 import { tellOfResults, tellOfSlow } from "./notices.ts";
 import { type KindObjective, objectiveOf } from "./objectives.ts";
+import type { Readers } from "./readers.ts";
 import { Strangers } from "./strangers.ts";
 
 /** What the controllers of one operator are made of, beside their kind. */
@@ -48,6 +60,8 @@ export interface ControllerParts {
   readonly retryAtStart: boolean;
   /** Whether reconcilers have said that they follow the kind: then all of its objects are read. */
   readonly isFollowed: (kind: KindDescription) => boolean;
+  /** Who reads which kind, and what of it. */
+  readonly readers: Readers;
 }
 
 /** See the module comment. */
@@ -83,6 +97,11 @@ export class Controller implements Owner {
       ownership: runtime.ownership,
       kind: () => this.kind,
       isFollowed: parts.isFollowed(capabilities.kind),
+      kept: parts.readers.kept(usually, capabilities.kind),
+      onWider: (kept) =>
+        reporting.logger.info("more is read of a kind than it was kept with, it is listed anew", {
+          kept: kept === "all" ? "all of it" : keptText(kept),
+        }),
       streams: () => this.#cache.streams,
     });
     const reconcilers = handlersOf<ReconcileHandler>(usually, "reconcile");
@@ -197,6 +216,18 @@ export class Controller implements Owner {
   /** From now on all objects are kept; resolves when they are known. */
   whole(): Promise<void> {
     return this.#keeping.whole();
+  }
+
+  /** From now on this is kept of each object as well; resolves when all of them have it. */
+  widen(wanted: Kept): Promise<void> {
+    return this.#keeping.widen(wanted);
+  }
+
+  /** What it takes in memory, and for whom. */
+  memory(): KindMemory {
+    const { kind } = this;
+    const { kept } = this.#keeping;
+    return kindMemory(kind, kept, this.#cache.streams.values(), this.#parts.readers.of(this.#handlers, kind));
   }
 
   /** The kind is served: streams that wait for it try at once. */
@@ -363,7 +394,7 @@ export class Controller implements Owner {
   }
 
   #makeReconcilers(handlers: readonly ReconcileHandler[]): KindReconcilers {
-    const { runtime, tracked } = this.#parts;
+    const { runtime, tracked, readers } = this.#parts;
     const { logger, metrics, onHandlerRequest } = this.#reporting;
     return new KindReconcilers({
       kind: this.kind,
@@ -372,7 +403,10 @@ export class Controller implements Owner {
       operator: runtime.operator,
       formerNames: runtime.formerNames,
       metrics,
-      onRead: (handler, kind, namespace) => observeRead(onHandlerRequest, handler, kind, namespace),
+      onRead: (handler, kind, wanted, namespace) => {
+        readers.note(handler, kind, wanted);
+        observeRead(onHandlerRequest, handler, kind, namespace);
+      },
       now: () => runtime.clock.monotonic(),
       find: (key) => this.#cache.get(key),
       memory: (key) => this.#mailboxes.find(key),
@@ -389,7 +423,7 @@ export class Controller implements Owner {
 
   /** What turns of the kind are taken with, from now on. */
   #makeWork(keepsRecord: boolean): KindWork {
-    const { runtime, indexes, tracked, memo, handlerWrote } = this.#parts;
+    const { runtime, indexes, tracked, readers, memo, handlerWrote } = this.#parts;
     const work = kindWork({
       runtime,
       reporting: this.#reporting,
@@ -406,6 +440,7 @@ export class Controller implements Owner {
       reconcilers: this.#reconcilers,
       indexes,
       tracked,
+      readers,
       memo,
       recordNotKept: () => {
         this.#work = this.#makeWork(false);

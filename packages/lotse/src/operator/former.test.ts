@@ -35,7 +35,7 @@ describe("what a former version of the operator has registered", () => {
   const ending: RunningOperator[] = [];
 
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
     client = await Client.connect({ kubeconfig: cluster.kubeconfig as never });
     await client.create(Namespace.gen({ name: SYSTEM }));
   });

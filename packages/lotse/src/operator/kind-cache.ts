@@ -7,13 +7,14 @@ import type { KindDescription, KubeBody } from "@lotse/client";
 import {
   type IdentityKey,
   identityKey,
+  type LabelSelector,
   type ObjectKey,
   objectKey,
   objectKeyIn,
   type ShardSelector,
   uidIn,
 } from "@lotse/client/meta";
-import type { IndexHandler } from "../declare/index.ts";
+import { type IndexHandler, isSelected } from "../declare/index.ts";
 import {
   type InformerChange,
   type KindCapabilities,
@@ -41,7 +42,7 @@ export interface KindCacheParts {
   /** The mailboxes of the objects; undefined when no handler works for single objects of the kind. */
   readonly mailboxes: Mailed | undefined;
   /** What of it is worth its memory. */
-  readonly keeping: Pick<Keeping, "keeps" | "shard">;
+  readonly keeping: Pick<Keeping, "keeps" | "shard" | "labels" | "cut" | "kept" | "covers">;
   /** Told of each state of each object; undefined where the kind promises nothing. */
   readonly objective: Observing | undefined;
 }
@@ -73,18 +74,30 @@ export class KindCache implements ObjectListener {
   readonly view: KindView;
   /** Whether an object is kept; undefined: all are. */
   readonly keeps?: (body: KubeBody) => boolean;
+  /** What is kept of an object; undefined: all of it. */
+  readonly cut?: (body: KubeBody) => KubeBody;
 
   constructor(parts: KindCacheParts) {
     this.#parts = parts;
     const { kind, kindClass } = parts.capabilities;
     this.#kind = kind;
     if (parts.keeping.keeps) this.keeps = parts.keeping.keeps;
+    if (parts.keeping.cut) this.cut = parts.keeping.cut;
     this.streams = new KindStreams(parts.runtime, parts.scopes, kind, parts.logger, this);
-    this.view = new KindView(kind, kindClass, this.streams);
+    this.view = new KindView(kind, kindClass, this.streams, (wanted) => parts.keeping.covers(wanted));
   }
 
   shard(): ShardSelector | undefined {
     return this.#parts.keeping.shard();
+  }
+
+  metadataOnly(): boolean {
+    const { kept } = this.#parts.keeping;
+    return kept !== "all" && kept.length === 0;
+  }
+
+  commonLabels(): LabelSelector {
+    return this.#parts.keeping.labels();
   }
 
   /** The newest body of the object that has this name. */
@@ -145,6 +158,7 @@ export class KindCache implements ObjectListener {
     const informer = this.streams.covering(body.metadata?.namespace);
     const key = objectKey(body);
     const before = informer?.get(key);
+    if (!before && this.#isUnasked(body)) return;
     // Turns show it to handlers frozen, and hold it as what they have last seen.
     if (!informer?.wrote(body, true)) return;
     const by = newState(body);
@@ -168,6 +182,7 @@ export class KindCache implements ObjectListener {
       return;
     }
     const before = informer.get(key);
+    if (!before && this.#isUnasked(body)) return;
     informer.wrote(body);
     const now = informer.get(key) ?? body;
     this.#index(now, by);
@@ -177,6 +192,12 @@ export class KindCache implements ObjectListener {
     else by?.claim(now, false);
     this.#parts.objective?.see(now);
     this.#parts.mailboxes?.ownWrite(body);
+  }
+
+  /** Whether it is an object that the stream will never show: then nobody here hears of it. */
+  #isUnasked(body: KubeBody): boolean {
+    const { selection } = this.streams;
+    return selection !== undefined && !isSelected(selection, body);
   }
 
   #index(body: KubeBody, by: Author, handlers = this.#parts.indexHandlers): void {

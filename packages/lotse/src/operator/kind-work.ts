@@ -28,6 +28,7 @@ import {
   type ReconcileWork,
   storageOf,
 } from "../turn/index.ts";
+import type { Readers } from "./readers.ts";
 
 /** What a controller brings. */
 export interface KindWorkParts extends Pick<KindWork, "recordNotKept"> {
@@ -42,6 +43,8 @@ export interface KindWorkParts extends Pick<KindWork, "recordNotKept"> {
   readonly reconcilers: ReconcileWork | undefined;
   readonly indexes: OperatorIndexes<Author>;
   readonly tracked: TrackedKinds;
+  /** Told who reads what. */
+  readonly readers: Readers;
   /** What each object's memo begins with. */
   readonly memo: Memo;
 }
@@ -110,7 +113,7 @@ export function kindWork(parts: KindWorkParts): KindWork {
   };
 }
 
-function viewsOf({ reporting, indexes, tracked, memo: first }: KindWorkParts): KindWork["views"] {
+function viewsOf({ reporting, indexes, tracked, readers, memo: first }: KindWorkParts): KindWork["views"] {
   return {
     indexes: indexes.view,
     reads: (handler, client, namespace) =>
@@ -120,7 +123,10 @@ function viewsOf({ reporting, indexes, tracked, memo: first }: KindWorkParts): K
         client,
         indexes: indexes.view,
         namespace,
-        onRead: (read) => observeRead(reporting.onHandlerRequest, handler, read, namespace),
+        onRead: (read, wanted) => {
+          readers.note(handler, read, wanted);
+          observeRead(reporting.onHandlerRequest, handler, read, namespace);
+        },
       }).reads,
     memoOf: (memory) => memoOf(memory, () => memoFrom(first)),
   };

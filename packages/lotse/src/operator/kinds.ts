@@ -7,6 +7,7 @@ import { type Client, type KindClass, type KindDescription, NotFoundError, Unkno
 import { type Clock, errorMessage, type KindKey, kindKey } from "@lotse/client/meta";
 import {
   isResourceClass,
+  type Kept,
   type KindPlan,
   type ResourceDeclaration,
   selects,
@@ -196,7 +197,7 @@ export class Kinds {
    * A reconciler reads a kind: resolves when all its objects are known, and rejects with the reason when that has to wait
    * for something. The reconciler is tried again; it does not wait here and keep other objects from their turn.
    */
-  async read(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
+  async read(kind: KindDescription, kindClass: KindClass | undefined, wanted: Kept): Promise<KindView> {
     const { ready, trouble } = this.#started.get(kindKey(kind)) ?? this.#follow(kind, kindClass);
     // In this order: what is known by now counts, whatever the trouble was before.
     const controller = (await Promise.race([ready, trouble])) ?? (await trouble);
@@ -205,6 +206,7 @@ export class Kinds {
       // Another reader may have been first.
       if (!this.#parts.tracked.known(kind)) this.#parts.tracked.add(controller.view);
     }
+    if (!controller.view.covers(wanted)) await controller.widen(wanted);
     return controller.view;
   }
 

@@ -9,6 +9,7 @@ import type {
   LogSink,
   ObjectQuestion,
   OperatorHealth,
+  OperatorMemory,
   RecordedRequest,
 } from "../report/index.ts";
 import type { ShadowOptions, ShadowReport } from "../shadow/index.ts";
@@ -114,6 +115,16 @@ export interface RunningOperator extends AsyncDisposable {
   health(): OperatorHealth;
   /** What is known about one object: what woke it, what ran, what was written, what it waits for. */
   explain(question: ObjectQuestion): Explanation | undefined;
+  /**
+   * What the operator's copy of the cluster takes, by kind, and who reads it. What `lotse explain --memory` asks for. Of a
+   * kind with many objects some are measured, and it is said of how many.
+   *
+   * @example
+   * ```ts
+   * running.memory().kinds.map(({ kind, objects, bytes }) => `${kind}: ${objects} objects, ${bytes} bytes`);
+   * ```
+   */
+  memory(): OperatorMemory;
   /**
    * Tries again at once whatever waits for its next attempt for an object, or has failed for good; undefined when the
    * object is not known. What `lotse retry` asks for.

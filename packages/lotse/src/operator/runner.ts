@@ -31,6 +31,7 @@ import {
   minLevel,
   type ObjectQuestion,
   type OperatorHealth,
+  type OperatorMemory,
   prettySink,
   restMeasures,
   type Traces,
@@ -48,6 +49,7 @@ import { Lifetime } from "./lifetime.ts";
 import type { InternalStartOptions, RetryAnswer, RunningOperator, RunningShadow } from "./options.ts";
 import { Outside } from "./outside.ts";
 import { alsoPosting } from "./posting-sink.ts";
+import { Readers } from "./readers.ts";
 import { asShadow, castShadow, shadowFace } from "./shadowing.ts";
 import { aborted } from "./signals.ts";
 import { stopLimitMs } from "./stop-time.ts";
@@ -79,8 +81,9 @@ export class Runner implements RunningOperator {
   readonly #lifetime: Lifetime;
   readonly #activities: Activities;
   readonly #indexes: OperatorIndexes<Author>;
-  readonly #tracked = new TrackedKinds((kind, kindClass) => this.#kinds.read(kind, kindClass));
+  readonly #tracked = new TrackedKinds((kind, kindClass, wanted) => this.#kinds.read(kind, kindClass, wanted));
   readonly #kinds: Kinds;
+  readonly #readers: Readers;
   readonly #metrics = new Metrics();
   readonly #traces: Promise<Traces | undefined>;
   #working: Working | undefined;
@@ -116,6 +119,7 @@ export class Runner implements RunningOperator {
     this.#indexes = new OperatorIndexes(indexIds(declarations), (id, key, by) =>
       this.#tracked.indexReads(id).indexChanged(key, { before: undefined, now: undefined, by }),
     );
+    this.#readers = new Readers(declarations.resources);
     this.#kinds = new Kinds({
       declarations: declarations.resources,
       tracked: this.#tracked,
@@ -185,6 +189,10 @@ export class Runner implements RunningOperator {
       if (explanation) return explanation;
     }
     return undefined;
+  }
+
+  memory(): OperatorMemory {
+    return { operator: this.#operator.name, kinds: this.#kinds.controllers.map((controller) => controller.memory()) };
   }
 
   retry(question: ObjectQuestion): RetryAnswer | undefined {
@@ -429,6 +437,7 @@ export class Runner implements RunningOperator {
         handlerWrote: (body, kind, how) => this.#kinds.find(kind)?.handlerWrote(body, how),
         retryAtStart: this.#options.retryAtStart === true,
         isFollowed: (kind) => isFollowedByAny(this.#declarations, kind),
+        readers: this.#readers,
       },
       onKnown: () => this.#coordinating?.begin(),
       onIndexed: () => this.#onIndexed(),

@@ -23,7 +23,7 @@ describe("operators of one process", () => {
   const ending: RunningOperator[] = [];
 
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
     client = await Client.connect({ kubeconfig: cluster.kubeconfig as never });
     await client.create(Namespace.gen({ name: SYSTEM }));
   });

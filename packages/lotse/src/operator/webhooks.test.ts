@@ -41,7 +41,7 @@ describe("webhooks behind a Service", () => {
   const ending: RunningOperator[] = [];
 
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
     client = await Client.connect({ kubeconfig: cluster.kubeconfig as never });
     for (const namespace of [SYSTEM, "shops"]) await client.create(Namespace.gen({ name: namespace }));
     await client.create(Machine.crd() as KubeBody);

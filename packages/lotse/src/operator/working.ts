@@ -4,7 +4,7 @@
  */
 import type { KindDescription } from "@lotse/client";
 import { type KindKey, kindKey } from "@lotse/client/meta";
-import { isFollowedBy, type KindPlan, type ResourceDeclaration } from "../declare/index.ts";
+import { idleSelectors, isFollowedBy, type KindPlan, type ResourceDeclaration } from "../declare/index.ts";
 import {
   type FollowedScopes,
   KindScanner,
@@ -116,7 +116,10 @@ export class Working {
     const known = this.#first.map(({ ready, trouble }) => Promise.race([ready, trouble.catch(() => undefined)]));
     // Cannot reject.
     void Promise.all(known).then(onKnown);
-    const ready = Promise.all(this.#first.map(({ ready }) => ready)).then(onReady);
+    const ready = Promise.all(this.#first.map(({ ready }) => ready)).then(() => {
+      this.#tellOfIdleSelectors();
+      return onReady();
+    });
     const scanning = settings.scanning.disabled ? undefined : this.#scanner.follow(this);
     await Promise.all([scanning, Promise.race([ready, aborted(stopping)])]);
   }
@@ -149,6 +152,19 @@ export class Working {
     this.#tasks.add(
       this.#unlessStopping(kinds.giveUp(kind), "what ran for a kind that is gone did not end well", name),
     );
+  }
+
+  /** A name that is misspelt in the settings would have all objects sent, and nobody would notice. */
+  #tellOfIdleSelectors(): void {
+    const { controllers, kinds } = this.#parts;
+    const followed = kinds.controllers.map(({ kind }) => kind);
+    for (const { setting, resource } of idleSelectors(controllers.runtime.plan.selectors, followed)) {
+      controllers.reporting.logger.warn("a selector is for no kind that the operator follows by now", {
+        setting,
+        kind: resource,
+        hint: "check the name; kinds that appear later, or are read by a handler, are selected then",
+      });
+    }
   }
 
   #start(plan: KindPlan): StartedKind {

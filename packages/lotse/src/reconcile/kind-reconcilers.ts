@@ -3,11 +3,13 @@
  * overlap anything of its object, and what they want to change is part of the turn's one write.
  */
 import { type KindDescription, type KubeBody, KubeObject } from "@lotse/client";
-import { type IdentityKey, identityKeyOf, type ObjectKey, objectKeyOf } from "@lotse/client/meta";
+import { type IdentityKey, identityKeyOf, kindKey, type ObjectKey, objectKeyOf } from "@lotse/client/meta";
 import {
   Aborted,
   type ChangeContext,
   isRequeue,
+  type Kept,
+  keptFor,
   type Mapped,
   matchesFilters,
   type ReconcileContext,
@@ -65,7 +67,7 @@ export interface KindReconcilersParts {
   /** Names that it had before. */
   readonly formerNames: readonly string[];
   /** A reconciler reads a kind from the operator's own copy. */
-  readonly onRead: (handler: string, kind: KindDescription, namespace: string | undefined) => void;
+  readonly onRead: (handler: string, kind: KindDescription, wanted: Kept, namespace: string | undefined) => void;
   readonly metrics: Metrics;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -76,6 +78,8 @@ export class KindReconcilers implements ReconcileWork {
   readonly #parts: KindReconcilersParts;
   readonly #readers = new Map<IdentityKey, readonly ObjectReader[]>();
   /** The kinds that each declaration names as its own. */
+  /** What they want of the kinds that they read, by reconciler and kind. */
+  readonly #wanted = new Map<string, Kept>();
   readonly #owned = new Map<string, Set<KindView>>();
   /** Ends what it listens to: kinds that come, and the changes of each kind. */
   readonly #listening: (() => void)[] = [];
@@ -274,8 +278,17 @@ export class KindReconcilers implements ReconcileWork {
       client: () => context.client,
       indexes,
       namespace,
-      onRead: (kind) => onRead(reader.handler.id, kind, namespace),
+      onRead: (kind, wanted) => onRead(reader.handler.id, kind, wanted, namespace),
+      wanted: (kind) => this.#wantedBy(reader.handler, kind),
     });
+  }
+
+  /** What a reconciler has said of a kind that it reads; looked up once, and not at each read. */
+  #wantedBy(handler: ReconcileHandler, kind: KindDescription): Kept {
+    const key = `${handler.id} ${kindKey(kind)}`;
+    const wanted = this.#wanted.get(key) ?? keptFor(handler, kind) ?? "all";
+    this.#wanted.set(key, wanted);
+    return wanted;
   }
 
   /** `shown`: the run was woken by its object, which is therefore there. */

@@ -1,5 +1,6 @@
 /** What reconcilers see of one kind: its objects, who has read which of them, and whom its changes concern. */
 import type { KindClass, KindDescription, KubeBody } from "@lotse/client";
+import type { Kept } from "../declare/index.ts";
 import { Lookup, type Objects } from "./lookup.ts";
 import { type Author, type Change, KindReads } from "./reads.ts";
 
@@ -15,7 +16,16 @@ export class KindView {
   readonly #listeners = new Set<ChangeListener>();
   #closed = false;
 
-  constructor(kind: KindDescription, kindClass: KindClass | undefined, objects: Objects) {
+  /** Whether its objects have all that is wanted of them; of most kinds all is kept. */
+  readonly covers: (wanted: Kept) => boolean;
+
+  constructor(
+    kind: KindDescription,
+    kindClass: KindClass | undefined,
+    objects: Objects,
+    has: (wanted: Kept) => boolean = () => true,
+  ) {
+    this.covers = has;
     this.kind = kind;
     this.kindClass = kindClass;
     this.lookup = new Lookup(objects);

@@ -1,7 +1,7 @@
 import { type Client, ConfigMap, type KindDescription, type KubeBody, NotFoundError } from "@lotse/client";
 import { identityKeyOf, objectKeyOf } from "@lotse/client/meta";
 import { describe, expect, it } from "vitest";
-import type { ReconcileHandler } from "../declare/index.ts";
+import { covers, type Kept, keptText, type ReconcileHandler, unionOf } from "../declare/index.ts";
 import { newMemory } from "../turn/index.ts";
 import { KindView } from "./kind-view.ts";
 import { ObjectReader } from "./reader.ts";
@@ -232,5 +232,57 @@ describe("a read", () => {
     expect(point?.text).toBe('index byNode["k"]');
     tracked.indexReads("byNode").indexChanged('"k"', { before: undefined, now: undefined, by: undefined });
     expect(woken).toHaveLength(1);
+  });
+});
+
+describe("what is read of an object", () => {
+  /** A kind of which only some is kept, and which learns more when it is asked for. */
+  function narrow(declared?: Kept) {
+    const asked: string[] = [];
+    let kept: Kept = [];
+    const view = new KindView(KIND, undefined, new TestObjects(), (wanted) => covers(kept, wanted));
+    const tracked = new TrackedKinds(async (_kind, _class, wanted) => {
+      asked.push(keptText(wanted));
+      kept = unionOf([kept, wanted]);
+      return view;
+    });
+    tracked.add(view);
+    const { reads } = new ReadSession({
+      onRead: () => {},
+      reader: undefined,
+      wanted: () => declared,
+      tracked,
+      client: () => ({}) as Client,
+      indexes: (() => new Map()) as never,
+      namespace: "one",
+    });
+    return { reads, asked };
+  }
+
+  it("is all of it where nobody says otherwise, and is asked for once", async () => {
+    const { reads, asked } = narrow();
+    await reads.list(ConfigMap);
+    await reads.get(ConfigMap, "a");
+    expect(asked).toEqual(["all"]);
+  });
+
+  it("is its metadata where only that it is there is asked", async () => {
+    const { reads, asked } = narrow();
+    await reads.exists(ConfigMap, "a");
+    expect(asked).toEqual([]);
+  });
+
+  it("is what the reconciler has declared, or what the read itself says", async () => {
+    const { reads, asked } = narrow([["data", "a"]]);
+    await reads.get(ConfigMap, "a");
+    await reads.get(ConfigMap, "a", { keep: ["data.b"] });
+    await reads.list(ConfigMap, { keep: ["data.b", "data.a"] });
+    expect(asked).toEqual(['keep: ["data.a"]', 'keep: ["data.b"]']);
+  });
+
+  it("is also what a selector looks at: a field that is not kept would match as if it were empty", async () => {
+    const { reads, asked } = narrow([]);
+    await reads.list(ConfigMap, { fieldSelector: "data.a=1,metadata.name=x" });
+    expect(asked).toEqual(['keep: ["data.a"]']);
   });
 });

@@ -11,14 +11,18 @@ import {
   KubeObject,
   NotFoundError,
 } from "@lotse/client";
-import { type ObjectKey, objectKeyOf } from "@lotse/client/meta";
+import { type ObjectKey, objectKeyOf, parseFieldSelector } from "@lotse/client/meta";
 import {
   deepFreeze,
   type Indexes,
   type IndexHandle,
+  type Kept,
   type ListQuery,
+  planKeep,
   type ReadableKind,
+  type ReadOptions,
   type TrackedReads,
+  unionOf,
 } from "../declare/index.ts";
 import { indexKeyText } from "../informers/index.ts";
 import type { KindView } from "./kind-view.ts";
@@ -30,14 +34,19 @@ import type { TrackedKinds } from "./tracked-kinds.ts";
 export interface SessionParts {
   /** The reconciler that is woken when what was read changes; undefined for handlers that are no reconcilers. */
   readonly reader: Reader | undefined;
-  /** Told of each kind that is read. */
-  readonly onRead: (kind: KindDescription) => void;
+  /** Told of each kind that is read, and of what is read of it. */
+  readonly onRead: (kind: KindDescription, wanted: Kept) => void;
+  /** What is read of a kind where a read does not say it. Default: all. */
+  readonly wanted?: ((kind: KindDescription) => Kept | undefined) | undefined;
   readonly tracked: TrackedKinds;
   readonly client: () => Client;
   readonly indexes: Indexes;
   /** The namespace of the object that is reconciled. */
   readonly namespace: string | undefined;
 }
+
+/** That an object is there is known by its metadata. */
+const METADATA: Kept = [];
 
 type Somewhere = { readonly namespace?: string | undefined } | undefined;
 
@@ -52,7 +61,7 @@ export class ReadSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    const get = (kind: ReadableKind, name: string, o: Somewhere) => this.#get(kind, name, o);
+    const get = (kind: ReadableKind, name: string, o: ReadOptions | undefined) => this.#get(kind, name, o);
     const live = (kind: ReadableKind, name: string, o: Somewhere) => this.#live(kind, name, o);
     this.reads = {
       get: Object.assign(get, { live }),
@@ -121,17 +130,19 @@ export class ReadSession {
     if (reader) this.note(read(reader));
   }
 
-  /** The kind that is meant, with all its objects. */
-  async view(kind: ReadableKind): Promise<KindView> {
+  /** The kind that is meant, with all its objects, and with all that is wanted of them. */
+  async view(kind: ReadableKind, wanted?: Kept, besides: Kept = []): Promise<KindView> {
     const kindClass = typeof kind === "function" ? (kind as KindClass) : undefined;
     const description = typeof kind === "string" ? await this.#parts.client().resolve(kind) : descriptionOf(kind);
     const { tracked, onRead } = this.#parts;
-    onRead(description);
-    return tracked.known(description) ?? (await tracked.view(description, kindClass));
+    const all = unionOf([wanted ?? this.#parts.wanted?.(description) ?? "all", besides]);
+    onRead(description, all);
+    const known = tracked.known(description);
+    return known?.covers(all) ? known : await tracked.view(description, kindClass, all);
   }
 
-  async #get(kind: ReadableKind, name: string, o: Somewhere): Promise<KubeObject | undefined> {
-    const view = await this.view(kind);
+  async #get(kind: ReadableKind, name: string, o?: ReadOptions): Promise<KubeObject | undefined> {
+    const view = await this.view(kind, keepOf(o));
     const key = this.#key(view, name, o);
     this.#subscribe((reader) => view.reads.object(key, reader));
     const body = view.lookup.get(key);
@@ -139,15 +150,17 @@ export class ReadSession {
   }
 
   async #exists(kind: ReadableKind, name: string, o: Somewhere): Promise<boolean> {
-    const view = await this.view(kind);
+    const view = await this.view(kind, METADATA);
     const key = this.#key(view, name, o);
     this.#subscribe((reader) => view.reads.existence(key, reader));
     return view.lookup.get(key) !== undefined;
   }
 
   async #list(kind: ReadableKind, o: ListQuery = {}): Promise<readonly KubeObject[]> {
-    const view = await this.view(kind);
     const { labelSelector, fieldSelector, ownedBy } = o;
+    // A field that is not kept would match as if it were empty.
+    const selected = parseFieldSelector(fieldSelector).map(({ field }) => field.split("."));
+    const view = await this.view(kind, keepOf(o), selected);
     const query = readQuery({
       namespace: this.#namespace(view, o.namespace),
       labelSelector,
@@ -189,6 +202,11 @@ export class ReadSession {
     const kindClass = typeof kind === "function" ? (kind as KindClass) : view.kindClass;
     return kindClass ? new kindClass(own, client) : new KubeObject(own, client, view.kind);
   }
+}
+
+/** Undefined where the read does not say it. */
+function keepOf(o: Pick<ReadOptions, "keep"> | undefined): Kept | undefined {
+  return o?.keep === undefined ? undefined : planKeep(o.keep);
 }
 
 function descriptionOf(kind: KindClass<KubeObject> | KindDescription): KindDescription {

@@ -1,17 +1,19 @@
 /** The kinds whose reads are tracked; kinds that no handler was declared for join when a reconciler reads them. */
 import type { KindClass, KindDescription } from "@lotse/client";
 import { type KindKey, kindKey } from "@lotse/client/meta";
+import { type Kept, keptText } from "../declare/index.ts";
 import type { KindView } from "./kind-view.ts";
 import { KindReads } from "./reads.ts";
 
 /** Begins to follow a kind, and resolves when all its objects are known. */
-export type FollowKind = (kind: KindDescription, kindClass: KindClass | undefined) => Promise<KindView>;
+export type FollowKind = (kind: KindDescription, kindClass: KindClass | undefined, wanted: Kept) => Promise<KindView>;
 
 /** See the module comment. */
 export class TrackedKinds {
   readonly #follow: FollowKind;
   readonly #views = new Map<KindKey, KindView>();
-  readonly #coming = new Map<KindKey, Promise<KindView>>();
+  /** By kind and by what is wanted of it. */
+  readonly #coming = new Map<string, Promise<KindView>>();
   readonly #indexes = new Map<string, KindReads>();
   readonly #listeners = new Set<(view: KindView) => void>();
 
@@ -44,14 +46,14 @@ export class TrackedKinds {
     return this.#views.get(kindKey(kind));
   }
 
-  /** The kind, as soon as all its objects are known. */
-  async view(kind: KindDescription, kindClass: KindClass | undefined): Promise<KindView> {
+  /** The kind, as soon as all its objects are known, with all that is wanted of them. */
+  async view(kind: KindDescription, kindClass: KindClass | undefined, wanted: Kept = "all"): Promise<KindView> {
     const known = this.known(kind);
-    if (known) return known;
-    const key = kindKey(kind);
+    if (known?.covers(wanted)) return known;
+    const key = `${kindKey(kind)} ${keptText(wanted)}`;
     let coming = this.#coming.get(key);
     if (!coming) {
-      coming = this.#follow(kind, kindClass).finally(() => this.#coming.delete(key));
+      coming = this.#follow(kind, kindClass, wanted).finally(() => this.#coming.delete(key));
       this.#coming.set(key, coming);
     }
     return coming;

@@ -8,6 +8,7 @@ import { errorMessage } from "@lotse/client/meta";
 import type { Elsewhere, Explanation, ObjectQuestion } from "./explain.ts";
 import { isAlive, isReady, type OperatorHealth, type Verdict } from "./health.ts";
 import { type Answer, type Endpoints, json, listen, metricsText, plain, send } from "./http.ts";
+import type { OperatorMemory } from "./memory.ts";
 import { joinMetrics } from "./metrics.ts";
 
 /** What the endpoints need of an operator. */
@@ -16,6 +17,8 @@ export interface Observed {
   metrics(): string;
   probe(): Promise<Readonly<Record<string, unknown>>>;
   explain(question: ObjectQuestion): Explanation | undefined;
+  /** What its copy of the cluster takes; absent in operators of an older copy of the package. */
+  memory?(): OperatorMemory;
   /** Absent in operators of an older copy of the package. */
   retry?(question: ObjectQuestion): Retried | undefined;
   /** What it has found out as a shadow; absent where it is none. */
@@ -108,6 +111,7 @@ async function answer(
   if (pathname === "/metrics") return metrics ? metricsOf(operators) : plain(404, METRICS_ELSEWHERE);
   if (questions && pathname === "/status") return json(200, { operators: operators.map((one) => one.health()) });
   if (questions && pathname === "/explain") return explain(operators, searchParams);
+  if (questions && pathname === "/memory") return memory(operators);
   if (questions && pathname === "/shadow") return shadows(operators);
   const more = [...(metrics ? ["/metrics"] : []), ...(questions ? QUESTIONS : [])];
   const known = new Set([liveness, "/healthz", "/readyz", ...more]);
@@ -118,7 +122,7 @@ async function answer(
 
 const METRICS_ELSEWHERE = "metrics are served where --metrics-auth says, to those who may read them\n";
 
-const QUESTIONS = ["/status", "/explain", "/retry", "/shadow"];
+const QUESTIONS = ["/status", "/explain", "/memory", "/retry", "/shadow"];
 
 const NOT_FROM_PAGES = "only a program that asks localhost is answered, no page in a browser\n";
 
@@ -162,6 +166,10 @@ function explain(operators: readonly Observed[], query: URLSearchParams): Answer
   if (!question) return plain(400, "ask for /explain?kind=KIND&name=NAME&namespace=NAMESPACE\n");
   const answers = operators.flatMap((one) => one.explain(question) ?? []);
   return json(answers.length > 0 ? 200 : 404, { explanations: answers });
+}
+
+function memory(operators: readonly Observed[]): Answer {
+  return json(200, { memory: operators.flatMap((one) => one.memory?.() ?? []) });
 }
 
 function shadows(operators: readonly Observed[]): Answer {

@@ -32,6 +32,7 @@ export {
   type ObjectReference,
 } from "./logger.ts";
 export { HandlerMeasures, KindMeasures, measureStreams, type TurnResult } from "./measures.ts";
+export type { FieldShare, KindMemory, MemoryReader, OperatorMemory } from "./memory.ts";
 export { type Counter, type Histogram, Metrics, type Reading } from "./metrics.ts";
 export { type GuardedMetrics, openGuardedMetrics, type TlsCredentials } from "./metrics-endpoint.ts";
 export { type AskedWho, clusterReview, MetricsGuard, type Refusal } from "./metrics-guard.ts";

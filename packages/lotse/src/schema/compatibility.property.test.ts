@@ -213,7 +213,7 @@ let cluster: Cluster;
 let client: Client;
 
 beforeAll(async () => {
-  cluster = await Cluster.start({ kubelet: false });
+  cluster = await Cluster.start({ tls: false, kubelet: false });
   client = await cluster.connect({ onWarning: () => {} });
 });
 

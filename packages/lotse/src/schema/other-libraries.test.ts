@@ -66,7 +66,7 @@ describe.each([
   ["valibot", ByValibot],
 ] as const)("a kind whose schema is written with %s", (_, Kind) => {
   it("is taken by a server, which checks what the schema says", async () => {
-    await using cluster = await Cluster.start();
+    await using cluster = await Cluster.start({ tls: false });
     await using client = await cluster.connect();
     const crd = await client.create(new CustomResourceDefinition(Kind.crd()));
     await crd.wait("condition=Established");

@@ -15,7 +15,7 @@ let client: Client;
 const WHOLE: SchemaNode = { type: "object", required: ["spec"], properties: { spec: EVERYTHING } };
 
 beforeAll(async () => {
-  cluster = await Cluster.start({ kubelet: false });
+  cluster = await Cluster.start({ tls: false, kubelet: false });
   client = await cluster.connect();
   const crd = await client.create(
     new CustomResourceDefinition(

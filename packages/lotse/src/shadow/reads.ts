@@ -56,13 +56,17 @@ export function watch(
     const type = typeFor(event, isMeant);
     if (type) send(type, event.body);
   };
+  const mark = (at: number, annotations?: Readonly<Record<string, string>>) => {
+    const { kind } = world;
+    const metadata = { resourceVersion: String(at), creationTimestamp: null, ...(annotations && { annotations }) };
+    send("BOOKMARK", { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata });
+  };
   if (!(since > 0)) for (const body of [...world.bodies()].filter(isMeant)) send("ADDED", body);
+  if (String(request.query?.sendInitialEvents) === "true") mark(version, { "k8s.io/initial-events-end": "true" });
   const forget = world.listen(since > 0 ? since : version, onEvent);
   let last = version;
   const bookmark = () => {
-    const { kind } = world;
-    const metadata = { resourceVersion: String(last), creationTimestamp: null };
-    if (!stream.destroyed) send("BOOKMARK", { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata });
+    if (!stream.destroyed) mark(last);
     cancel = clock.after(BOOKMARK_MS, bookmark);
   };
   const counting = world.listen(version, (event) => {

@@ -124,6 +124,21 @@ describe("what a shadow reads", () => {
     await expect(ask("GET", `${ALL}/one`)).rejects.toThrow("not found");
     await expect(ask("GET", `${ALL}/two`)).rejects.toThrow("not found");
   });
+
+  it("can begin with a watch that sends all there is and says where that ends", async () => {
+    world.shown(map({ a: "1" }), true);
+    const query = { watch: true, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+    const { body } = await shadow.raw({ method: "GET", path: ALL, query, stream: true });
+    const lines: string[] = [];
+    for await (const chunk of body) {
+      lines.push(...String(chunk).trim().split("\n"));
+      if (lines.length >= 2) break;
+    }
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
+      { type: "ADDED", object: { metadata: { name: "one" } } },
+      { type: "BOOKMARK", object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } } },
+    ]);
+  });
 });
 
 it("what its handlers try themselves stays a try, in its world as well", async () => {

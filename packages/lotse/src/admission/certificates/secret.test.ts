@@ -11,7 +11,7 @@ let cluster: Cluster;
 let client: Client;
 
 beforeAll(async () => {
-  cluster = await Cluster.start();
+  cluster = await Cluster.start({ tls: false });
   client = await cluster.connect();
 });
 

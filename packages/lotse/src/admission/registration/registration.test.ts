@@ -16,7 +16,7 @@ describe("registration", () => {
   let logs: LogRecord[] = [];
 
   beforeAll(async () => {
-    cluster = await Cluster.start();
+    cluster = await Cluster.start({ tls: false });
     client = await Client.connect({ kubeconfig: cluster.kubeconfig as never });
   });
 

@@ -6,12 +6,12 @@ import { Cluster } from "@lotse/cluster";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type ResourceClass, resource } from "../../declare/index.ts";
-import { bundledLoader, runCommand } from "../terminal/test-io.ts";
+import { freshLoader, runCommand } from "../terminal/test-io.ts";
 import { storedFindings } from "./conversions.ts";
 
 const ROOT = path.resolve(import.meta.dirname, "../../../../..");
 const PATIENT = { timeout: 300_000 };
-const code = { loader: bundledLoader() };
+const code = { loader: freshLoader() };
 
 let cwd: string;
 

@@ -18,6 +18,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
         metrics: () => "",
         health: () => ({ operator: "fixture", phase: "ready" as const, streams: [], missing: [] }),
         explain: () => undefined,
+        memory: () => ({ operator: "machines", kinds: [] }),
         retry: () => undefined,
         wake: () => false,
         stop: async () => {

@@ -15,8 +15,11 @@ export interface Question<T> {
   /** `/explain` */
   readonly path: string;
   readonly method: "GET" | "POST";
-  readonly object: NamedObject;
+  /** Undefined: it is about no object. */
+  readonly object?: NamedObject | undefined;
   readonly read: (answer: string) => readonly T[];
+  /** What is said when operators answer and none has anything to tell. */
+  readonly nobody: () => Problem;
 }
 
 /** `m1` in the namespace of a flag, or `team-a/m1`. */
@@ -25,16 +28,20 @@ export function namedObject(kind: string, name: string, namespace: string | unde
   return second === undefined ? { kind, namespace, name: first } : { kind, namespace: first, name: second };
 }
 
-/** The answers of all who know the object; a {@link Problem} when no operator does, or none answers. */
+/** What is said when nobody knows an object. */
+export function nobodyKnows({ kind, namespace, name }: NamedObject): Problem {
+  return new Problem({
+    what: `no operator knows ${kind} ${namespace ?? "default"}/${name}`,
+    why: "it is of a kind that nobody handles, its namespace is not served, settings.watching leaves it out, or it does not exist",
+    todo: `check with: kubectl get ${kind} --all-namespaces`,
+  });
+}
+
+/** The answers of all who have one; a {@link Problem} when no operator has, or none answers. */
 export async function askOperators<T>(question: Question<T>, url: string | undefined, io: Io): Promise<readonly T[]> {
   const answers = await (url === undefined ? askLocally(question, io) : askAt(url, question));
   if (answers.length > 0) return answers;
-  const { kind, namespace, name } = question.object;
-  throw new Problem({
-    what: `no operator knows ${kind} ${namespace ?? "default"}/${name}`,
-    why: "it is of a kind that nobody handles, its namespace is not served, or it does not exist",
-    todo: `check with: kubectl get ${kind} --all-namespaces`,
-  });
+  throw question.nobody();
 }
 
 async function askLocally<T>(question: Question<T>, io: Io): Promise<readonly T[]> {
@@ -74,9 +81,7 @@ async function askAt<T>(url: string, question: Question<T>): Promise<readonly T[
 }
 
 async function answerOf<T>(asked: Asked, { path, method, object, read }: Question<T>): Promise<readonly T[]> {
-  const { kind, name, namespace } = object;
-  const query = new URLSearchParams({ kind, name, ...(namespace !== undefined && { namespace }) });
-  const { status, body } = await ask(asked, `${path}?${query}`, method);
+  const { status, body } = await ask(asked, `${path}${object ? `?${queryOf(object)}` : ""}`, method);
   if (status === 200 || (status === 404 && body.startsWith("{"))) return read(body);
   if (status === 404) {
     throw new Problem({
@@ -87,6 +92,10 @@ async function answerOf<T>(asked: Asked, { path, method, object, read }: Questio
   }
   if (status === 403) throw new Problem({ what: "the operator refuses", why: body.trim(), todo: FROM_HERE });
   throw new Error(`the answer was ${status}`);
+}
+
+function queryOf({ kind, name, namespace }: NamedObject): URLSearchParams {
+  return new URLSearchParams({ kind, name, ...(namespace !== undefined && { namespace }) });
 }
 
 const FROM_HERE = "ask from the machine or the pod that it runs on: kubectl port-forward counts as that";

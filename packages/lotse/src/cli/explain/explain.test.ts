@@ -173,7 +173,7 @@ describe("lotse explain", () => {
       out: "",
       err: [
         "Error: no operator knows machine default/m2",
-        "Why:   it is of a kind that nobody handles, its namespace is not served, or it does not exist",
+        "Why:   it is of a kind that nobody handles, its namespace is not served, settings.watching leaves it out, or it does not exist",
         "Do:    check with: kubectl get machine --all-namespaces",
         "",
       ].join("\n"),

@@ -3,7 +3,7 @@ import { formatDuration, harmless } from "@lotse/client/meta";
 import type { Elsewhere, ExplainedObjective, Explanation, JournalTurn, OpenHandler, Wake } from "../../report/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { type AnnouncedLine, announce, wantsColours } from "../terminal/index.ts";
-import { askOperators, namedObject } from "./ask-operators.ts";
+import { askOperators, namedObject, nobodyKnows } from "./ask-operators.ts";
 
 /** The flags of `lotse explain`. */
 export interface ExplainOptions {
@@ -15,8 +15,9 @@ export interface ExplainOptions {
 /** Asks, and prints the answer. */
 export async function explain(kind: string, name: string, options: ExplainOptions, io: Io): Promise<number> {
   const object = namedObject(kind, name, options.namespace);
+  const nobody = () => nobodyKnows(object);
   const read = (answer: string) => (JSON.parse(answer) as { explanations: readonly Explanation[] }).explanations;
-  const explanations = await askOperators({ path: "/explain", method: "GET", object, read }, options.url, io);
+  const explanations = await askOperators({ path: "/explain", method: "GET", object, read, nobody }, options.url, io);
   if (options.output === "json") io.stdout.write(`${JSON.stringify({ explanations }, undefined, 2)}\n`);
   else for (const one of explanations) print(one, io, Date.now());
   return 0;

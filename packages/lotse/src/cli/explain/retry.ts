@@ -2,7 +2,7 @@
 import { harmless } from "@lotse/client/meta";
 import type { RetryAnswer } from "../../operator/index.ts";
 import type { Io } from "../terminal/index.ts";
-import { askOperators, namedObject } from "./ask-operators.ts";
+import { askOperators, namedObject, nobodyKnows } from "./ask-operators.ts";
 import { stateText } from "./explain.ts";
 
 /** The flags of `lotse retry`. */
@@ -15,8 +15,9 @@ export interface RetryOptions {
 /** Asks the operators that know the object to try again, and tells which handlers do. */
 export async function retry(kind: string, name: string, options: RetryOptions, io: Io): Promise<number> {
   const object = namedObject(kind, name, options.namespace);
+  const nobody = () => nobodyKnows(object);
   const read = (answer: string) => (JSON.parse(answer) as { retries: readonly RetryAnswer[] }).retries;
-  const retries = await askOperators({ path: "/retry", method: "POST", object, read }, options.url, io);
+  const retries = await askOperators({ path: "/retry", method: "POST", object, read, nobody }, options.url, io);
   if (options.output === "json") {
     io.stdout.write(`${JSON.stringify({ retries }, undefined, 2)}\n`);
     return 0;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadOperators } from "../project/index.ts";
-import { bundledLoader } from "../terminal/test-io.ts";
+import { freshLoader } from "../terminal/test-io.ts";
 import { TestProject } from "../terminal/test-project.ts";
 import { openClassic } from "./classic.ts";
 import { type ScannedHandler, scanHandlers } from "./handlers.ts";
@@ -357,7 +357,7 @@ describe.each(SORTS)("with TypeScript as %s, the scan", (_sort, open) => {
   beforeAll(async () => {
     const { folder } = project;
     const file = path.join(folder, "operator.ts");
-    const [loaded] = await loadOperators([file], folder, bundledLoader());
+    const [loaded] = await loadOperators([file], folder, freshLoader());
     handlers = await withProject([file], "scan-test", { allowJs: true }, async (settings) => {
       const compiler = await open(settings);
       try {

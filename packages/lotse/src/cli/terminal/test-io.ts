@@ -1,4 +1,5 @@
 /** An {@link Io} for tests: nothing of the real process is touched. */
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,6 +10,8 @@ import { type RunOptions, runOperators } from "../run/index.ts";
 import { type CodeAccess, type ProjectIo, type ScanResult, scanOperator } from "../scan/index.ts";
 import type { StopSignal, UncaughtListener, UncaughtOrigin } from "./io.ts";
 import { installedModules } from "./test-project.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "../../../../..");
 
 /** An {@link Io} that remembers what was written, and whose signals and keys a test sends. */
 export interface TestIo extends ProjectIo {
@@ -120,7 +123,7 @@ export function beginRun(
  * Each reading takes the compiler a second or more.
  */
 export function rememberedCode(): CodeAccess {
-  const loader = bundledLoader();
+  const loader = freshLoader();
   const loads = new Map<string, Promise<Exports>>();
   const scans = new WeakMap<object, Promise<ScanResult>>();
   return {
@@ -141,16 +144,18 @@ export function rememberedCode(): CodeAccess {
 }
 
 /**
- * Loads a user's file anew each time, with the packages from bundles. The tests' own Node.js would find
- * their sources, and evaluate every file of the framework again for each load: two seconds each.
+ * Loads a user's file anew each time. Inside of this repository Node.js itself does, with another name for the same file;
+ * elsewhere the packages are not found, and come from bundles.
  */
-export function bundledLoader(): Pick<ModuleLoader, "load"> {
+export function freshLoader(): Pick<ModuleLoader, "load"> {
   let alias: Record<string, string> | undefined;
   return {
     load: (file) => {
+      const url = pathToFileURL(file).href;
+      if (file.startsWith(ROOT)) return import(`${url}?load=${randomUUID()}`) as Promise<Exports>;
       alias ??= bundles();
       const options = { moduleCache: false, interopDefault: false, tsconfigPaths: true, alias };
-      return createJiti(pathToFileURL(file).href, options).import<Exports>(file);
+      return createJiti(url, options).import<Exports>(file);
     },
   };
 }

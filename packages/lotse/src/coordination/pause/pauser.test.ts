@@ -15,7 +15,7 @@ let replicas: Replica[];
 let logs: LogRecord[];
 
 beforeEach(async () => {
-  cluster = await Cluster.start();
+  cluster = await Cluster.start({ tls: false });
   client = await cluster.connect();
   clock = new VirtualClock();
   replicas = [];

@@ -25,7 +25,7 @@ let members: Member[];
 
 beforeEach(async () => {
   clock = new VirtualClock(Date.now());
-  cluster = await Cluster.start();
+  cluster = await Cluster.start({ tls: false });
   client = await cluster.connect();
   members = [];
 });
@@ -293,7 +293,7 @@ describe("without an object", () => {
 
   it("and without the right to look it waits, and says which right is missing", async () => {
     await cluster.stop();
-    cluster = await Cluster.start({ rbac: true });
+    cluster = await Cluster.start({ tls: false, rbac: true });
     client = await cluster.connect();
     await installPeering(client);
     await client.create({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "poor", namespace: "default" } });
