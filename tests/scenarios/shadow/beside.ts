@@ -17,8 +17,9 @@ import {
 import { VirtualClock } from "@lotse/client/meta";
 import { Cluster, type ClusterOptions } from "@lotse/cluster";
 import type { LogRecord, Operator, RunningOperator, ShadowOptions, ShadowReport, StartOptions } from "lotse";
-import { vi } from "vitest";
-import { clustersUnderTest, startCluster } from "../../fixture.ts";
+import { afterAll, beforeAll, vi } from "vitest";
+import { inFreshNamespace } from "../../../packages/client/src/test-namespace.ts";
+import { clustersUnderTest, startCluster, type TestCluster } from "../../fixture.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -60,6 +61,8 @@ export interface Beside extends AsyncDisposable {
   quiet(): Promise<void>;
   /** Lets time pass for all of them, and for the cluster. */
   advance(ms: number): Promise<void>;
+  /** Lets a whole second pass, by the time of the server: what is made from now on is younger than what was. */
+  nextSecond(): Promise<void>;
   /** Lets so much time pass that everything has settled. */
   settle(): Promise<void>;
   /** Settles, and checks; where a real server may be late, again and again. */
@@ -94,9 +97,29 @@ export const REAL = clustersUnderTest().includes("real");
 
 type Kubelet = NonNullable<ClusterOptions["kubelet"]>;
 
+/** A real server for all tests of a file. */
+let shared: TestCluster | undefined;
+
+/**
+ * Has the tests of a file share a real server, whose start takes longer than any of them: each has a namespace of its own
+ * then, and its versions look at nothing else. For files whose operators stay in a namespace.
+ */
+export function shareServer(): void {
+  if (!REAL) return;
+  beforeAll(async () => {
+    shared = await startCluster("real");
+  });
+  afterAll(async () => {
+    await shared?.stop();
+    shared = undefined;
+  });
+}
+
 /** A server, and the time of those who work with it. */
 interface Server {
   readonly cluster: Cluster | undefined;
+  /** The only one that versions look at; undefined: all of them. */
+  readonly namespace: string | undefined;
   readonly clock: VirtualClock;
   connect(userAgent?: string): Promise<Client>;
   /** Resolves when it has told everything, as far as anybody can know. */
@@ -106,9 +129,16 @@ interface Server {
 
 async function startServer(kubelet: Kubelet): Promise<Server> {
   if (REAL) {
-    const { kubeconfigPath, stop } = await startCluster("real");
-    const connect = (userAgent?: string) => Client.connect({ kubeconfig: kubeconfigPath, userAgent });
-    return { cluster: undefined, clock: new VirtualClock(Date.now()), connect, settle: () => after(REAL_MS), stop };
+    const { kubeconfigPath, stop } = shared ? { ...shared, stop: async () => {} } : await startCluster("real");
+    const namespace = shared && (await freshNamespace(kubeconfigPath));
+    return {
+      cluster: undefined,
+      namespace,
+      clock: new VirtualClock(Date.now()),
+      connect: (userAgent) => Client.connect({ kubeconfig: kubeconfigPath, userAgent, namespace }),
+      settle: () => after(REAL_MS),
+      stop,
+    };
   }
   const clock = new VirtualClock();
   const cluster = await Cluster.start({
@@ -117,6 +147,7 @@ async function startServer(kubelet: Kubelet): Promise<Server> {
   });
   return {
     cluster,
+    namespace: undefined,
     clock,
     connect: (userAgent) => cluster.connect({ userAgent }),
     settle: () => cluster.settle(),
@@ -124,17 +155,26 @@ async function startServer(kubelet: Kubelet): Promise<Server> {
   };
 }
 
+async function freshNamespace(kubeconfig: string): Promise<string> {
+  const admin = await Client.connect({ kubeconfig });
+  try {
+    return (await inFreshNamespace(admin, { generateName: "beside-" })).namespace;
+  } finally {
+    await admin.close();
+  }
+}
+
 /** Starts a cluster; nobody works on it yet. */
 export async function startBeside(works: Operator, kubelet: Kubelet = false): Promise<Beside> {
   const server = await startServer(kubelet);
-  const { cluster, clock } = server;
+  const { cluster, clock, namespace } = server;
   const client = await server.connect();
   const ways: Counted[] = [];
   const all: RunningOperator[] = [];
   const connect = async (userAgent: string) => {
     const way = new Counted(await server.connect(userAgent));
     ways.push(way);
-    return Client.connect({ url: client.config.server, transport: way });
+    return Client.connect({ url: client.config.server, transport: way, namespace });
   };
   const quiet = async () => {
     const mark = () => ways.map(({ moves }) => moves).join();
@@ -155,7 +195,12 @@ export async function startBeside(works: Operator, kubelet: Kubelet = false): Pr
   };
   const settle = () => advance(2 * SETTLE_MS);
   const begin = async (operator: Operator, options: StartOptions) => {
-    const running = operator.start({ clock, crds: "install", ...options });
+    const running = operator.start({
+      clock,
+      crds: "install",
+      ...(namespace && { namespaces: [namespace] }),
+      ...options,
+    });
     all.push(running);
     await running.ready;
     return running;
@@ -174,6 +219,11 @@ export async function startBeside(works: Operator, kubelet: Kubelet = false): Pr
     },
     quiet,
     advance,
+    async nextSecond() {
+      await advance(1_000);
+      // A real server has a time of its own, which may be behind that of the versions.
+      if (REAL) await after(Math.max(0, clock.now() + 1_000 - Date.now()));
+    },
     settle,
     async settled(check) {
       await settle();

@@ -2,7 +2,7 @@ import { ConfigMap, Pod, Secret } from "@lotse/client";
 import { Operator, resource, TemporaryError } from "lotse";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { REAL, type Shadowed, startBeside } from "./beside.ts";
+import { REAL, type Shadowed, shareServer, startBeside } from "./beside.ts";
 
 const Box = resource({
   group: "shadow.example.com",
@@ -46,6 +46,8 @@ const told = ({ report }: Shadowed) =>
   report().differences.map(({ verdict, kind, name, fields }) =>
     [verdict, kind, name, ...fields.map(({ path }) => path)].join(" "),
   );
+
+shareServer();
 
 const AGREED = { differences: [], undecided: [], untried: [], unsettled: 0 };
 
@@ -155,8 +157,9 @@ describe("a shadow", () => {
     expect(ofChildren(more)).toEqual(["would-create ConfigMap one-1"]);
     // With the box everything goes, and nobody differs about that.
     await (await both.client.get(Box, "one")).delete();
-    await both.settle();
-    for (const shadow of [equal, fewer]) expect(shadow.report()).toMatchObject(AGREED);
+    await both.settled(() => {
+      for (const shadow of [equal, fewer]) expect(shadow.report()).toMatchObject(AGREED);
+    });
   });
 
   it("tells what it would delete", async () => {
@@ -216,8 +219,7 @@ describe("a shadow", () => {
     await both.work();
     const swept = await both.shadow(silent());
     const named = await both.shadow(silent(), { compare: ["configmaps"] });
-    // Servers count seconds.
-    await both.advance(1_000);
+    await both.nextSecond();
     await both.client.create(box("one"));
     await both.settle();
     const { status } = await both.client.get(Box, "one");
@@ -226,8 +228,7 @@ describe("a shadow", () => {
     expect(told(named)).toEqual([found, missing]);
     expect(told(swept)).toEqual([found]);
     await both.advance(10_000);
-    await both.settle();
-    expect(told(swept)).toEqual([found, missing]);
+    await both.settled(() => expect(told(swept)).toEqual([found, missing]));
   });
 
   it("shows nothing of what is in Secrets", async () => {
