@@ -282,12 +282,20 @@ describe.each(["own", "node"] as const)("HttpTransport with %s connections", (ht
   });
 
   it("lets a stream live longer than the time limit", async () => {
+    let goOn = () => {};
     const server = await serve((_, response) => {
       response.writeHead(200);
       response.write("one\n");
-      setTimeout(() => response.end("two\n"), 120);
+      goOn = () => response.end("two\n");
     });
-    const response = await connect(server.url, { timeoutMs: 40 }).request({ method: "GET", path: "/", stream: true });
+    const clock = new VirtualClock();
+    const response = await connect(server.url, { clock, timeoutMs: 40 }).request({
+      method: "GET",
+      path: "/",
+      stream: true,
+    });
+    await clock.advance(10_000);
+    goOn();
     expect(await response.text()).toBe("one\ntwo\n");
   });
 
