@@ -125,4 +125,12 @@ describe("a Service", () => {
       "spec.ports[0].nodePort: Invalid value: 30555: provided port is already allocated",
     ]);
   });
+
+  it("is given no port of those that are left to people who ask for one", async () => {
+    const many = Array.from({ length: 200 }, (_, i) => ({ name: `p${i}`, port: 1000 + i }));
+    const made = specOf(await create("many", { type: "NodePort", ports: many })).ports as { nodePort: number }[];
+    expect(new Set(made.map(({ nodePort }) => nodePort)).size).toBe(200);
+    expect(Math.min(...made.map(({ nodePort }) => nodePort))).toBeGreaterThanOrEqual(30_086);
+    expect(Math.max(...made.map(({ nodePort }) => nodePort))).toBeLessThanOrEqual(32_767);
+  });
 });

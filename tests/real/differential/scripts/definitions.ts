@@ -286,8 +286,15 @@ export const definitions: Script = {
     ),
     remove("deletes the refused one", `${all}/gizmos.${group}`),
     post("creates a protected one", all, definition("diff.k8s.io", "Guarded", object)),
+    post("creates one that is not to be approved", all, {
+      ...(definition("diff.k8s.io", "Guarded", object) as Fields),
+      metadata: {
+        name: "guardeds.diff.k8s.io",
+        annotations: { "api-approved.kubernetes.io": "unapproved, for a test" },
+      },
+    }),
     get(
-      "waits until it is refused",
+      "waits until it is told so",
       `${all}/guardeds.diff.k8s.io`,
       {},
       { until: { status: 200, path: "status.conditions.2.type", is: "KubernetesAPIApprovalPolicyConformant" } },

@@ -176,7 +176,9 @@ const schema = object({
   tags: {
     ...(list(text(10), 5) as Fields),
     "x-kubernetes-validations": [
-      rule("self.all(x, x != 'bad')", { messageExpression: "'there are ' + string(self.size()) + ' tags'" }),
+      rule("self.all(x, x != 'bad')", {
+        messageExpression: "self.size() > 2 ? 'one of many tags' : 'one of few tags'",
+      }),
     ],
   },
   pairs: {

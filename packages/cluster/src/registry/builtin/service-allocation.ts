@@ -17,7 +17,8 @@ type Fields = Record<string, unknown>;
 
 const FIRST_NODE_PORT = 30_000;
 const LAST_NODE_PORT = 32_767;
-const NODE_PORTS = LAST_NODE_PORT - FIRST_NODE_PORT + 1;
+/** The lower ports of the range are for those who ask for one: a server chooses among the others as long as it can. */
+const FIRST_CHOSEN_PORT = 30_086;
 /** The only family that services get addresses of. */
 const FAMILY = "IPv4";
 
@@ -220,12 +221,28 @@ function setNodePorts(spec: Fields, before: Fields | undefined, context: Strateg
 }
 
 function freePort(taken: ReadonlySet<number>, context: StrategyContext): number {
-  const start = Math.floor(context.random() * NODE_PORTS);
-  for (let i = 0; i < NODE_PORTS; i++) {
-    const port = FIRST_NODE_PORT + ((start + i) % NODE_PORTS);
-    if (!taken.has(port) && !context.usesNodePort(port)) return port;
+  const isFree = (port: number) => !taken.has(port) && !context.usesNodePort(port);
+  const port =
+    freeBetween(FIRST_CHOSEN_PORT, LAST_NODE_PORT, isFree, context) ??
+    freeBetween(FIRST_NODE_PORT, FIRST_CHOSEN_PORT - 1, isFree, context);
+  if (port === undefined) throw bareInternal("failed to allocate a nodePort: range is full");
+  return port;
+}
+
+/** A free port of these, by chance. */
+function freeBetween(
+  first: number,
+  last: number,
+  isFree: (port: number) => boolean,
+  { random }: Pick<StrategyContext, "random">,
+): number | undefined {
+  const count = last - first + 1;
+  const start = Math.floor(random() * count);
+  for (let i = 0; i < count; i++) {
+    const port = first + ((start + i) % count);
+    if (isFree(port)) return port;
   }
-  throw bareInternal("failed to allocate a nodePort: range is full");
+  return undefined;
 }
 
 function setHealthCheck(spec: Fields, context: StrategyContext): void {

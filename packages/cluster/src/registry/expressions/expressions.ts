@@ -1,6 +1,6 @@
 import type { CelSlot } from "../cel.ts";
 import { isRecord } from "../object.ts";
-import type { CelCompilation, CelEngine, Schema } from "../schema/index.ts";
+import { type CelCompilation, type CelEngine, failureText, type Schema } from "../schema/index.ts";
 import type { AccessCheck } from "./access-check.ts";
 import { addAccessLibrary } from "./access-library.ts";
 import { addPatchTypes, rewriteLiterals } from "./patch-types.ts";
@@ -307,7 +307,6 @@ export function variablesValue(compute: ReadonlyMap<string, () => unknown>): obj
 
 /** Why an expression failed while it ran, in the words of the real engine. */
 export function describeFailure(error: unknown): string {
-  const { summary, message } = error as { summary?: string; message: string };
-  const text = (summary ?? message).replace(/^No such key/, "no such key");
+  const text = failureText(error);
   return /no (?:such|matching) overload/.test(text) ? "no such overload" : text;
 }

@@ -279,7 +279,10 @@ function addUrls(environment: Environment): void {
     .registerFunction("isURL(string): bool", (text: string) => parseUrl(text) !== undefined)
     .registerFunction("url(string): kubernetes.URL", (text: string) => {
       const url = parseUrl(text);
-      if (!url) throw new SyntaxError(`URL parse error during conversion from string: ${text}`);
+      if (!url) {
+        const why = text === "" ? "empty url" : "invalid URI for request";
+        throw new SyntaxError(`URL parse error during conversion from string: parse ${JSON.stringify(text)}: ${why}`);
+      }
       return new UrlValue(url);
     })
     .registerFunction("kubernetes.URL.getScheme(): string", (value: UrlValue) =>

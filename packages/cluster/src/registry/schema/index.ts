@@ -1,6 +1,7 @@
 import type { CelEngine } from "./cel-engine.ts";
 
 export type { CelCompilation, CelEngine, CelScope } from "./cel-engine.ts";
+export { failureText } from "./cel-failure.ts";
 export { applyDefaults } from "./defaults.ts";
 export { embeddedErrors } from "./embedded.ts";
 export {

@@ -1,5 +1,6 @@
 import { isObject } from "@lotse/client/meta";
 import type { CelCompilation, CelEngine, CelScope } from "./cel-engine.ts";
+import { failureText } from "./cel-failure.ts";
 import { REQUEST_BYTES, sizedType } from "./cel-sizes.ts";
 import { type Correlation, correlatedItem, correlateItem, correlateMember, isUnchanged } from "./correlation.ts";
 import {
@@ -203,8 +204,7 @@ function failure(field: string, value: unknown, detail: string, reason: string |
 }
 
 function describeFailure(error: unknown, rule: ValidationRule): string {
-  const { summary, message } = error as { summary?: string; message: string };
-  const text = (summary ?? message).replace(/^No such key/, "no such key");
+  const text = failureText(error);
   const name = (rule.message ?? "").trim() || rule.rule.trim();
   if (/no (?:such|matching) overload/.test(text)) {
     return `'no such overload': call arguments did not match a supported operator, function or macro signature for rule: ${name}`;
