@@ -1,4 +1,4 @@
-// `npm run check`: types, lint and format, lock file, layering, API reports and doc comments. One line each with its time, then everything that is wrong.
+// `npm run check`: types, lint and format, lock file, layering, API reports, doc comments and tests in a hurry. One line each with its time, then everything that is wrong.
 import path from "node:path";
 import { readApi, staleReports, undocumented } from "./api.mjs";
 import { ensureInstalled } from "./install.mjs";
@@ -38,6 +38,14 @@ const checks = {
     return {
       ok: silent.length === 0,
       output: `${silent.join("\n")}\n    → say what each is for, or what must stay true`,
+    };
+  },
+  "tests in a hurry": async () => {
+    const { hastyTests } = await import("./patience.mjs");
+    const hasty = hastyTests();
+    return {
+      ok: hasty.length === 0,
+      output: `${hasty.join("\n")}\n    → a wait of a second fails on a busy machine: use expect.poll, or give a timeout`,
     };
   },
   "API reports": async () => {

@@ -1,5 +1,5 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
-import type { InlineConfig } from "vitest/node";
+import { BaseSequencer, type InlineConfig, type TestSpecification } from "vitest/node";
 
 /**
  * Test files and the product's sources are loaded by Node.js itself, as real ES modules that are compiled once for all
@@ -9,6 +9,28 @@ export const loading = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
   execArgv: ["--import", "./scripts/typescript.mjs", "--conditions=@lotse/source"],
 } satisfies InlineConfig;
+
+/** Files that take minutes: begun last, each would keep one worker busy when the others have nothing left to do. */
+const LONG = [
+  "tests/real/differential/",
+  "tests/clients/go.test",
+  "tests/real/examples.test",
+  "tests/scenarios/shadow/",
+  "tests/real/kopf/",
+  "tests/real/deploy",
+  "tests/kubectl/readmes.test",
+];
+
+/** The longest files first, then as Vitest has it. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONG.findIndex((part) => moduleId.includes(part));
+      return at < 0 ? LONG.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 /**
  * Settings of a suite that starts servers: two files at a time, as servers wait a lot, and time enough for a
@@ -23,6 +45,7 @@ export function wholeProduct(include: string[], env: Record<string, string> = {}
       setupFiles: ["./tests/property-seed.ts"],
       exclude: ["**/node_modules/**", "**/dist/**"],
       pool: "forks",
+      sequence: { sequencer: LongestFirst },
       // Files of one worker share the product's modules, as those of `npm test` do.
       isolate: false,
       maxWorkers: 2,

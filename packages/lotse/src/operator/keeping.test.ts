@@ -1,5 +1,5 @@
 import { describeKind, type KubeBody } from "@lotse/client";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Kept, keptText } from "../declare/index.ts";
 import type { Ownership } from "../runtime/index.ts";
 import { Keeping } from "./keeping.ts";
@@ -26,7 +26,7 @@ function keeping(kept: Kept) {
 
 /** A list is asked for as soon as the one before it is over. */
 async function asked(lists: readonly unknown[], count: number): Promise<void> {
-  await vi.waitFor(() => expect(lists).toHaveLength(count));
+  await expect.poll(() => lists.length).toBe(count);
 }
 
 const fields = (keeps: Keeping) => Object.keys(keeps.cut?.(body) ?? body);

@@ -45,7 +45,7 @@ describe("webhooks behind a Service", () => {
     client = await Client.connect({ kubeconfig: cluster.kubeconfig as never });
     for (const namespace of [SYSTEM, "shops"]) await client.create(Namespace.gen({ name: namespace }));
     await client.create(Machine.crd() as KubeBody);
-    await vi.waitFor(() => client.list(Machine, { namespace: "*" }).toArray());
+    await vi.waitFor(() => client.list(Machine, { namespace: "*" }).toArray(), { timeout: 170_000 });
   });
 
   beforeEach(() => {
@@ -232,13 +232,9 @@ describe("webhooks behind a Service", () => {
       webhooks: { port: 0, service: { namespace: SYSTEM, name } },
     });
     ending.push(running);
-    await vi.waitFor(() =>
-      expect(
-        told("the operator could not be registered with the API server, will be tried again")[0]?.fields,
-      ).toMatchObject({
-        error: "not yet",
-      }),
-    );
+    await expect
+      .poll(() => told("the operator could not be registered with the API server, will be tried again")[0]?.fields)
+      .toMatchObject({ error: "not yet" });
     expect(running.health()).toMatchObject({ phase: "starting", webhooks: { serving: true } });
     allowed = true;
     await running.ready;

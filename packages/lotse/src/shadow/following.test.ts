@@ -1,6 +1,6 @@
 import { ForbiddenError } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Logger } from "../report/index.ts";
 import { Following } from "./following.ts";
 import { clientOf, type Got, kindWorld, map } from "./test-builders.ts";
@@ -33,7 +33,7 @@ describe("a scope that is followed", () => {
     ]);
     expect([...world.bodies()]).toHaveLength(1);
     expect(got.filter(({ query }) => !query.watch)).toHaveLength(1);
-    await vi.waitFor(() => expect(following.isCurrent(world)).toBe(true));
+    await expect.poll(() => following.isCurrent(world)).toBe(true);
     expect(following.health()).toHaveLength(1);
     end.abort();
     await following.ended();
@@ -57,13 +57,14 @@ describe("a scope that is followed", () => {
       return LIST;
     });
     const known = following.scope(world, undefined);
-    await vi.waitFor(() => expect(logs).toHaveLength(1));
+    await expect.poll(() => logs.length).toBe(1);
     expect(following.isCurrent(world)).toBe(false);
     broken = false;
-    await vi.waitFor(async () => {
+    const isCurrent = async () => {
       await clock.advance(1_000);
-      expect(following.isCurrent(world)).toBe(true);
-    });
+      return following.isCurrent(world);
+    };
+    await expect.poll(isCurrent).toBe(true);
     expect(await known).toBe(true);
     expect(logs).toEqual([
       "what the cluster has is not seen, nothing is compared until then",
