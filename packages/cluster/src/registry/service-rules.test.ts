@@ -126,6 +126,12 @@ describe("a Service", () => {
     ]);
   });
 
+  it("is given no address of those that are left to people who ask for one", async () => {
+    const made = specOf(await create("addressed", { ports }));
+    expect(made.clusterIP).toMatch(/^10\.96\.[1-9]/);
+    expect(specOf(await create("dns", { ports, clusterIP: "10.96.0.10" })).clusterIP).toBe("10.96.0.10");
+  });
+
   it("is given no port of those that are left to people who ask for one", async () => {
     const many = Array.from({ length: 200 }, (_, i) => ({ name: `p${i}`, port: 1000 + i }));
     const made = specOf(await create("many", { type: "NodePort", ports: many })).ports as { nodePort: number }[];

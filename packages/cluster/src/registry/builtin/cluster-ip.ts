@@ -42,15 +42,26 @@ export function createClusterIpAllocator(
   store: Store,
   range: ServiceRange,
 ): (wanted: string | undefined) => string | undefined {
-  let next = 2;
+  const chosen = firstChosen(range.size);
+  let next = chosen;
   return (wanted) => {
     const used = new Set(store.list("services").map((entry) => objectAt(entry.object, "spec").clusterIP));
     if (wanted !== undefined) return used.has(wanted) ? undefined : wanted;
-    for (let tries = 0; tries < range.size; tries++) {
+    for (let tries = chosen; tries <= range.size; tries++) {
       const address = range.at(next);
-      next = next >= range.size ? 2 : next + 1;
+      next = next >= range.size ? chosen : next + 1;
       if (!used.has(address)) return address;
     }
+    for (let number = 2; number < chosen; number++) if (!used.has(range.at(number))) return range.at(number);
     return undefined;
   };
+}
+
+/**
+ * The number of the first address that a server chooses by itself: those below are for Services that ask for one, as long
+ * as there are others.
+ */
+function firstChosen(size: number): number {
+  const asked = Math.min(Math.max(16, Math.floor(size / 16)), 256);
+  return asked < size ? asked + 1 : 2;
 }
