@@ -11,7 +11,7 @@ export const LEFT_TO_FULL: string[] = [
   "packages/cluster/src/envtest/programs.test.ts",
   "packages/cluster/src/persistence-kill.test.ts",
   "packages/cluster/src/kubelet/network/process-network.test.ts",
-  "packages/cluster/src/kubelet/process/process-runtime.test.ts",
+  "packages/cluster/src/kubelet/process/process-{runtime,watchdog}.test.ts",
   "scripts/{import-weight,pack}.test.mjs",
   "packages/lotse/src/cli/profiling/profiling.test.ts",
   "tests/scenarios/walk.test.ts",
@@ -23,7 +23,8 @@ export const LEFT_TO_FULL: string[] = [
   // The user's compiler.
   "packages/lotse/src/cli/check/{check,conversions}.test.ts",
   "packages/lotse/src/cli/generate/{generate,handlers,webhooks}.test.ts",
-  "packages/lotse/src/cli/scan/scan.test.ts",
+  "packages/lotse/src/cli/{page,scan/scan}.test.ts",
+  "packages/lotse/src/generate/types.test.ts",
   "packages/testing/src/rights.test.ts",
   "tests/scenarios/harness-rights.test.ts",
   // Many cases, kinds or pods.
