@@ -79,6 +79,15 @@ describe("a chaos proxy", () => {
     expect(seen).toEqual(["Bearer old", "Bearer new"]);
   });
 
+  it("speaks TLS with a certificate of its own when it is asked to", async () => {
+    const url = await server((_, response) => void response.end("{}"));
+    await using proxy = await ChaosProxy.open(url, { tls: true });
+    await using client = await Client.connect({ url: proxy.url, ca: proxy.ca });
+    expect((await client.raw({ method: "GET", path: "/version" })).status).toBe(200);
+    await using stranger = await Client.connect({ url: proxy.url });
+    await expect(stranger.raw({ method: "GET", path: "/version" })).rejects.toThrow();
+  });
+
   it("sends the operator's own credentials on where it has none, and serves only who knows its token", async () => {
     const url = await server((request, response) => void response.end(request.headers.authorization ?? "nobody"));
     await using open = await ChaosProxy.open(url);

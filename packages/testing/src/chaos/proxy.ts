@@ -1,11 +1,13 @@
 /**
- * A man in the middle between an operator and its cluster: sees every request, and does harm by rule. Plain HTTP/1.1 on
- * the operator's side; on the cluster's side whatever its kubeconfig says, with one connection for each request, so that
+ * A man in the middle between an operator and its cluster: sees every request, and does harm by rule. HTTP/1.1 on the
+ * operator's side, plain or with TLS; on the cluster's side whatever its kubeconfig says, with one connection for each request, so that
  * every broken connection is one that a rule broke.
  */
 import * as http from "node:http";
+import * as https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { pipeline } from "node:stream";
+import { CertificateAuthority } from "@lotse/client/certificates";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import { type AccessOptions, Passage } from "@lotse/client/passage";
 import { EventReader, formOf, shownEvent } from "./events.ts";
@@ -31,6 +33,8 @@ export type ChaosEvent =
 export interface ChaosProxyOptions {
   /** Who may ask: requests need this bearer token. Default: everybody who reaches the port, which is on loopback. */
   readonly token?: string | undefined;
+  /** Whether it listens with a certificate of its own, which {@link ChaosProxy.ca} proves. Default `false`. */
+  readonly tls?: boolean | undefined;
   /** Hears of everything. */
   readonly onEvent?: ((event: ChaosEvent) => void) | undefined;
   /** Whether `requests` is kept. Default `true`; not for a proxy that works for hours. */
@@ -61,7 +65,9 @@ export class ChaosProxy implements AsyncDisposable {
   readonly #passage: Passage;
   readonly #o: ChaosProxyOptions;
   readonly #clock: Clock;
-  readonly #server = http.createServer((request, response) => void this.#serve(request, response));
+  /** With TLS: the authority that has signed its certificate, PEM. */
+  readonly ca: string | undefined;
+  readonly #server: http.Server;
   readonly #counts = new RequestCounts();
   readonly #watches = new Set<http.ServerResponse>();
   readonly #connections = new Set<Socket>();
@@ -73,6 +79,13 @@ export class ChaosProxy implements AsyncDisposable {
     this.#o = o;
     this.#clock = o.clock ?? systemClock;
     this.#activeAt = this.#clock.monotonic();
+    const listener: http.RequestListener = (request, response) => void this.#serve(request, response);
+    if (o.tls) {
+      const authority = new CertificateAuthority("lotse-chaos", Date.now());
+      const { certPem, keyPem } = authority.issue({ commonName: "chaos", hosts: ["127.0.0.1"], usage: "server" });
+      this.ca = authority.certPem;
+      this.#server = https.createServer({ cert: certPem, key: keyPem }, listener);
+    } else this.#server = http.createServer(listener);
     this.#server.keepAliveTimeout = 0;
     this.#server.requestTimeout = 0;
     this.#server.on("connection", (socket: Socket) => {
@@ -95,7 +108,7 @@ export class ChaosProxy implements AsyncDisposable {
 
   /** Where the operator finds its cluster. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `${this.ca === undefined ? "http" : "https"}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** The cluster behind it. */

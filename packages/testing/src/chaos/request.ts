@@ -26,7 +26,7 @@ export interface ChaosRequest {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
-  /** `patch things/one/status`. */
+  /** `patch things/one/status`; for paths that name no resource `get /version`. */
   readonly label: string;
   /** How many requests with this label there were before. */
   readonly index: number;
@@ -76,9 +76,11 @@ export function readRequest(received: ReceivedRequest, bytes: Buffer, counts: Re
   const body = bodyOf(bytes, headers);
   const { group, resource, namespace, name = "", subresource = "", watched } = readPath(url.pathname);
   const watch = watched || !["", "false", "0"].includes(url.searchParams.get("watch") ?? "");
-  const verb = verbOf({ method, headers, watch, name, subresource });
+  // What is no resource is asked for by its path.
+  const verb = verbOf({ method, headers, watch, name: resource === "" ? url.pathname : name, subresource });
   const named = name || nameIn(body);
-  const label = `${verb} ${[resource, named, subresource].filter(Boolean).join("/")}`;
+  const target = resource === "" ? url.pathname : [resource, named, subresource].filter(Boolean).join("/");
+  const label = `${verb} ${target}`;
   const write = !READS.has(verb) && resource !== "" && !resource.endsWith("reviews") && subresource !== "token";
   return {
     verb,

@@ -25,7 +25,7 @@ describe("a request is read as Kubernetes means it:", () => {
     ["GET /api/v1/namespaces/a", "get namespaces/a", "", ""],
     ["PUT /api/v1/namespaces/a/finalize", "update namespaces/a/finalize", "", ""],
     ["POST /api/v1/namespaces/a/pods/web/exec?command=ls", "connect pods/web/exec", "", "a"],
-    ["GET /apis/apps/v1", "list ", "", ""],
+    ["GET /apis/apps/v1", "get /apis/apps/v1", "", ""],
   ])("%s", (line, label, group, namespace) => {
     expect(reader()(line)).toMatchObject({ label, group, namespace });
   });
