@@ -31,6 +31,9 @@ export interface PassageUpgrade {
   readonly head?: Buffer | undefined;
 }
 
+/** Of requests that name none themselves. */
+const USER_AGENT = "lotse-passage";
+
 /** See the module comment. */
 export class Passage {
   /** The server, the context and the namespace, as the configuration has them. */
@@ -110,7 +113,7 @@ export class Passage {
       host: hostOf(base),
       port: portOf(base),
       path: basePathOf(base) + path,
-      headers: outgoingHeaders({ userAgent: "", headers: impersonation }, identity, kept as RequestHeaders),
+      headers: outgoingHeaders({ userAgent: USER_AGENT, headers: impersonation }, identity, kept as RequestHeaders),
       ...(signal && { signal }),
     });
   }

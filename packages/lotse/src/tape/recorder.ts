@@ -1,4 +1,5 @@
 /** Records what one operator sees, at the three places where the world comes in: its clock, its randomness, its client. */
+import { setMaxListeners } from "node:events";
 import { Client } from "@lotse/client";
 import { type Clock, systemClock } from "@lotse/client/meta";
 import { seeded } from "../schema/index.ts";
@@ -139,6 +140,8 @@ export async function recordTape(o: RecorderOptions): Promise<TapeRecorder> {
     },
   });
   const stop = new AbortController();
+  // Every request under way listens to it; Node.js would take more than ten for a leak.
+  setMaxListeners(0, stop.signal);
   const onAbort = () => {
     gate.push(() => {
       writer.entry({ k: "stop", ...tapeClock.input() });
@@ -146,7 +149,9 @@ export async function recordTape(o: RecorderOptions): Promise<TapeRecorder> {
     });
   };
   o.signal?.addEventListener("abort", onAbort, { once: true });
-  const client = await Client.connect({ url: server, namespace, transport, clock: tapeClock, random });
+  // Whether it is in the cluster decides where webhooks are reached.
+  const { config } = o.client;
+  const client = await Client.connect({ url: server, namespace, config, transport, clock: tapeClock, random });
   return {
     client,
     clock: tapeClock,

@@ -11,7 +11,12 @@ const Shop = resource({
   version: "v1",
   kind: "Shop",
   spec: z.object({ size: z.number(), secret: z.string().optional() }),
-  status: z.object({ map: z.string().optional(), opened: z.string().optional(), total: z.number().optional() }),
+  status: z.object({
+    map: z.string().optional(),
+    opened: z.string().optional(),
+    total: z.number().optional(),
+    ticks: z.number().optional(),
+  }),
 });
 
 interface Variation {
@@ -57,6 +62,44 @@ describe("a recording", () => {
     expect(report.recorded).toBe(writes);
     expect(report.replayed).toBe(writes);
     expect(writes).toBeGreaterThanOrEqual(8 * 4);
+  });
+
+  it("has timers, daemons, steps, reconcilers, children, Events and backoffs with chance in it", async () => {
+    const everything = () => {
+      const operator = new Operator({
+        name: "everything",
+        events: "all",
+        settings: { execution: { backoff: { initial: "20ms", factor: 2, max: "100ms", jitter: 0.5 } } },
+      });
+      operator.on.create(Shop, async function build({ step, patch, retry, info }) {
+        const [one, two] = await Promise.all([step("one", async () => 1), step("two", async () => 2)]);
+        if (retry < 2) throw new Error("not yet");
+        patch.status.total = one + two;
+        info("Built", "it stands");
+      });
+      operator.timer(Shop, { interval: "30ms" }, async function tick({ patch, status, started }) {
+        if ((status.ticks ?? 0) >= 4) return;
+        patch.status.ticks = (status.ticks ?? 0) + 1;
+        patch.status.opened = started.toISOString();
+      });
+      operator.daemon(Shop, async function look({ sleep, patch, signal }) {
+        await sleep("40ms");
+        patch.metadata.annotations.looked = "yes";
+        await sleep("1h").catch(() => signal.aborted);
+      });
+      operator.children(Shop, { owns: [ConfigMap] }, function shelves({ name, spec }) {
+        return Array.from({ length: spec.size % 3 }, (_, i) => ConfigMap.gen({ name: `${name}-${i}` }));
+      });
+      return operator;
+    };
+    const { file, writes } = await record(everything(), async (client, calm) => {
+      await trade(client, calm, 6);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    });
+    const report = await replay(file, everything());
+    expect(report.replayed).toBe(report.recorded);
+    expect(report.replayed).toBeGreaterThanOrEqual(writes);
+    expect(writes).toBeGreaterThan(40);
   });
 
   it("tells what a new version says otherwise, when, and which handler", async () => {

@@ -1,4 +1,5 @@
 /** Plays what an operator saw to the same operator or to new code, and compares what it writes. */
+import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { Client, type RawRequest } from "@lotse/client";
@@ -124,6 +125,8 @@ class Player {
     this.#operator = operator;
     this.#options = options;
     this.#clock = new ReplayClock(tape.head.now);
+    // Every request under way listens to it; Node.js would take more than ten for a leak.
+    setMaxListeners(0, this.#stop.signal);
     const asks = tape.entries.filter((entry) => entry.k === "ask");
     this.#line = new ReplayLine(asks, (request, recorded) => this.#asked(request, recorded));
     for (const [at, entry] of tape.entries.entries()) {
