@@ -171,7 +171,8 @@ export async function recordTape(o: RecorderOptions): Promise<TapeRecorder> {
  *
  * @example
  * ```ts
- * const random = tapeRandom(head.seed);
+ * const random = tapeRandom(7);
+ * random() === tapeRandom(7)();
  * ```
  */
 export function tapeRandom(seed: number): () => number {
