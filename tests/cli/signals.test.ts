@@ -2,8 +2,8 @@
 import path from "node:path";
 import { type Client, ConfigMap } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
+import { ChaosProxy, type ChaosFault as Fault } from "@lotse/testing";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { type Fault, FaultProxy } from "../faults/proxy.ts";
 import { type Ending, Project, type Running } from "./project.ts";
 
 const operator = (cleanup: string) => `
@@ -97,8 +97,8 @@ describe("an operator whose API server", () => {
   });
 
   /** The operator, with somebody between it and its cluster. */
-  async function through(rule?: FaultProxy["rule"]): Promise<{ proxy: FaultProxy; begin: () => Running }> {
-    const proxy = await FaultProxy.open(plain.url);
+  async function through(rule?: ChaosProxy["rule"]): Promise<{ proxy: ChaosProxy; begin: () => Running }> {
+    const proxy = await ChaosProxy.open(plain.url);
     onTestFinished(() => proxy.close());
     if (rule) proxy.rule = rule;
     const [one] = plain.kubeconfig.clusters ?? [];

@@ -1,12 +1,12 @@
 /** Requests that are refused, broken, lost or late: the same end, no handler called twice, no hot loop, no death. */
+
+import type { ChaosRequest, ChaosFault as Fault } from "@lotse/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { expectCalls, expectState } from "./oracle.ts";
 import { SPEED } from "./pace.ts";
-import type { Fault } from "./proxy.ts";
 import { referenceRun } from "./reference.ts";
 import { sampled } from "./sample.ts";
 import { play } from "./scenario.ts";
-import type { Seen } from "./seen.ts";
 import { CONCURRENT, eventually, Site } from "./trial.ts";
 
 const site = await Site.open();
@@ -18,7 +18,7 @@ interface Case {
   readonly fault: Fault;
   /** How often the same request is hit. */
   readonly times: number;
-  readonly hits: (request: Seen) => boolean;
+  readonly hits: (request: ChaosRequest) => boolean;
 }
 
 /** What happens to a request, and how often it has to happen to the same one until the engine hears of it. */

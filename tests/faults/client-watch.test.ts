@@ -6,11 +6,11 @@ import { getEventListeners } from "node:events";
 import { Client, ConfigMap, Namespace, type StreamState } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
+import { ChaosProxy, type LineFault, type ChaosDecision as Rule } from "@lotse/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fastClock } from "./clock.ts";
 import { countingClock, FOLLOWED, type Follower, WAYS } from "./followers.ts";
 import { SPEED } from "./pace.ts";
-import { FaultProxy, type LineFault, type Rule } from "./proxy.ts";
 import { CONCURRENT, eventually } from "./trial.ts";
 
 const map = (name: string) => ConfigMap.gen({ name, labels: FOLLOWED, data: { turn: "0" } });
@@ -28,7 +28,7 @@ async function change(client: Client): Promise<void> {
 }
 
 interface Stage {
-  readonly proxy: FaultProxy;
+  readonly proxy: ChaosProxy;
   /** Goes straight to the cluster. */
   readonly direct: Client;
   readonly follower: Follower;
@@ -172,7 +172,7 @@ describe.each(Object.entries(WAYS))("%s", (way, follow) => {
     const { name: namespace } = await admin.create(Namespace.gen({ generateName: "watch-" }));
     const direct = admin.inNamespace(namespace);
     await direct.create(["a", "b", "c"].map(map));
-    const proxy = await FaultProxy.open(cluster.url);
+    const proxy = await ChaosProxy.open(cluster.url);
     const clock = countingClock(fastClock(epoch, SPEED));
     // Ten minutes of the fast clock: a busy machine must not look like a server that does not answer.
     const { token } = cluster;

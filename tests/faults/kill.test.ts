@@ -2,12 +2,13 @@
  * Kills the operator before and after each of its writes. The points are those of a run without faults: each object's
  * writes come in the same order in every run.
  */
+
+import type { ChaosRequest } from "@lotse/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { alarmsIn, type Crash, crashOf, expectCalls, expectQuietRestart, expectState } from "./oracle.ts";
 import { referenceRun } from "./reference.ts";
 import { sampled } from "./sample.ts";
 import { create, handled, play } from "./scenario.ts";
-import type { Seen } from "./seen.ts";
 import { CONCURRENT, Site, type Trial } from "./trial.ts";
 
 const site = await Site.open();
@@ -77,7 +78,7 @@ describe("kill -9 while a CRD is installed", () => {
   it.for(sampled(["after", "before"] as const))("%s the write ends well", CONCURRENT, async (when, test) => {
     await using empty = await Site.open({ crds: false });
     const trial = await empty.trial(test);
-    const ofCrds = (request: Seen) => request.write && request.resource === "customresourcedefinitions";
+    const ofCrds = (request: ChaosRequest) => request.write && request.resource === "customresourcedefinitions";
     trial.proxy.rule = (request) =>
       trial.proxy.injected === 0 && ofCrds(request) ? { type: "kill", when } : undefined;
     expect(await trial.start({ crds: "install" }).ended).toEqual([null, "SIGKILL"]);

@@ -1,8 +1,9 @@
 /** Streams that are cut, stalled, doubled or forgotten end in the same state as a perfect one. */
+
+import type { ChaosFault as Fault, LineFault } from "@lotse/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { Thing } from "./kinds.ts";
 import { expectCalls, expectState, stateOf } from "./oracle.ts";
-import type { Fault, LineFault } from "./proxy.ts";
 import { referenceRun } from "./reference.ts";
 import { sampled } from "./sample.ts";
 import { begun, create, gone, handled, play } from "./scenario.ts";

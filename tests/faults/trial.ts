@@ -7,6 +7,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, CustomResourceDefinition, Namespace } from "@lotse/client";
 import { Cluster } from "@lotse/cluster";
+import { ChaosProxy } from "@lotse/testing";
 import { build } from "esbuild";
 import type { LogRecord } from "lotse";
 import { type TestContext, vi } from "vitest";
@@ -17,7 +18,6 @@ import { Thing, Trouble } from "./kinds.ts";
 import { LineReader } from "./lines.ts";
 import type { ProcessSettings } from "./operator-process.ts";
 import { SPEED } from "./pace.ts";
-import { FaultProxy } from "./proxy.ts";
 
 /** Nobody has said a word for this long: two and a half seconds of the fast clock. */
 const QUIET_MS = 2_500 / SPEED;
@@ -84,7 +84,7 @@ export class Site implements AsyncDisposable {
   /** A new corner of the cluster, with nobody in it yet. A test that fails tells what happened there. */
   async trial(test?: TestContext, operator: OperatorName = "scenario-operator"): Promise<Trial> {
     const namespace = `trial-${++this.#count}`;
-    const proxy = await FaultProxy.open(this.cluster.url);
+    const proxy = await ChaosProxy.open(this.cluster.url);
     const trial = new Trial(this, namespace, proxy, operator);
     this.#trials.push(trial);
     test?.onTestFailed(() => console.error(`${test.task.name}\n${trial.story()}`));
@@ -110,7 +110,7 @@ export interface Life {
 
 /** See the module comment. */
 export class Trial {
-  readonly proxy: FaultProxy;
+  readonly proxy: ChaosProxy;
   readonly namespace: string;
   readonly client: Client;
   readonly lives: Life[] = [];
@@ -121,7 +121,7 @@ export class Trial {
   readonly #complaints: string[] = [];
   #process: ChildProcess | undefined;
 
-  constructor(site: Site, namespace: string, proxy: FaultProxy, operator: OperatorName) {
+  constructor(site: Site, namespace: string, proxy: ChaosProxy, operator: OperatorName) {
     this.#site = site;
     this.namespace = namespace;
     this.proxy = proxy;

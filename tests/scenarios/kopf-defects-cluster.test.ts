@@ -2,10 +2,10 @@
 import { Client, ConfigMap, ForbiddenError, type KubeBody, type Login } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import { Cluster } from "@lotse/cluster";
+import { ChaosProxy } from "@lotse/testing";
 import { harmonizeNaming, label, Operator, PermanentError, resource } from "lotse";
 import { beforeEach, expect, it } from "vitest";
 import { z } from "zod";
-import { FaultProxy } from "../faults/proxy.ts";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { aborted, installSample, Sample, sample } from "./sample.ts";
 import { useStage } from "./stage.ts";
@@ -128,7 +128,7 @@ describeOn(clustersUnderTest(), "Kopf's defects of streams and requests", (clust
   it("defect 19: what the server refuses is told at once; only what it asks to repeat is repeated", async () => {
     // Tries of the client are below the scenarios' wire: they are counted by a proxy in front of a cluster of its own.
     await using plain = await Cluster.start({ tls: false });
-    const proxy = await FaultProxy.open(plain.url);
+    const proxy = await ChaosProxy.open(plain.url);
     // In real time: a clock that runs faster also hurries the deadlines of requests, which a busy machine then misses.
     const own = await Client.connect({ url: proxy.url, token: plain.token });
     try {

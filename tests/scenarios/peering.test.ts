@@ -1,6 +1,7 @@
 /** What only whole operators show of giving way to each other: whose handlers run, what stops, and that nothing is lost. */
 import { rmSync, writeFileSync } from "node:fs";
 import { Client, Lease } from "@lotse/client";
+import { Cable } from "@lotse/testing";
 import { Operator, type PeeringCoordination, peering, TemporaryError } from "lotse";
 import { beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { beginRun, runCommand } from "../../packages/lotse/src/cli/terminal/test-io.ts";
@@ -9,7 +10,6 @@ import {
   peeringCrd,
   peeringObject,
 } from "../../packages/lotse/src/coordination/peering/test-peering-kinds.ts";
-import { Cable } from "../faults/coordination/cable.ts";
 import { clustersUnderTest, describeOn } from "../fixture.ts";
 import { type Replica, startReplica, stateOf, Task } from "./replicas-stage.ts";
 import { aborted, gate } from "./sample.ts";

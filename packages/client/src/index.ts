@@ -48,7 +48,7 @@ export {
 
 // Manifests: objects out of YAML and JSON, from files, folders, addresses and streams.
 
-export { fromManifest, type LoadOptions, loadManifests, type ManifestSource } from "./client/index.ts";
+export { fromManifest, type LoadOptions, loadManifests, type ManifestSource, readDocuments } from "./client/index.ts";
 
 // The verbs' options, and what a write may say.
 

@@ -22,6 +22,7 @@ var programs = map[string]program{
 	"informers": informers,
 	"election":  election,
 	"manager":   manage,
+	"operator":  operate,
 }
 
 func main() {

@@ -23,8 +23,18 @@ const finalizer = "rates.example.com/controller-runtime"
 
 var kind = schema.GroupVersionKind{Group: "rates.example.com", Version: "v1", Kind: "ExchangeRate"}
 
-// manage runs a whole operator: leader election, caches, a controller that owns Deployments, status, finalizer, events.
-func manage(ctx context.Context, config *rest.Config) (any, error) {
+// operate runs the operator of manage until it is told to stop, or fails.
+func operate(_ context.Context, config *rest.Config) (any, error) {
+	manager, err := newManager(context.Background(), config)
+	if err != nil {
+		return nil, err
+	}
+	return "stopped", manager.Start(ctrl.SetupSignalHandler())
+}
+
+// newManager sets up a whole operator: leader election, caches, a controller that owns Deployments, status, finalizer,
+// events.
+func newManager(ctx context.Context, config *rest.Config) (ctrl.Manager, error) {
 	ctrl.SetLogger(logr.Discard())
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Metrics:                       server.Options{BindAddress: "0"},
@@ -45,6 +55,15 @@ func manage(ctx context.Context, config *rest.Config) (any, error) {
 		manager.GetEventRecorder("controller-runtime").Eventf(o, nil, corev1.EventTypeNormal, "Rated", "Rate", "%s", note)
 	}}
 	if err = ctrl.NewControllerManagedBy(manager).For(newRate("")).Owns(&appsv1.Deployment{}).Complete(reconciler); err != nil {
+		return nil, err
+	}
+	return manager, nil
+}
+
+// manage runs the operator, and plays its user.
+func manage(ctx context.Context, config *rest.Config) (any, error) {
+	manager, err := newManager(ctx, config)
+	if err != nil {
 		return nil, err
 	}
 	own, stop := context.WithCancel(ctx)

@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { Cable } from "@lotse/testing";
 import { build } from "esbuild";
 import type { LogRecord } from "lotse";
 import type { TestCluster } from "../../fixture.ts";
 import { LineReader } from "../lines.ts";
-import { Cable } from "./cable.ts";
 import { LISTENS, type ReplicaSettings } from "./order.ts";
 
 /** One process. */

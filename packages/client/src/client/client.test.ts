@@ -58,6 +58,12 @@ describe("Client.connect", () => {
     expect(transport.requests).toEqual([]);
   });
 
+  it("says of itself what the client behind its transport says", async () => {
+    const config = { server: "https://10.0.0.1", namespace: "team-a", source: "in-cluster" } as const;
+    const { client } = await testClient(echo, { namespace: "team-a", config });
+    expect(client.config).toEqual(config);
+  });
+
   it("closes its transport at the end of `await using`", async () => {
     const { client, transport } = await testClient(echo);
     await client[Symbol.asyncDispose]();

@@ -26,6 +26,8 @@ export interface ConnectOptions extends AccessOptions {
   readonly limits?: LimitOptions | undefined;
   /** Carries the requests instead of HTTP; for tests, and for servers in the same process. Needs `url` for its name. */
   readonly transport?: Transport | undefined;
+  /** With `transport`: what `client.config` of the client behind it says, for those who ask where they are. */
+  readonly config?: ClientCore["access"] | undefined;
 }
 
 const DEFAULT_TIMEOUT = "30s";
@@ -36,12 +38,13 @@ export async function openCore(o: ConnectOptions): Promise<{ core: ClientCore; f
   const random = o.random ?? Math.random;
   const limits = limitsOf(o.limits);
   const onWarning = o.onWarning ?? printWarningsOnce();
-  const { credentials, headers, ...access } = await openAccess({ ...o, onWarning });
+  const { credentials, headers, ...found } = await openAccess({ ...o, onWarning });
+  const access = o.transport && o.config ? { ...found, ...o.config } : found;
   const reachability = new ServerReachability(clock);
   const carrier =
     o.transport ??
     new HttpTransport(
-      { ...access, credentials, headers },
+      { ...found, credentials, headers },
       {
         clock,
         random,

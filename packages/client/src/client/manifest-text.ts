@@ -10,6 +10,12 @@ export async function parseManifests(text: string, file?: string): Promise<KubeB
   return parsed.flatMap(({ value, line }) => flatten(value, { file, line }));
 }
 
+/** The documents of a text that need not be manifests; errors name the file and the line. */
+export async function parseDocuments(text: string, file?: string): Promise<unknown[]> {
+  const documents = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+  return (documents ?? (await parseYaml(text, file))).map(({ value }) => value);
+}
+
 interface Document {
   readonly value: unknown;
   /** Where it begins, counted from 1. */

@@ -9,7 +9,7 @@ import { TestServer } from "../fixtures/index.ts";
 import { defineKind, KubeObject, ManifestError } from "../objects/index.ts";
 import { failure } from "../test-failure.ts";
 import { patternOf } from "./manifest-files.ts";
-import { fromManifest, loadManifests } from "./manifests.ts";
+import { fromManifest, loadManifests, readDocuments } from "./manifests.ts";
 import { echo, testClient } from "./test-cluster.ts";
 
 const map = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
@@ -163,5 +163,17 @@ describe("a pattern", () => {
     ["x/**", "x/y/z", true],
   ])("%s and %s: %s", (pattern, path, fits) => {
     expect(patternOf(pattern.split("/")).test(path)).toBe(fits);
+  });
+});
+
+describe("readDocuments", () => {
+  it("reads what is no manifest, in YAML and JSON, with dates as texts", async () => {
+    expect(await readDocuments("size: 3\nat: 2026-01-01\n---\n- a\n")).toEqual([{ size: 3, at: "2026-01-01" }, ["a"]]);
+    expect(await readDocuments('{"size": 3}')).toEqual([{ size: 3 }]);
+    expect(await readDocuments("")).toEqual([]);
+  });
+
+  it("names the file and the line of a mistake", async () => {
+    await expect(readDocuments("size: 3\nrules: [\n", "plan.yaml")).rejects.toThrow(/plan\.yaml/);
   });
 });

@@ -88,3 +88,17 @@ function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message : message;
 }
+
+/**
+ * The documents of a text in YAML or JSON, which need not be manifests. Read as kubectl does: dates stay texts, and errors
+ * name the line.
+ *
+ * @example
+ * ```ts
+ * const [settings] = await readDocuments("size: 3\n", "settings.yaml");
+ * ```
+ */
+export async function readDocuments(text: string, file?: string): Promise<unknown[]> {
+  const { parseDocuments } = await import("./manifest-text.ts");
+  return parseDocuments(text, file);
+}

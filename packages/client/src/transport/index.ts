@@ -23,6 +23,7 @@ export { HttpTransport, type HttpTransportOptions } from "./http.ts";
 export { type IdentifyContext, identify, type KnownUser } from "./identify.ts";
 export { type AnswerLimits, type LimitOptions, limitsOf, tooLarge } from "./limits.ts";
 export { LineSplitter } from "./lines.ts";
+export { Passage, type PassageRequest, type PassageUpgrade } from "./passage.ts";
 export {
   isOutOfReach,
   type Reachability,

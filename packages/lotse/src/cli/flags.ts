@@ -111,7 +111,7 @@ export function runOptions(command: Command): Command {
     .addOption(
       new Option("--metrics-auth <url>", "serve metrics to those who may read them: https://0.0.0.0:8443").hideHelp(),
     )
-    .option("--explain <url>", "answer lotse explain there: http://127.0.0.1:8081")
+    .addOption(new Option("--explain <url>", "answer lotse explain there: http://127.0.0.1:8081").hideHelp())
     .addOption(
       new Option(
         "--profile-folder <folder>",
@@ -121,6 +121,9 @@ export function runOptions(command: Command): Command {
     .option("--webhook-url <url>", "where the cluster asks; or -service, -host, -port")
     .addOption(new Option("--certificates <who>", "of webhooks: own, cert-manager, or a folder's").hideHelp())
     .addOption(new Option("--require-permissions", "do not start while permissions are missing").hideHelp())
+    .option("--record <file>", "write down what it sees, for replay() in a test")
+    .addOption(new Option("--record-only <object>", "only what one needs: shop/default/corner").hideHelp())
+    .addOption(new Option("--record-size <bytes>", "then it ends (default: 100Mi)").hideHelp())
     .option("--shadow", "write nothing, tell what differs from the old version")
     .option("-y, --yes", "do not ask, even if the context looks like production")
     .addOption(logFormatOption("pretty in a terminal"))

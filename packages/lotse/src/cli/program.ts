@@ -4,6 +4,7 @@
  */
 
 import { Command, Help, Option } from "commander";
+import { chaosCommand } from "./chaos-command.ts";
 import type { CheckOptions } from "./check/index.ts";
 import type { ClusterOptions } from "./cluster.ts";
 import type { DevOptions } from "./dev/index.ts";
@@ -48,6 +49,7 @@ const COMMANDS: readonly Define[] = [
   runCommand,
   clusterCommand,
   checkCommand,
+  chaosCommand,
   generateCommand,
   explainCommand,
   retryCommand,
@@ -60,8 +62,12 @@ const COMMANDS: readonly Define[] = [
 ];
 
 /** Two commands that have one line in the list of all. */
-const TOGETHER: Readonly<Record<string, string>> = { explain: "explain, retry", freeze: "freeze, resume" };
-const UNSEEN = new Set(["help", "resume", "retry"]);
+const TOGETHER: Readonly<Record<string, string>> = {
+  check: "check, chaos",
+  explain: "explain, retry",
+  freeze: "freeze, resume",
+};
+const UNSEEN = new Set(["help", "chaos", "resume", "retry"]);
 
 /** The whole program. */
 export function programOf(io: ProjectIo, done: Done): Command {

@@ -7,6 +7,10 @@ export {
   startLocalCluster,
 } from "./local-cluster.ts";
 export {
+  type ChaosEvent,
+  type ChaosProxy,
+  type ChaosRequest,
+  type ChaosRule,
   type ClusterPackage,
   type ConsoleServer,
   type EmbeddedCluster,
@@ -15,5 +19,7 @@ export {
   importAlone,
   importCluster,
   importConsole,
+  importTesting,
   type ObjectJudge,
+  type TestingPackage,
 } from "./optional-packages.ts";

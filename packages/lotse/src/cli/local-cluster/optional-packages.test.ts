@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { importCluster, importConsole } from "./optional-packages.ts";
+import { importCluster, importConsole, importTesting } from "./optional-packages.ts";
 
 const notFound = (message: string) => () =>
   Promise.reject(Object.assign(new Error(message), { code: "ERR_MODULE_NOT_FOUND" }));
@@ -28,5 +28,15 @@ describe("importConsole", () => {
   it("is the package when it is there", async () => {
     const found = { startConsole: () => {} };
     expect(await importConsole(async () => found)).toBe(found);
+  });
+});
+
+describe("importTesting", () => {
+  it("says how to install the testing kit when it is missing", async () => {
+    const load = notFound("Cannot find package '@lotse/testing' imported from /project/node_modules/lotse/dist/cli.js");
+    await expect(importTesting(load)).rejects.toMatchObject({
+      what: "the testing kit is not installed",
+      todo: "npm install --save-dev @lotse/testing",
+    });
   });
 });

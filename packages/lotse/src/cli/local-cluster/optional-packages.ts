@@ -5,7 +5,7 @@
 import type { Client, Kubeconfig } from "@lotse/client";
 import type { ResourceInput } from "../../declare/index.ts";
 import type { LogSink } from "../../report/index.ts";
-import { Problem } from "../terminal/index.ts";
+import { type Io, Problem } from "../terminal/index.ts";
 
 /** What the commands use of `@lotse/cluster`. */
 export interface ClusterPackage {
@@ -87,6 +87,66 @@ export interface ConsoleServer {
   stop(): Promise<void>;
 }
 
+/** What `lotse chaos` uses of `@lotse/testing`. */
+export interface TestingPackage {
+  readonly ChaosProxy: {
+    open(
+      cluster: { readonly kubeconfig?: string; readonly context?: string; readonly env: Io["env"] },
+      options: {
+        readonly token: string;
+        readonly tls: true;
+        readonly keep: false;
+        readonly onEvent: (event: ChaosEvent) => void;
+      },
+    ): Promise<ChaosProxy>;
+  };
+  decideBy(rules: readonly ChaosRule[], options: { readonly seed: number }): ChaosProxy["rule"];
+}
+
+/** A proxy at work. */
+export interface ChaosProxy {
+  readonly url: string;
+  /** Of the authority that has signed its certificate, PEM. */
+  readonly ca: string | undefined;
+  rule: (request: ChaosRequest) => object | undefined;
+  kill: () => Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A request as the proxy sees it. */
+export interface ChaosRequest {
+  readonly verb: string;
+  readonly write: boolean;
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+  readonly label: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+/** What the proxy has seen or done. */
+export type ChaosEvent =
+  | { readonly type: "request" | "event" | "watch ended"; readonly request: ChaosRequest }
+  | { readonly type: "fault"; readonly request: ChaosRequest; readonly fault: string }
+  | { readonly type: "answer"; readonly request: ChaosRequest; readonly status: number }
+  | { readonly type: "unreachable"; readonly request: ChaosRequest; readonly error: Error };
+
+/** What is done to which requests. */
+export interface ChaosRule {
+  readonly fault: string | { readonly type: string };
+  readonly verbs?: readonly string[] | undefined;
+  readonly kinds?: readonly string[] | undefined;
+  readonly namespaces?: readonly string[] | undefined;
+  readonly names?: readonly string[] | undefined;
+  readonly chance?: number | undefined;
+  readonly at?: number | undefined;
+  readonly atWrite?: number | undefined;
+  readonly times?: number | undefined;
+}
+
 /** How a package is imported by its name. */
 export type ImportPackage = (name: string) => Promise<unknown>;
 
@@ -101,6 +161,17 @@ export async function importCluster(load: ImportPackage = importPackage): Promis
     what: "the embedded cluster is not installed",
     why: "it is a package of its own, because it does not belong into production",
     todo: "npm install --save-dev @lotse/cluster",
+  });
+}
+
+/** The testing kit; a {@link Problem} that tells how to get it when it is not installed. */
+export async function importTesting(load: ImportPackage = importPackage): Promise<TestingPackage> {
+  const found = await optional<TestingPackage>("@lotse/testing", load);
+  if (found) return found;
+  throw new Problem({
+    what: "the testing kit is not installed",
+    why: "it is a package of its own, because it does not belong into production",
+    todo: "npm install --save-dev @lotse/testing",
   });
 }
 

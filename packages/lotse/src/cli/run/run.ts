@@ -5,6 +5,7 @@ import { systemClock } from "@lotse/client/meta";
 import { type Coordination, planCoordination } from "../../declare/index.ts";
 import { type Operator, type RunningOperator, Together, type TogetherOptions } from "../../operator/index.ts";
 import { type Endpoints, Logger, type LogSink } from "../../report/index.ts";
+import type { TapeRecorder } from "../../tape/index.ts";
 import {
   type Connection,
   type ConnectOptions,
@@ -22,6 +23,7 @@ import {
   warnOfNoHandlers,
 } from "../project/index.ts";
 import { recordTo } from "../recording/index.ts";
+import { openTape, type TapeFlags, type TapePlan, tapePlanOf } from "../tape/index.ts";
 import type { Io } from "../terminal/index.ts";
 import { type LogOptions, logSinkOf, Problem, type Stop, stopOnSignal } from "../terminal/index.ts";
 import { announceRun } from "./announce-run.ts";
@@ -43,7 +45,7 @@ import { stopOnUncaught } from "./stop-on-uncaught.ts";
 import { type WebhookFlags, webhooksOf } from "./webhook-flags.ts";
 
 /** The flags of `lotse run`. */
-export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags, PrecedenceFlags, ShadowFlags {
+export interface RunOptions extends ConnectOptions, LogOptions, WebhookFlags, PrecedenceFlags, ShadowFlags, TapeFlags {
   readonly namespace?: readonly string[] | undefined;
   readonly allNamespaces?: boolean | undefined;
   readonly installCrds?: boolean | undefined;
@@ -68,6 +70,7 @@ export async function run(files: readonly string[], options: RunOptions, io: Io)
   webhooksOf(options, io);
   shadowOf(options, io);
   checkPrecedence(options);
+  tapePlanOf(options, io);
   if (options.metricsAuth !== undefined) metricsAddress(options.metricsAuth);
   const modules = await resolveModules(options.module ?? [], io.cwd);
   const named = files.length === 0 && modules.length > 0 ? [] : resolveFiles(files, io.cwd, "run");
@@ -79,6 +82,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
   const namespaces = namespacesOf(options);
   const shadow = shadowOf(options, io);
   if (shadow) checkCanShadow(operators);
+  const tape = tapePlanOf(options, io);
   const log = logSinkOf(io, options);
   const logger = new Logger(log, () => Date.now());
   const stop = stopOnSignal(io);
@@ -98,7 +102,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
         });
       }
       await using _guard = shadow && (await withoutDefaultWrites());
-      return await work({ operators, client: undefined, namespaces, options, shadow, log, stop, profiling, io });
+      return await work({ operators, client: undefined, namespaces, options, shadow, tape, log, stop, profiling, io });
     }
     const onWarning = (text: string) => logger.warn("the cluster warns", { warning: text });
     const patience = { clock: systemClock, logger, signal: stop.signal };
@@ -122,7 +126,7 @@ export async function runOperators(operators: readonly LoadedOperator[], options
       let exitCode: number;
       try {
         const { client } = connection;
-        exitCode = await work({ operators, client, namespaces, options, shadow, log, stop, profiling, io });
+        exitCode = await work({ operators, client, namespaces, options, shadow, tape, log, stop, profiling, io });
       } finally {
         await precedence?.end();
       }
@@ -235,6 +239,7 @@ interface Run {
   readonly namespaces: readonly string[] | undefined;
   readonly options: RunOptions;
   readonly shadow: ShadowRun | undefined;
+  readonly tape: TapePlan | undefined;
   readonly log: LogSink;
   readonly stop: Stop;
   readonly profiling: Profiling;
@@ -243,6 +248,32 @@ interface Run {
 
 /** All operators until `stop`, or until one of them fails; then the others are stopped too. Returns the exit code. */
 async function work(run: Run): Promise<number> {
+  const tape = run.tape && (await openTape(run.tape, tapeSubjects(run)));
+  // Objects of handlers that name no client use the recorded one, too.
+  const release = tape && useAsDefault(tape.client);
+  try {
+    return await workOn(run, tape);
+  } finally {
+    release?.();
+    await tape?.close();
+  }
+}
+
+function tapeSubjects({ operators, client, namespaces, options, log, stop }: Run) {
+  const { installCrds } = options;
+  return {
+    operators: operators.map(({ operator }) => operator),
+    client,
+    start: {
+      ...(namespaces && { namespaces }),
+      ...(installCrds !== undefined && { crds: installCrds ? ("install" as const) : ("wait" as const) }),
+    },
+    signal: stop.signal,
+    logger: new Logger(log, () => Date.now()),
+  };
+}
+
+async function workOn(run: Run, tape: TapeRecorder | undefined): Promise<number> {
   const { client, options, shadow, log, stop, profiling, io } = run;
   let running: readonly RunningOperator[] = [];
   // Before anything is done: a port that is taken shall be told at once.
@@ -257,7 +288,7 @@ async function work(run: Run): Promise<number> {
     }
     if (options.explain !== undefined) endpoints.push(await serveExplain(options.explain, () => running));
     endpoints.push(await listenLocally(io, () => running, profiling.besides));
-    running = begin(run);
+    running = begin(run, tape);
     const stopped = Promise.all(running.map((one) => one.stopped));
     if (shadow?.quietMs !== undefined) {
       // Cannot reject.
@@ -271,7 +302,10 @@ async function work(run: Run): Promise<number> {
   }
 }
 
-function begin({ operators, client, namespaces, options, shadow, log, stop, io }: Run): RunningOperator[] {
+function begin(
+  { operators, client, namespaces, options, shadow, log, stop, io }: Run,
+  tape: TapeRecorder | undefined,
+): RunningOperator[] {
   const record = recordTo(io);
   const webhooks = webhooksOf(options, io);
   const together = operators.length > 1 ? new Together(operators.map(({ operator }) => operator)) : undefined;
@@ -292,6 +326,7 @@ function begin({ operators, client, namespaces, options, shadow, log, stop, io }
       ...(coordination && { coordination }),
       webhooks,
       together,
+      ...(tape && { client: tape.client, clock: tape.clock, random: tape.random, signal: tape.signal }),
     };
     return operator.start(start);
   });

@@ -1,7 +1,17 @@
 /** The connection of one process to its cluster: bytes pass as they are, until it is cut. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** See the module comment. */
+/**
+ * See the module comment.
+ *
+ * @example
+ * ```ts
+ * const cable = await Cable.open(cluster.url);
+ * const client = await Client.connect({ url: cable.url, token: cluster.token });
+ * cable.cut(); // the client hears nothing any more, and nobody tells it
+ * cable.heal();
+ * ```
+ */
 export class Cable {
   readonly #server: Server;
   readonly #target: URL;
@@ -13,6 +23,7 @@ export class Cable {
     this.#server = createServer((socket) => this.#join(socket));
   }
 
+  /** Listens on loopback, in front of the server at `target`. */
   static async open(target: string): Promise<Cable> {
     const cable = new Cable(target);
     await new Promise<void>((resolve) => cable.#server.listen(0, "127.0.0.1", resolve));
@@ -36,6 +47,7 @@ export class Cable {
     for (const socket of this.#open) socket.destroy();
   }
 
+  /** Breaks all connections, and takes no more. */
   close(): void {
     this.#server.close();
     for (const socket of this.#open) socket.destroy();

@@ -1,0 +1,3 @@
+/** Harm to an operator, on purpose. */
+
+export { type ChaosOptions, chaos } from "./chaos.ts";
