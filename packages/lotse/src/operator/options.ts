@@ -8,6 +8,7 @@ import type {
   Explanation,
   LogSink,
   ObjectQuestion,
+  OnBehalf,
   OperatorHealth,
   OperatorMemory,
   RecordedRequest,
@@ -53,6 +54,11 @@ export interface StartOptions {
   readonly log?: LogSink;
   /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */
   readonly record?: (request: RecordedRequest) => void;
+  /**
+   * Everything that a handler does happens inside of this, and so does the write that the framework makes for it: whoever
+   * keeps the actor in an `AsyncLocalStorage` can tell for each request on whose behalf it is made. For tests.
+   */
+  readonly onBehalf?: OnBehalf;
   /** Time, for tests. */
   readonly clock?: Clock;
   /** Randomness in [0, 1), for tests. */

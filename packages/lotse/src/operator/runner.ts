@@ -140,7 +140,7 @@ export class Runner implements RunningOperator {
       metrics: this.#metrics,
       traces: () => this.#traces,
       onHandlerRequest: options.record,
-      onBehalf: () => this.#shadow?.onBehalf,
+      onBehalf: () => this.#shadow?.onBehalf ?? options.onBehalf,
     });
     this.shadow = options.shadow && shadowFace(() => this.#shadow, this.#lifetime.ready);
     this.#traces = findTraces({
@@ -331,7 +331,7 @@ export class Runner implements RunningOperator {
         metrics: this.#metrics,
         traces,
         onHandlerRequest: this.#options.record,
-        onBehalf: this.#shadow?.onBehalf,
+        onBehalf: this.#shadow?.onBehalf ?? this.#options.onBehalf,
       });
       this.#events = surroundings.reporting.events;
       const webhooks = await this.#openWebhooks(surroundings);

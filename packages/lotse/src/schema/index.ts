@@ -28,6 +28,7 @@ export { type InputOf, type JsonSchemaSource, type OutputOf, readJsonSchema } fr
 export { type SchemaLiteral, type SchemaOf, type SchemaPart, schema, type ValueOf } from "./literal.ts";
 export { SchemaError, type SchemaGap, type SchemaNode } from "./node.ts";
 export type { OwnSchema, ZodFace } from "./own-schema.ts";
+export { type Random, seeded } from "./random.ts";
 export { type SampleOptions, SchemaSampler } from "./sample.ts";
 export { itemSchema, memberSchema, withDefaults, withoutUnknown } from "./server-form.ts";
 export { shrinkValue } from "./shrink.ts";
