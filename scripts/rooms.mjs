@@ -58,6 +58,7 @@ export const roomOrder = {
     "cli",
     ".",
   ],
+  "@lotse/testing": ["world", "."],
   "lotse:admission": [
     "certificates",
     "server",

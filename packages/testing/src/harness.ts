@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
-  Client,
+  type Client,
   ConfigError,
   CustomResourceDefinition,
   type KubeBody,
@@ -20,12 +20,11 @@ import {
   requestRecorder,
   type StartOptions,
 } from "lotse";
-import { DueClock } from "./due-clock.ts";
 import { CapturedLogs } from "./logs.ts";
 import type { Refusals } from "./refusals.ts";
-import { Relay } from "./relay.ts";
 import { type Deployed, deployOperator, type RbacOptions } from "./rights.ts";
 import { untilQuiet } from "./settle.ts";
+import { DueClock, type ExternalCall, Incarnation, type Interference, Life } from "./world/index.ts";
 
 /** How to test an operator. */
 export interface HarnessOptions {
@@ -100,6 +99,18 @@ export interface Harness extends AsyncDisposable {
   restart(): Promise<void>;
   /** Stops the operator; what happens now it finds when it starts again. */
   stopOperator(): Promise<void>;
+  /**
+   * Ends the operator in this instant, as a process does that is killed: nothing is written down, no handler hears of it,
+   * and whatever it waits for neither returns nor throws. `startOperator()` or `restart()` begins its next life.
+   *
+   * @example
+   * ```ts
+   * await harness.client.create(new Database({ metadata: { name: "shop" }, spec: {} }));
+   * await harness.crash();
+   * await harness.restart();
+   * ```
+   */
+  crash(): Promise<void>;
   /** Starts the operator again. */
   startOperator(): Promise<void>;
   /** The operator's successful writes since the cluster started, or since `harness.cluster.requests.clear()`. */
@@ -126,6 +137,27 @@ export interface Harness extends AsyncDisposable {
  * ```
  */
 export async function startHarness(operator: Operator, options: HarnessOptions = {}): Promise<Harness> {
+  return openHarness(operator, options, {});
+}
+
+/** What the kit itself says besides. */
+export interface HarnessInternals {
+  /** Decides about everything that passes between the operator and its cluster. */
+  readonly interference?: Interference;
+  /** Hears of each call to the world outside; see `external`. */
+  readonly onExternal?: (call: ExternalCall) => void;
+  /** How its cluster starts, besides. */
+  readonly cluster?: Pick<ClusterOptions, "random" | "history" | "onTrouble">;
+  /** `false`: the operator is started later. */
+  readonly starts?: boolean;
+}
+
+/** {@link startHarness}, with more to say. */
+export async function openHarness(
+  operator: Operator,
+  options: HarnessOptions,
+  internals: HarnessInternals,
+): Promise<Bench> {
   const { kubelet = false, rbac = false } = options;
   const dueClock = options.clock && new DueClock(options.clock);
   // Where pods run, time also stops at what they and their controllers have to do. Without, the cluster's own timers
@@ -136,11 +168,12 @@ export async function startHarness(operator: Operator, options: HarnessOptions =
     kubelet: atOnce(kubelet),
     rbac: rbac !== false,
     ...(clock && { clock }),
+    ...internals.cluster,
   });
-  const bench = new Bench(operator, options, cluster, await cluster.connect(), dueClock);
+  const bench = new Bench({ operator, options, internals, cluster, client: await cluster.connect(), clock: dueClock });
   try {
     await bench.prepare();
-    await bench.startOperator();
+    if (internals.starts !== false) await bench.startOperator();
     return bench;
   } catch (error) {
     await bench.stop();
@@ -185,37 +218,56 @@ const USER_AGENT = "lotse-harness-operator";
 const REFUSED_AFTER_MS = 5_000;
 const WRITES = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
-interface AtWork {
-  readonly running: RunningOperator;
-  readonly relay: Relay;
+interface BenchParts {
+  readonly operator: Operator;
+  readonly options: HarnessOptions;
+  readonly internals: HarnessInternals;
+  readonly cluster: Cluster;
+  readonly client: Client;
+  readonly clock: DueClock | undefined;
 }
 
-class Bench implements Harness {
+/** See {@link Harness}. */
+export class Bench implements Harness {
   readonly client: Client;
   readonly cluster: Cluster;
   readonly logs = new CapturedLogs();
   readonly #operator: Operator;
   readonly #options: HarnessOptions;
+  readonly #internals: HarnessInternals;
   readonly #clock: DueClock | undefined;
-  #atWork: AtWork | undefined;
+  #atWork: Incarnation | undefined;
+  /** Those that were killed: nothing of them may be left when the harness stops. */
+  readonly #dead: Incarnation[] = [];
+  #lives = 0;
   #deployed: Deployed | undefined;
 
-  constructor(
-    operator: Operator,
-    options: HarnessOptions,
-    cluster: Cluster,
-    client: Client,
-    clock: DueClock | undefined,
-  ) {
+  constructor({ operator, options, internals, cluster, client, clock }: BenchParts) {
     this.#operator = operator;
     this.#options = options;
+    this.#internals = internals;
     this.#clock = clock;
     this.cluster = cluster;
     this.client = client;
   }
 
+  /** The life that the operator lives now; undefined while it is stopped or dead. */
+  get incarnation(): Incarnation | undefined {
+    const atWork = this.#atWork;
+    if (!atWork?.isDead) return atWork;
+    this.#dead.push(atWork);
+    this.#atWork = undefined;
+    return undefined;
+  }
+
+  /** When the operator, and where pods run its cluster, has something to do next (monotonic). */
+  get nextDue(): number | undefined {
+    return this.#clock?.nextDue;
+  }
+
   get operator(): RunningOperator {
-    if (this.#atWork) return this.#atWork.running;
+    const { incarnation } = this;
+    if (incarnation) return incarnation.running;
     throw new Error("the operator is stopped: harness.startOperator() starts it again");
   }
 
@@ -247,35 +299,38 @@ class Bench implements Harness {
   }
 
   async startOperator(): Promise<void> {
-    if (this.#atWork) throw new Error("the operator runs already: harness.restart() stops it first");
+    if (this.incarnation) throw new Error("the operator runs already: harness.restart() stops it first");
     const { namespaces, start = {} } = this.#options;
     const { cluster } = this;
     const { account, refusals } = this.#deployed ?? {};
-    const connection = await cluster.connect({
+    const incarnation = await Incarnation.start({
+      operator: this.#operator,
+      cluster,
+      life: new Life(++this.#lives, (call) => this.#internals.onExternal?.(call)),
       userAgent: USER_AGENT,
-      ...(account !== undefined && { kubeconfig: cluster.kubeconfigFor({ serviceAccount: account }) }),
+      kubeconfig: account === undefined ? undefined : cluster.kubeconfigFor({ serviceAccount: account }),
+      clock: this.#clock,
+      testClock: this.#options.clock,
+      interference: this.#internals.interference,
+      view: refusals && ((client) => client.with({ onRequest: refusals.listener })),
+      start: {
+        // The harness has installed the CRDs: an operator that does nothing then writes nothing.
+        crds: "wait",
+        // Many tests run side by side, and each of their operators listens.
+        webhooks: { port: 0, host: "127.0.0.1" },
+        ...start,
+        log: (record) => this.#log(record),
+        ...(namespaces && { namespaces }),
+        ...recordFor(refusals),
+      },
     });
-    const relay = new Relay(connection, this.#options.clock);
-    const client = await Client.connect({ url: cluster.url, transport: relay });
-    const running = this.#operator.start({
-      // The harness has installed the CRDs: an operator that does nothing then writes nothing.
-      crds: "wait",
-      // Many tests run side by side, and each of their operators listens.
-      webhooks: { port: 0, host: "127.0.0.1" },
-      ...start,
-      client: refusals ? client.with({ onRequest: refusals.listener }) : client,
-      log: (record) => this.#log(record),
-      ...(this.#clock && { clock: this.#clock }),
-      ...(namespaces && { namespaces }),
-      ...recordFor(refusals),
-    });
-    this.#atWork = { running, relay };
-    await this.#readyInTime(running);
+    this.#atWork = incarnation;
+    await this.#readyInTime(incarnation);
   }
 
-  /** An operator that may not see its objects waits until it may. */
-  async #readyInTime({ ready }: RunningOperator): Promise<void> {
-    if (!this.#deployed) return ready;
+  /** An operator that may not see its objects waits until it may; one that is killed meanwhile is never ready. */
+  async #readyInTime({ running: { ready }, dead }: Incarnation): Promise<void> {
+    if (!this.#deployed) return Promise.race([ready, dead]);
     let cancel = () => {};
     const late = new Promise<never>((_, reject) => {
       const check = () => {
@@ -284,7 +339,7 @@ class Bench implements Harness {
       const timer = setInterval(check, REFUSED_AFTER_MS);
       cancel = () => clearInterval(timer);
     });
-    await Promise.race([ready, late]).finally(cancel);
+    await Promise.race([ready, dead, late]).finally(cancel);
   }
 
   #log(record: LogRecord): void {
@@ -302,13 +357,14 @@ class Bench implements Harness {
   }
 
   async stopOperator(): Promise<void> {
-    const { running, relay } = this.#atWork ?? {};
+    const { incarnation } = this;
     this.#atWork = undefined;
-    try {
-      await running?.stop();
-    } finally {
-      await relay?.close();
-    }
+    await incarnation?.stop();
+  }
+
+  async crash(): Promise<void> {
+    const { incarnation } = this;
+    await incarnation?.crash();
   }
 
   async restart(): Promise<void> {
@@ -322,14 +378,20 @@ class Bench implements Harness {
     const requests = () => cluster.requests.entries;
     await untilQuiet(
       {
-        idle: () => Promise.all([cluster.settle(), this.#atWork?.running.idle()]),
-        busy: () => (this.#atWork?.relay.underWay ?? 0) > 0,
-        mark: () => `${this.#atWork?.relay.moves} ${requests().length}`,
+        idle: () => Promise.all([cluster.settle(), this.#idle()]),
+        busy: () => (this.incarnation?.relay.underWay ?? 0) > 0,
+        mark: () => `${this.incarnation?.relay.moves} ${requests().length}`,
         turn: () => nextTurn(),
       },
       durationMs(timeout),
       () => this.#lastSigns(),
     );
+  }
+
+  /** A dead operator is idle, too. */
+  async #idle(): Promise<void> {
+    const { incarnation } = this;
+    await Promise.race([incarnation?.running.idle(), incarnation?.dead]);
   }
 
   async advance(duration: Duration): Promise<void> {
@@ -375,6 +437,7 @@ class Bench implements Harness {
   async stop(): Promise<void> {
     try {
       await this.stopOperator();
+      await Promise.all(this.#dead.map((dead) => dead.crash()));
     } finally {
       await this.client.close();
       await this.cluster.stop();

@@ -93,6 +93,7 @@ export class Runner implements RunningOperator {
   #webhooks: Webhooks | undefined;
   #former: Promise<void> | undefined;
   #onIndexed: () => void = () => {};
+  #killed = false;
   #client: Client | undefined;
   #shadow: Shadow | undefined;
 
@@ -158,6 +159,11 @@ export class Runner implements RunningOperator {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  async kill(): Promise<void> {
+    this.#killed = true;
+    await this.#webhooks?.kill();
   }
 
   metrics(): string {
@@ -388,6 +394,7 @@ export class Runner implements RunningOperator {
       memoOf: (kind, body) => this.#kinds.find(kind)?.memoOf(body),
       newMemo: () => memoFrom(this.#memo),
       handlerWrote: (body, kind, how) => this.#kinds.find(kind)?.handlerWrote(body, how),
+      isKilled: () => this.#killed,
     });
     return this.#webhooks;
   }
