@@ -6,6 +6,21 @@
 
 export { VirtualClock } from "@lotse/client/meta";
 export { ConversionsError, type ConversionsOptions, conversions } from "./conversions.ts";
-export { type Harness, type HarnessOptions, type OperatorWrite, startHarness } from "./harness.ts";
+export {
+  type Harness,
+  type HarnessOptions,
+  type OperatorWrite,
+  startHarness,
+  type UntilOptions,
+} from "./harness.ts";
 export { CapturedLogs, type LogQuery } from "./logs.ts";
+export {
+  type ConditionWanted,
+  type EventWanted,
+  type LotseMatchers,
+  matchers,
+  type Verdict,
+} from "./matchers/index.ts";
+export type { PatternOf, Snapshot, Wanted } from "./objects/index.ts";
+export { OracleError, type OracleName, type OracleOptions, type Violation } from "./oracles/index.ts";
 export type { PolicyRule, RbacOptions } from "./rights.ts";

@@ -3,4 +3,4 @@ export { type Applicable, applyAll } from "./apply.ts";
 export { differenceLines, type LeafDifference, leafDifferences, patternDifferences, valueText } from "./differences.ts";
 export { maskObjects, type Snapshot } from "./mask.ts";
 export { isNote, isOfCluster, objectsIn, type StoredBody, titleOf } from "./rows.ts";
-export { conditionLines, inVainText, isAsWanted, type PatternOf, type Wanted, yamlOf } from "./until.ts";
+export { conditionLines, type InVain, inVainText, isAsWanted, type PatternOf, type Wanted, yamlOf } from "./until.ts";

@@ -42,7 +42,7 @@ function saidOf({ status }: StoredBody): { readonly where: string; readonly gene
 /** Whether the operator looks at every change of objects of this kind. */
 function followsChanges({ resources }: Operator, kind: string): boolean {
   return resources.some(({ resource, handlers }) => {
-    if ((resource as { readonly kind?: unknown }).kind !== kind) return false;
+    if ((resource as { readonly description?: { readonly kind: string } }).description?.kind !== kind) return false;
     return handlers.some((handler) => {
       if (handler.type === "reconcile") return Object.values(handler.filters).every((filter) => filter === undefined);
       return (

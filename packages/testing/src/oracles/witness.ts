@@ -2,9 +2,9 @@
  * Hears what an operator does and on whose behalf: each request, and each object that came back from a write. One for all
  * lives of all operators of a harness.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client, KubeBody } from "@lotse/client";
-import type { Actor, OnBehalf } from "lotse";
+import type { Actor } from "lotse";
+import { currentActor } from "../world/index.ts";
 
 /** One write that the server has accepted. */
 export interface SeenWrite {
@@ -39,12 +39,8 @@ const REVIEWS = /reviews(?:\?|$)/;
 
 /** See the module comment. */
 export class Witness {
-  readonly #actors = new AsyncLocalStorage<Actor>();
   readonly #writes: SeenWrite[] = [];
   readonly #late: LateRequest[] = [];
-
-  /** What `operator.start({ onBehalf })` takes. */
-  readonly onBehalf: OnBehalf = (actor, work) => this.#actors.run(actor, work);
 
   /** All writes so far, in their order. */
   get writes(): readonly SeenWrite[] {
@@ -60,7 +56,7 @@ export class Witness {
   listen(client: Client, over: () => boolean): Client {
     return client.with({
       onRequest: ({ method, path }) => {
-        const actor = this.#actors.getStore();
+        const actor = currentActor.getStore();
         if (over()) this.#late.push({ actor, method, path });
         if (!actor?.object || !WRITES.has(method) || REVIEWS.test(path) || !isOn(path, actor.object.name)) return;
         const { apiVersion, kind, namespace, name, uid } = actor.object;
@@ -73,14 +69,9 @@ export class Witness {
         };
       },
       onWrite: (body, verb) => {
-        this.#writes.push({ actor: this.#actors.getStore(), verb, object: seen(body) });
+        this.#writes.push({ actor: currentActor.getStore(), verb, object: seen(body) });
       },
     });
-  }
-
-  /** Nobody asks any more: until then every promise of the process is followed, which has its price. */
-  end(): void {
-    this.#actors.disable();
   }
 }
 

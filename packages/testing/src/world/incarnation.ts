@@ -22,6 +22,8 @@ export interface IncarnationParts {
   /** The clock that the test moves, where that is another one: it notes no time of its own at which something is due. */
   readonly testClock?: Clock | undefined;
   readonly interference?: Interference | undefined;
+  /** Whether somebody asks on whose behalf requests are made, besides whoever interferes. */
+  readonly knowsActors?: boolean;
   /** A view of the operator's client. */
   readonly view?: ((client: Client) => Client) | undefined;
   readonly start: Omit<StartOptions, "client" | "clock">;
@@ -67,8 +69,8 @@ export class Incarnation {
         ...parts.start,
         client: parts.view?.(client) ?? client,
         clock,
-        // Only whoever interferes asks who did it; without, handlers run exactly as they do elsewhere.
-        ...(parts.interference && { onBehalf: (actor, work) => currentActor.run(actor, work) }),
+        // Where nobody asks who did it, handlers run exactly as they do elsewhere.
+        ...((parts.interference || parts.knowsActors) && { onBehalf: (actor, work) => currentActor.run(actor, work) }),
       });
       born = new Incarnation(running, relay, life, clock);
       return born;
