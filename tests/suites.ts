@@ -33,6 +33,7 @@ export const LEFT_TO_FULL: string[] = [
   "packages/cluster/src/yaml-bodies.test.ts",
   "packages/client/src/limits.test.ts",
   "tests/scenarios/children-settled.test.ts",
+  "packages/testing/src/transitions/transitions.test.ts",
   "packages/cluster/src/words.test.ts",
   "packages/lotse/src/admission/conversion/prove.test.ts",
   "packages/lotse/src/schema/sample-judged.test.ts",

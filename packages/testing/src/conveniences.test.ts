@@ -87,10 +87,10 @@ test("until() in vain shows what differs, the conditions, and what the operator 
   await harness.apply(manifest("one", { size: 5 }));
   const pattern = harness.until(Shop, "one", { status: { size: 7 } }, { within: "5m" });
   await expect(pattern).rejects.toThrow(
-    /^Shop default\/one was not as wanted within 5m of its time \(- wanted, \+ is\)\n {2}- status\.size: 7\n {2}\+ status\.size: 5\nits conditions:\n {2}[^]*Open=True DoorsOpen\n[^]*\nthe operator's last lines:\n/,
+    /^Shop default\/one was not as wanted within 5m of its time \(- wanted, \+ is\)\n {2}- status\.size: 7\n {2}\+ status\.size: 5\nits conditions:\n {2}[\s\S]*Open=True DoorsOpen\n[\s\S]*\nthe operator's last lines:\n/,
   );
   const predicate = harness.until(Shop, "one", ({ status }) => status?.size === 7, { within: "5m" });
-  await expect(predicate).rejects.toThrow(/it is\n {2}apiVersion: example\.com\/v1\n[^]*size: 5/);
+  await expect(predicate).rejects.toThrow(/it is\n {2}apiVersion: example\.com\/v1\n[\s\S]*size: 5/);
   const absent = harness.until(Shop, "two", { spec: { size: 1 } }, { within: "5m" });
   await expect(absent).rejects.toThrow("there was no Shop two within 5m of its time\nthere are: Shop default/one");
 });

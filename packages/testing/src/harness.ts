@@ -312,6 +312,8 @@ export class Bench implements Harness {
   readonly #court: Court;
   /** The uids of what was there before anybody made anything. */
   #furniture: ReadonlySet<string> = new Set();
+  /** What the test has heard of already, from an error or because it asked. */
+  readonly #toldRefusals = new Set<string>();
   #lives = 0;
   #stopped: Promise<void> | undefined;
 
@@ -393,7 +395,12 @@ export class Bench implements Harness {
   }
 
   async startOperator(): Promise<void> {
-    await each(this.#seats, (seat) => seat.start());
+    try {
+      await each(this.#seats, (seat) => seat.start());
+    } catch (error) {
+      this.refusals();
+      throw error;
+    }
   }
 
   #log(record: LogRecord): void {
@@ -402,6 +409,13 @@ export class Bench implements Harness {
   }
 
   refusals(): string[] {
+    const texts = this.#refused();
+    // A test that asks for them judges for itself.
+    for (const text of texts) this.#toldRefusals.add(text);
+    return texts;
+  }
+
+  #refused(): string[] {
     return [...new Set(this.#seats.flatMap(({ refusals }) => refusals))];
   }
 
@@ -584,7 +598,9 @@ export class Bench implements Harness {
     const judged = seats.flatMap(({ operator, incarnation }) =>
       incarnation ? [{ operator, running: incarnation.running }] : [],
     );
-    const found = this.#court.judge({ log: this.logs.records, judged, refusals: this.refusals(), isQuiet });
+    const lacking = this.#seats.flatMap((seat) => seat.lacking);
+    const refusals = [...new Set(lacking)].filter((text) => !this.#toldRefusals.has(text));
+    const found = this.#court.judge({ log: this.logs.records, judged, refusals, isQuiet });
     const again = seats.filter(({ operator }) => hasSecondPass(operator));
     // One that is already in a loop would be told twice.
     if (!isQuiet || again.length === 0 || found.length > 0 || !this.#court.isActive("idempotence")) return found;

@@ -24,3 +24,12 @@ export {
 export type { PatternOf, Snapshot, Wanted } from "./objects/index.ts";
 export { OracleError, type OracleName, type OracleOptions, type Violation } from "./oracles/index.ts";
 export type { PolicyRule, RbacOptions } from "./rights.ts";
+export {
+  type Mistake,
+  type StateDifference,
+  type TransitionFailure,
+  TransitionsError,
+  type TransitionsOptions,
+  type TransitionsReport,
+  transitions,
+} from "./transitions/index.ts";

@@ -65,6 +65,11 @@ export class Seat {
     return this.#deployed?.refusals.texts ?? [];
   }
 
+  /** Those of {@link refusals} for which a rule is missing in its role. */
+  get lacking(): string[] {
+    return this.#deployed?.refusals.lacking ?? [];
+  }
+
   /** Gives it the account and the role that it is deployed with. */
   async deploy(rbac: RbacOptions, admin: Client): Promise<void> {
     const { operator, namespaces, log } = this.#parts;

@@ -17,7 +17,20 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Of the metadata; the generation counts changes, which is history and not state. */
 const VOLATILE = new Set(["uid", "resourceVersion", "managedFields", "creationTimestamp", "generation", "selfLink"]);
 /** What a server gives out by itself. */
-const ALLOCATED = new Set(["clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName", "nodeName"]);
+const ALLOCATED = new Set([
+  "clusterIP",
+  "clusterIPs",
+  "nodePort",
+  "healthCheckNodePort",
+  "volumeName",
+  "nodeName",
+  "podIP",
+  "podIPs",
+  "hostIP",
+  "hostIPs",
+  "containerID",
+  "imageID",
+]);
 
 /** The objects as a snapshot, in the order of their titles. */
 export function maskObjects(bodies: readonly KubeBody[]): Snapshot {
@@ -80,7 +93,7 @@ function statusOf(status: unknown, generation: unknown): unknown {
       ]),
     );
   };
-  return nonEmpty(current(rest) as Record<string, unknown>);
+  return nonEmpty(hideAllocated(current(rest)) as Record<string, unknown>);
 }
 
 /** What is secret is shown by its size alone; snapshots are kept in repositories. */

@@ -44,6 +44,9 @@ export function otherUids(writes: readonly SeenWrite[]): Violation[] {
   return [...found.values()];
 }
 
+/** What holds data of others: whoever leaves it there is careful, and no orphan-maker. */
+const KEPT = new Set(["Namespace", "PersistentVolumeClaim", "PersistentVolume"]);
+
 /** What was made for an object that is gone, and is still there without an owner. */
 export function orphans(writes: readonly SeenWrite[], objects: readonly StoredBody[]): Violation[] {
   const alive = new Map(objects.map((body) => [body.metadata.uid, body]));
@@ -58,7 +61,13 @@ export function orphans(writes: readonly SeenWrite[], objects: readonly StoredBo
     const body = alive.get(uid) as StoredBody;
     const [first] = all;
     const maker = first?.actor?.object;
-    if (isNote(body) || body.metadata.deletionTimestamp !== undefined || maker?.uid === undefined) return [];
+    if (
+      isNote(body) ||
+      KEPT.has(body.kind) ||
+      body.metadata.deletionTimestamp !== undefined ||
+      maker?.uid === undefined
+    )
+      return [];
     const owners = body.metadata.ownerReferences ?? [];
     if (owners.length > 0) {
       if (owners.some((owner) => alive.has(owner.uid))) return [];
