@@ -12,6 +12,8 @@ export type Snapshot = Readonly<Record<string, Readonly<Record<string, unknown>>
 
 const UID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const TIME = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+/** The volume with a pod's token. */
+const TOKEN_VOLUME = /\bkube-api-access-[a-z0-9]{5}\b/g;
 const LOTSE_KEY = /(?:^|\.)(?:lotse\.dev|kopf\.zalando\.org)\//;
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Of the metadata; the generation counts changes, which is history and not state. */
@@ -44,7 +46,8 @@ export function maskObjects(bodies: readonly KubeBody[]): Snapshot {
         numbers.set(uid, known);
         return known;
       })
-      .replaceAll(TIME, "<time>");
+      .replaceAll(TIME, "<time>")
+      .replaceAll(TOKEN_VOLUME, "kube-api-access-<n>");
   const entries = plain
     .map(({ body, form }) => ({ title: named(titleOf(body), names), body, form }))
     .sort((a, b) => (a.title < b.title ? -1 : a.title > b.title ? 1 : 0));

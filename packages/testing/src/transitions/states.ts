@@ -104,13 +104,23 @@ function uncounted(state: State): { readonly state: State; readonly numbers: Rea
   return { state: Object.fromEntries(numbered), numbers: numbersIn(names) };
 }
 
+/** What objects are called together whose names differ by numbers alone: `Pod default/web-#`. */
+export function groupOf(title: string): string {
+  return title.replace(/ \(\d+\)$/, "");
+}
+
+/** An object by its title, also by one in which numbers are left out. */
+export function objectAt(state: State, title: string): unknown {
+  return state[title] ?? (title.includes("#") ? uncounted(state).state[title] : undefined);
+}
+
 /** What is not compared: `status.history`, or `ConfigMap default/settings: data.stamp`. */
 export function isIgnored({ title, path }: StateDifference, ignored: ReadonlySet<string>): boolean {
   return [...ignored].some((one) => {
     const [object, place] = one.includes(": ")
       ? [one.slice(0, one.indexOf(": ")), one.slice(one.indexOf(": ") + 2)]
       : [undefined, one];
-    if (object !== undefined && object !== title) return false;
+    if (object !== undefined && object !== groupOf(title)) return false;
     return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`);
   });
 }

@@ -3,7 +3,15 @@ import { deepEqual } from "@lotse/client/meta";
 import type { Mistake, TransitionFailure } from "./findings.ts";
 import type { Spec } from "./specs.ts";
 import { Stage, type StageOptions, type Visit } from "./stage.ts";
-import { isIgnored, type State, type StateDifference, stateDifferences, withoutCounters } from "./states.ts";
+import {
+  groupOf,
+  isIgnored,
+  objectAt,
+  type State,
+  type StateDifference,
+  stateDifferences,
+  withoutCounters,
+} from "./states.ts";
 
 /** An object that was created with a spec, and nothing else has happened to it. */
 export interface Fresh {
@@ -212,7 +220,7 @@ export class Walker implements AsyncDisposable {
    * was changed to, and for whatever it was created with. Such places of a status are not looked at any more.
    */
   async isHistory(differences: readonly StateDifference[], base: Spec, others: readonly Spec[]): Promise<boolean> {
-    if (!differences.every(({ path }) => /^status[.[]/.test(path)) || differences.length === 0) return false;
+    if (differences.length === 0 || !differences.every(mayBeHistory)) return false;
     const seen = differences.map(({ wanted, found }) => ({
       wanted: new Set([key(wanted)]),
       found: new Set([key(found)]),
@@ -226,29 +234,46 @@ export class Walker implements AsyncDisposable {
       const created = await stage.create(spec);
       if (created.refused !== undefined || !isWell(created)) continue;
       if ((await stage.remove()) === undefined) continue;
-      if ((await stage.create(base)).refused !== undefined) continue;
+      const before = await stage.create(base);
+      if (before.refused !== undefined) continue;
       const changed = await stage.change(spec);
+      // What a default says already is no change.
+      if (deepEqual(before.stored, changed.stored)) continue;
       if (changed.refused !== undefined || !isWell(changed)) continue;
       probes++;
       for (const [i, { title, path }] of differences.entries()) {
-        seen[i]?.wanted.add(key(valueAt(created.state[title], path)));
-        seen[i]?.found.add(key(valueAt(changed.state[title], path)));
+        const [one, other] = [objectAt(created.state, title), objectAt(changed.state, title)];
+        // Of objects that differ by a number there may be fewer.
+        if (one === undefined && other === undefined) continue;
+        seen[i]?.wanted.add(key(valueAt(one, path)));
+        seen[i]?.found.add(key(valueAt(other, path)));
       }
     }
     const isHistory = probes >= 2 && seen.every(({ wanted, found }) => wanted.size === 1 && found.size === 1);
-    if (isHistory) for (const { title, path } of differences) this.#ignored.add(`${title}: ${path}`);
+    if (isHistory) for (const { title, path } of differences) this.#ignored.add(`${groupOf(title)}: ${path}`);
     return isHistory;
   }
 }
 
 const PROBES = 3;
 
+/** What is said of an object, or a label or annotation that counts. */
+function mayBeHistory({ path, wanted, found }: StateDifference): boolean {
+  if (/^status[.[]/.test(path)) return true;
+  return (
+    /^metadata\.(?:labels|annotations)/.test(path) && [wanted, found].every((value) => /^\d+$/.test(String(value)))
+  );
+}
+
 function key(value: unknown): string {
   return JSON.stringify(value) ?? "nothing";
 }
 
 function valueAt(value: unknown, path: string): unknown {
-  const steps = path.match(/[^.[\]"]+/g) ?? [];
+  // `metadata.labels["example.com/a"][0]`
+  const steps = [...path.matchAll(/\["([^"]*)"\]|\[(\d+)\]|([^.[\]]+)/g)].map(([, quoted, index, word]) => {
+    return quoted ?? index ?? word ?? "";
+  });
   return steps.reduce<unknown>((node, step) => (node as Record<string, unknown> | undefined)?.[step], value);
 }
 
