@@ -58,7 +58,7 @@ export const roomOrder = {
     "cli",
     ".",
   ],
-  "@lotse/testing": ["world", "."],
+  "@lotse/testing": ["world", ".", "explore"],
   "lotse:admission": [
     "certificates",
     "server",

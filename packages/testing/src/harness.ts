@@ -150,6 +150,8 @@ export interface HarnessInternals {
   readonly cluster?: Pick<ClusterOptions, "random" | "history" | "onTrouble">;
   /** `false`: the operator is started later. */
   readonly starts?: boolean;
+  /** Asked each time that all is quiet: whether it has set something going, which is to be waited for as well. */
+  readonly atRest?: () => Promise<boolean>;
 }
 
 /** {@link startHarness}, with more to say. */
@@ -258,6 +260,11 @@ export class Bench implements Harness {
     this.#dead.push(atWork);
     this.#atWork = undefined;
     return undefined;
+  }
+
+  /** How many lives it has lived. */
+  get lives(): number {
+    return this.#lives;
   }
 
   /** When the operator, and where pods run its cluster, has something to do next (monotonic). */
@@ -376,16 +383,19 @@ export class Bench implements Harness {
   async settle({ timeout = "30s" }: { readonly timeout?: Duration } = {}): Promise<void> {
     const { cluster } = this;
     const requests = () => cluster.requests.entries;
-    await untilQuiet(
-      {
-        idle: () => Promise.all([cluster.settle(), this.#idle()]),
-        busy: () => (this.incarnation?.relay.underWay ?? 0) > 0,
-        mark: () => `${this.incarnation?.relay.moves} ${requests().length}`,
-        turn: () => nextTurn(),
-      },
-      durationMs(timeout),
-      () => this.#lastSigns(),
-    );
+    const quiet = () =>
+      untilQuiet(
+        {
+          idle: () => Promise.all([cluster.settle(), this.#idle()]),
+          busy: () => (this.incarnation?.relay.underWay ?? 0) > 0,
+          mark: () => `${this.incarnation?.relay.moves} ${requests().length}`,
+          turn: () => nextTurn(),
+        },
+        durationMs(timeout),
+        () => this.#lastSigns(),
+      );
+    do await quiet();
+    while (await this.#internals.atRest?.());
   }
 
   /** A dead operator is idle, too. */

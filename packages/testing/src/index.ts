@@ -6,6 +6,18 @@
 
 export { VirtualClock } from "@lotse/client/meta";
 export { ConversionsError, type ConversionsOptions, conversions } from "./conversions.ts";
+export {
+  type Difference,
+  ExploreError,
+  type ExploreFailure,
+  type ExploreOptions,
+  type ExploreProgress,
+  type ExploreReport,
+  explore,
+  type OperatorSource,
+  type Scenario,
+} from "./explore/index.ts";
 export { type Harness, type HarnessOptions, type OperatorWrite, startHarness } from "./harness.ts";
 export { CapturedLogs, type LogQuery } from "./logs.ts";
 export type { PolicyRule, RbacOptions } from "./rights.ts";
+export { type ExternalOptions, external } from "./world/index.ts";
