@@ -32,7 +32,11 @@ function saidIn({ calls, mask }: Outcome): Said[] {
   return calls.map((noted) => {
     const { name, args } = noted.call;
     const masked = mask.value(args) as unknown[];
-    return { noted, text: `${name}(${masked.map((one) => JSON.stringify(one)).join(", ")})`, subject: subjectOf(masked) };
+    return {
+      noted,
+      text: `${name}(${masked.map((one) => JSON.stringify(one)).join(", ")})`,
+      subject: subjectOf(masked),
+    };
   });
 }
 
@@ -64,7 +68,10 @@ function lastWords(outcome: Outcome, wanted: readonly Said[], actual: readonly S
     }
     const later = heard.slice(at + 1).find(({ noted }) => noted.call.actor?.reason !== "delete");
     if (at >= 0 && isGone && last.noted.call.actor?.reason === "delete" && later) {
-      differences.push({ what: later.text, text: `was called after ${last.text}, which should have been the last word` });
+      differences.push({
+        what: later.text,
+        text: `was called after ${last.text}, which should have been the last word`,
+      });
     }
   }
   return differences;

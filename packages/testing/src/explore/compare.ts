@@ -2,14 +2,23 @@
 import { compareCalls } from "./compare-calls.ts";
 import { leaves } from "./leaves.ts";
 import type { Plan } from "./plans.ts";
-import type { Difference, Reference } from "./reference.ts";
-import type { Outcome } from "./stage.ts";
+import type { Difference, Reference, StableState } from "./reference.ts";
+import type { ObjectsByPlace, Outcome } from "./stage.ts";
+
+const FORMER = /^is .*<uid of a former .* instead of/;
 
 /** Everything that differs, most telling first. */
 export function compare(reference: Reference, found: Outcome, plan: Plan): Difference[] {
   if (found.error !== undefined) return [{ what: "the scenario", text: `failed: ${sentence(found.error)}` }];
+  // Whoever follows changes may have done otherwise for an object that has not changed yet; but what belonged to its
+  // predecessor must not be left.
+  if (plan.kind === "again") {
+    return compareObjects(reference.state, found.objects).filter(
+      ({ text }) => text.startsWith("is ") && FORMER.test(text),
+    );
+  }
   return [
-    ...compareObjects(reference, found),
+    ...compareObjects(reference.state, found.objects),
     // Whoever is interrupted makes and takes away what nobody would otherwise.
     ...(plan.kind === "interrupt" ? [] : compareTurnover(reference, found)),
     ...compareCalls(reference, found, plan),
@@ -21,11 +30,12 @@ function sentence(error: unknown): string {
   return line;
 }
 
-function compareObjects({ outcome, unstable, unstableKeys }: Reference, found: Outcome): Difference[] {
+/** What is otherwise in the cluster at one moment. */
+export function compareObjects({ objects, unstable, unstableKeys }: StableState, found: ObjectsByPlace): Difference[] {
   const differences: Difference[] = [];
-  for (const key of new Set([...outcome.objects.keys(), ...found.objects.keys()])) {
+  for (const key of new Set([...objects.keys(), ...found.keys()])) {
     if (unstableKeys.has(key)) continue;
-    const [wanted, there] = [outcome.objects.get(key) ?? [], found.objects.get(key) ?? []];
+    const [wanted, there] = [objects.get(key) ?? [], found.get(key) ?? []];
     if (wanted.length !== there.length) {
       const text =
         there.length === 0
@@ -68,7 +78,7 @@ function shown(value: unknown): string {
  * Objects that were deleted though nobody wanted that, also when they are there again. An operator that acts on what it
  * last knew may make one too many where the server makes the names, and take one away; but no more than that.
  */
-function compareTurnover({ outcome }: Reference, found: Outcome): Difference[] {
+function compareTurnover({ outcome }: Pick<Reference, "outcome">, found: Outcome): Difference[] {
   const wanted = countsOf(outcome);
   const differences = new Map<string, Difference>();
   const counts = new Map<string, { created: number; deleted: number }>();
@@ -90,7 +100,9 @@ function compareTurnover({ outcome }: Reference, found: Outcome): Difference[] {
 function countsOf({ turnover }: Outcome): (key: string, step: number) => { created: number; deleted: number } {
   const byKey = Map.groupBy
     ? Map.groupBy(turnover, ({ key }) => key)
-    : new Map([...new Set(turnover.map(({ key }) => key))].map((key) => [key, turnover.filter((one) => one.key === key)]));
+    : new Map(
+        [...new Set(turnover.map(({ key }) => key))].map((key) => [key, turnover.filter((one) => one.key === key)]),
+      );
   return (key, step) => {
     const until = (byKey.get(key) ?? []).filter((one) => one.step <= step);
     const deleted = until.filter(({ type }) => type === "deleted").length;

@@ -3,10 +3,10 @@ import { ConfigError, KubeError } from "@lotse/client";
 import { type Duration, durationMs } from "@lotse/client/meta";
 import { isOperator, type Operator } from "lotse";
 import type { HarnessOptions } from "../harness.ts";
-import { compare } from "./compare.ts";
+import { compare, compareObjects } from "./compare.ts";
 import { commonTrace, type Plan, planId, planRuns } from "./plans.ts";
-import { type Reference, referenceOf } from "./reference.ts";
-import { perform, randomFrom, type RunParts, type Scenario } from "./stage.ts";
+import { type Difference, type Reference, referenceOf } from "./reference.ts";
+import { type Outcome, perform, type RunParts, randomFrom, type Scenario } from "./stage.ts";
 import { disturbanceOf, type ExploreFailure, storyOf } from "./story.ts";
 import type { Trace } from "./trace.ts";
 
@@ -102,6 +102,31 @@ export async function explore(
   return report;
 }
 
+/** An undisturbed run, and where it can be disturbed. */
+interface Known extends Reference {
+  readonly trace: Trace;
+}
+
+/** The same in peace: the object is deleted when all is at rest. */
+function interventionOf(plan: Plan & { kind: "interrupt" }, { writes }: Trace): RunParts["intervention"] {
+  const { label, nth } = plan.at;
+  const write = writes.find((one) => one.label === label && one.nth === nth);
+  return write?.actor && { step: plan.step, object: write.actor, recreate: plan.recreate };
+}
+
+/** The first step at whose end something differs; none while the operator is down. */
+function firstDifference(reference: Reference, found: Outcome, plan: Plan): number | undefined {
+  if (plan.kind === "again") return undefined;
+  const firedIn = found.fired?.step ?? 0;
+  // In peace, an object is deleted at the end of the step.
+  const from = plan.kind === "down" ? plan.to : plan.kind === "interrupt" ? firedIn + 1 : firedIn;
+  const step = found.rests.findIndex((objects, i) => {
+    const state = reference.rests[i];
+    return i >= from && state !== undefined && compareObjects(state, objects).length > 0;
+  });
+  return step < 0 ? undefined : step;
+}
+
 class Exploration {
   readonly #operator: OperatorSource;
   readonly #scenario: Scenario;
@@ -109,15 +134,16 @@ class Exploration {
   readonly #seed: number;
   readonly #failures: ExploreFailure[] = [];
   readonly #notes: string[] = [];
-  /** By step, object and what becomes of it: what interruptions are compared with. */
-  readonly #interrupted = new Map<string, Promise<Reference | undefined>>();
+  readonly #others = new Map<string, Promise<Known | undefined>>();
   #done = 0;
   #missed = 0;
   #pruned = 0;
 
   constructor(operator: OperatorSource, scenario: Scenario, options: ExploreOptions) {
     if (!isOperator(operator) && typeof operator !== "function") {
-      throw new ConfigError("explore needs an operator", { hint: "explore(operator, scenario), or a function that makes one" });
+      throw new ConfigError("explore needs an operator", {
+        hint: "explore(operator, scenario), or a function that makes one",
+      });
     }
     this.#operator = operator;
     this.#scenario = scenario;
@@ -129,8 +155,7 @@ class Exploration {
     const begun = performance.now();
     const end = begun + durationMs(this.#options.budget ?? DEFAULT_BUDGET);
     const reference = await this.#reference({});
-    const trace = reference.trace;
-    const { plans: all, pruned } = planRuns(trace, randomFrom(this.#seed));
+    const { plans: all, pruned } = planRuns(reference.trace, randomFrom(this.#seed));
     this.#pruned = pruned;
     const { only } = this.#options;
     const plans = only === undefined ? all : all.filter((plan) => planId(plan) === only);
@@ -142,7 +167,7 @@ class Exploration {
     this.#progress(plans.length);
     for (const plan of plans) {
       if (performance.now() > end) break;
-      await this.#try(plan, reference, trace);
+      await this.#try(plan, reference);
       this.#done++;
       this.#progress(plans.length);
       if (this.#failures.length > 0 && !this.#options.report) break;
@@ -160,35 +185,41 @@ class Exploration {
     };
   }
 
-  async #try(plan: Plan, whole: Reference & { trace: Trace }, trace: Trace): Promise<void> {
-    const reference = plan.kind === "interrupt" ? await this.#interruptedReference(plan, trace) : whole;
+  async #try(plan: Plan, whole: Known): Promise<void> {
+    const { trace } = whole;
+    const intervention = plan.kind === "interrupt" ? interventionOf(plan, trace) : undefined;
+    const reference = intervention ? await this.#otherReference({ intervention }) : whole;
     if (!reference) {
       this.#pruned++;
       return;
     }
     const found = await this.#perform({ plan, due: trace.due });
-    if (!found.fired) {
-      this.#missed++;
-      return;
-    }
     const skips = plan.kind === "down" && plan.to > plan.from + 1;
-    if (found.error !== undefined && skips) {
-      // The scenario itself needs the operator there.
+    // What was to be disturbed did not happen again; or the scenario itself needs the operator there.
+    if (!found.fired || (found.error !== undefined && skips)) {
       this.#missed++;
       return;
     }
     const differences = compare(reference, found, plan);
-    if (differences.length === 0) return;
-    this.#failures.push({
-      plan: planId(plan),
-      disturbance: disturbanceOf(plan),
-      differences,
-      story: storyOf(plan, differences, found, this.#seed),
-    });
+    if (differences.length > 0) return this.#failed(plan, differences, found);
+    // In the end all is well, perhaps only because everything is gone. What differed on the way counts, too, unless time
+    // would have healed it: so the scenario is played up to there.
+    const cutAt = firstDifference(reference, found, plan);
+    if (cutAt === undefined) return;
+    const cut = await this.#otherReference({ cutAt, ...(intervention && { intervention }) });
+    if (!cut) return;
+    const again = await this.#perform({ plan, due: trace.due, cutAt });
+    const stay = again.fired ? compare(cut, again, plan) : [];
+    if (stay.length > 0) this.#failed(plan, stay, again);
+  }
+
+  #failed(plan: Plan, differences: readonly Difference[], found: Outcome): void {
+    const story = storyOf(plan, differences, found, this.#seed);
+    this.#failures.push({ plan: planId(plan), disturbance: disturbanceOf(plan), differences, story });
   }
 
   /** Two undisturbed runs with other chances: what differs between them is not looked at. */
-  async #reference(extra: Partial<RunParts>): Promise<Reference & { trace: Trace }> {
+  async #reference(extra: Partial<RunParts>): Promise<Known> {
     const one = await this.#perform(extra);
     if (one.error !== undefined) throw one.error;
     const other = await this.#perform({ ...extra, seed: this.#seed + 1_000 });
@@ -202,17 +233,14 @@ class Exploration {
     return { ...reference, trace: commonTrace(one.trace, other.trace) };
   }
 
-  #interruptedReference(plan: Plan & { kind: "interrupt" }, trace: Trace): Promise<Reference | undefined> {
-    const { label, nth } = plan.at;
-    const write = trace.writes.find((one) => one.label === label && one.nth === nth);
-    if (!write?.actor) return Promise.resolve(undefined);
-    const intervention = { step: plan.step, object: write.actor, recreate: plan.recreate };
-    const key = JSON.stringify(intervention);
-    const known = this.#interrupted.get(key);
+  /** Of another scenario: one that ends earlier, or in which an object is deleted at rest. */
+  #otherReference(extra: Pick<RunParts, "cutAt" | "intervention">): Promise<Known | undefined> {
+    const key = JSON.stringify(extra);
+    const known = this.#others.get(key);
     if (known) return known;
     // A scenario that cannot go on without its object says nothing about the operator.
-    const made = this.#reference({ intervention }).catch(() => undefined);
-    this.#interrupted.set(key, made);
+    const made = this.#reference(extra).catch(() => undefined);
+    this.#others.set(key, made);
     return made;
   }
 

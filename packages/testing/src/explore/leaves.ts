@@ -22,4 +22,3 @@ export function leaves(expected: unknown, actual: unknown, path: string): Leaf[]
 function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-

@@ -108,7 +108,8 @@ function sortedConditions(items: unknown[]): unknown[] {
   const types = items.map((item) => (item as { type?: unknown; status?: unknown } | null)?.type);
   const areConditions =
     items.length > 1 && types.every((type) => typeof type === "string") && new Set(types).size === types.length;
-  if (!areConditions || !items.every((item) => typeof item === "object" && item !== null && "status" in item)) return items;
+  if (!areConditions || !items.every((item) => typeof item === "object" && item !== null && "status" in item))
+    return items;
   return items
     .map((item, i) => ({ item, type: types[i] as string }))
     .sort((a, b) => (a.type < b.type ? -1 : 1))

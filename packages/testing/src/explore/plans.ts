@@ -1,5 +1,5 @@
 /** Which runs are worth trying, out of what an undisturbed run did. Pure. */
-import { isNoise, type PointKey, pointText, type Trace, type WritePoint } from "./trace.ts";
+import { type ActorObject, isNoise, type PointKey, pointText, type Trace, type WritePoint } from "./trace.ts";
 
 /** One disturbance of a run. */
 export type Plan =
@@ -20,6 +20,8 @@ export type Plan =
   | { readonly kind: "repeat"; readonly at: PointKey }
   /** The object that a write is made for is deleted right before, and may be made again. */
   | { readonly kind: "interrupt"; readonly at: PointKey; readonly recreate: boolean; readonly step: number }
+  /** At the end of a step, when all is quiet, an object is deleted and made again under the same name. */
+  | { readonly kind: "again"; readonly step: number; readonly object: ActorObject }
   /** The operator is dead from the end of one step to the end of another; the same one: it dies at rest, and lives again. */
   | { readonly kind: "down"; readonly from: number; readonly to: number; readonly stale?: string | undefined };
 
@@ -33,6 +35,8 @@ export function planId(plan: Plan): string {
       return `delay past ${plan.until} ${pointText(plan.at)}`;
     case "interrupt":
       return `${plan.recreate ? "delete and recreate" : "delete"} before ${pointText(plan.at)}`;
+    case "again":
+      return `recreate ${objectText(plan.object)} after step ${plan.step}`;
     case "down":
       return plan.from === plan.to
         ? `restart after step ${plan.from}${stale}`
@@ -40,6 +44,11 @@ export function planId(plan: Plan): string {
     default:
       return `${plan.kind} ${pointText(plan.at)}`;
   }
+}
+
+/** `Shop default/one` */
+export function objectText({ kind, namespace, name }: ActorObject): string {
+  return `${kind} ${[namespace, name].filter(Boolean).join("/")}`;
 }
 
 /** What is tried, and how much was left out because it cannot differ from something that is. */
@@ -55,6 +64,7 @@ export function planRuns(trace: Trace, random: () => number): Planned {
     downs(trace),
     interruptions(trace),
     losses(trace),
+    successors(trace),
     staleLists(trace),
     delays(trace),
     merges(trace),
@@ -116,6 +126,16 @@ function interruptions({ writes }: Trace): Planned {
     [false, true].map((recreate): Plan => ({ kind: "interrupt", at: keyOf(write), recreate, step: write.step })),
   );
   return { plans, pruned: (writes.length - able.length) * 2 };
+}
+
+/** Each object once for each step in which anything was written for it. */
+function successors({ writes }: Trace): Planned {
+  const plans = writes.flatMap(({ actor, deleting, step }): Plan[] =>
+    actor === undefined || deleting || step === 0 ? [] : [{ kind: "again", step, object: actor }],
+  );
+  const seen = new Set<string>();
+  const distinct = plans.filter((plan) => !seen.has(planId(plan)) && seen.add(planId(plan)));
+  return { plans: distinct, pruned: 0 };
 }
 
 function downs({ steps, failed }: Trace): Planned {

@@ -18,18 +18,27 @@ export interface RunParts {
   readonly options: Omit<HarnessOptions, "clock">;
   readonly plan?: Plan | undefined;
   /** At rest of this step the object is deleted, and may be made again: what an interruption is compared with. */
-  readonly intervention?: { readonly step: number; readonly object: ActorObject; readonly recreate: boolean } | undefined;
+  readonly intervention?:
+    | { readonly step: number; readonly object: ActorObject; readonly recreate: boolean }
+    | undefined;
+  /** The scenario ends with this step. */
+  readonly cutAt?: number | undefined;
   /** By step, of the undisturbed run: time that passes for retries must not reach what was due there. */
   readonly due?: readonly (number | undefined)[] | undefined;
   readonly seed: number;
 }
 
+/** Masked objects by `configmaps default/rate-*`; several where the server makes names. */
+export type ObjectsByPlace = ReadonlyMap<string, readonly unknown[]>;
+
 /** What came of a run. */
 export interface Outcome {
   readonly trace: Trace;
   readonly fired: { readonly order: number; readonly step: number; readonly life: number } | undefined;
-  /** What is in the cluster in the end, masked, by `configmaps default/rate-*`; several where the server makes names. */
-  readonly objects: ReadonlyMap<string, readonly unknown[]>;
+  /** What is in the cluster in the end. */
+  readonly objects: ObjectsByPlace;
+  /** The same at the end of each step. */
+  readonly rests: readonly ObjectsByPlace[];
   readonly turnover: readonly Turnover[];
   readonly calls: readonly NotedCall[];
   readonly mask: Mask;
@@ -66,6 +75,9 @@ class Run {
   readonly #clock: VirtualClock;
   #bench: Bench | undefined;
   readonly #complaints: string[] = [];
+  readonly #rests: ObjectsByPlace[] = [];
+  /** What was there at the beginning, with its version. */
+  readonly #before = new Map<string, number>();
   /** The scenario has stopped the operator itself. */
   #stopped = false;
   #resting = false;
@@ -97,8 +109,10 @@ class Run {
       },
     );
     this.#bench = bench;
-    const before = new Map(bench.cluster.snapshot().rows.map(({ resource, key, revision }) => [`${resource} ${key}`, revision]));
-    for (const { resource, object } of bench.cluster.snapshot().rows) director.mask.created(resource, object as ObjectBody);
+    for (const { resource, key, revision, object } of bench.cluster.snapshot().rows) {
+      this.#before.set(`${resource} ${key}`, revision);
+      director.mask.created(resource, object as ObjectBody);
+    }
     director.direct(bench);
     const watchdog = this.#watch();
     let error: unknown;
@@ -109,7 +123,8 @@ class Run {
       return {
         trace: director.trace,
         fired: director.firedAt,
-        objects: this.#objects(before),
+        objects: this.#objects(),
+        rests: this.#rests,
         turnover: director.turnover,
         calls: director.calls,
         mask: director.mask,
@@ -178,13 +193,17 @@ class Run {
   }
 
   async #stepEnded(bench: Bench): Promise<void> {
-    const { plan, intervention } = this.#parts;
+    const { plan } = this.#parts;
+    const intervention = plan?.kind === "again" ? { ...plan, recreate: true } : this.#parts.intervention;
     const director = this.#director;
     const { step } = director;
     await this.#letRetry(bench, step);
+    this.#rests[step] = this.#objects();
     director.stepEnded(this.#dueIn(bench));
+    if (this.#parts.cutAt === step) throw new Cut();
     if (plan?.kind === "interrupt" && !plan.recreate && director.firedAt?.step === step) throw new Cut();
     if (intervention?.step === step) {
+      if (plan) director.fire();
       await director.interrupt(intervention.object, intervention.recreate);
       await bench.settle({ timeout: PATIENCE });
       if (!intervention.recreate) throw new Cut();
@@ -275,19 +294,25 @@ class Run {
     this.#parts.options.start?.log?.(record);
   }
 
-  #objects(before: ReadonlyMap<string, number>): Map<string, unknown[]> {
+  #objects(): ObjectsByPlace {
     const { mask } = this.#director;
     const objects = new Map<string, unknown[]>();
     for (const { resource, key, revision, object } of this.#bench?.cluster.snapshot().rows ?? []) {
-      if (isNoise(resource) || before.get(`${resource} ${key}`) === revision) continue;
+      if (isNoise(resource) || this.#before.get(`${resource} ${key}`) === revision) continue;
       const body = object as ObjectBody;
       const { name = "", namespace } = body.metadata ?? {};
+      if (isFurniture(name, namespace)) continue;
       const place = `${resource} ${[namespace, mask.name(name)].filter(Boolean).join("/")}`;
       objects.set(place, [...(objects.get(place) ?? []), mask.object(body)]);
     }
     for (const [place, several] of objects) objects.set(place, several.sort(byText));
     return objects;
   }
+}
+
+/** What the cluster's own controllers keep in each namespace, when they come round to it. */
+function isFurniture(name: string, namespace: string | undefined): boolean {
+  return namespace?.startsWith("kube-") === true || name === "kube-root-ca.crt";
 }
 
 function byText(a: unknown, b: unknown): number {

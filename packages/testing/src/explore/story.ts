@@ -1,5 +1,5 @@
 /** Tells of a failure: what was done, where it was cut, what differs, and how to see it again. Pure. */
-import { type Plan, planId } from "./plans.ts";
+import { objectText, type Plan, planId } from "./plans.ts";
 import type { Difference } from "./reference.ts";
 import type { Outcome } from "./stage.ts";
 import { pointText, type Trace } from "./trace.ts";
@@ -20,7 +20,8 @@ const WRITES_BEFORE = 3;
 
 /** What a plan does, in a sentence. */
 export function disturbanceOf(plan: Plan): string {
-  const stale = "stale" in plan && plan.stale !== undefined ? `; its next life is shown ${plan.stale} one version behind` : "";
+  const stale =
+    "stale" in plan && plan.stale !== undefined ? `; its next life is shown ${plan.stale} one version behind` : "";
   switch (plan.kind) {
     case "crash":
       return `the operator is killed ${CRASH[plan.where]} "${pointText(plan.at)}"${stale}, and started again`;
@@ -34,6 +35,8 @@ export function disturbanceOf(plan: Plan): string {
       return `the event "${pointText(plan.at)}" is shown twice`;
     case "interrupt":
       return `the object is deleted${plan.recreate ? " and made again" : ""} right before "${pointText(plan.at)}"`;
+    case "again":
+      return `${objectText(plan.object)} is deleted after step ${plan.step}, when all is quiet, and made again`;
     case "down":
       return plan.from === plan.to
         ? `the operator is killed after step ${plan.from}, when all is quiet, and started again${stale}`

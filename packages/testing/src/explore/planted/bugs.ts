@@ -67,6 +67,7 @@ export const planted: readonly Planted[] = [
     },
     make: () => {
       const one = operator();
+      one.on.event(Shop, function see() {});
       one.reconcile(ConfigMap, async function sweep({ object, name, get, client }) {
         if (object.labels.app !== "shop") return;
         const parent = await get(Shop, name);
