@@ -76,20 +76,20 @@ function shown(value: unknown): string {
 
 /**
  * Objects that were deleted though nobody wanted that, also when they are there again. An operator that acts on what it
- * last knew may make one too many where the server makes the names, and take one away; but no more than that.
+ * last knew may make one too many and take one away, in this order; but no more than that.
  */
 function compareTurnover({ outcome }: Pick<Reference, "outcome">, found: Outcome): Difference[] {
   const wanted = countsOf(outcome);
   const differences = new Map<string, Difference>();
   const counts = new Map<string, { created: number; deleted: number }>();
-  for (const { key, type, step, generated } of found.turnover) {
+  for (const { key, type, step } of found.turnover) {
     const count = counts.get(key) ?? { created: 0, deleted: 0 };
     counts.set(key, count);
     count[type]++;
     if (type !== "deleted" || differences.has(key)) continue;
     const { created = 0, deleted = 0 } = wanted(key, step);
     const excess = count.deleted - deleted;
-    const surplus = generated ? Math.max(0, count.created - created) : 0;
+    const surplus = Math.max(0, count.created - created);
     if (excess <= surplus) continue;
     differences.set(key, { what: key, text: `was deleted ${times(count.deleted)} instead of ${times(deleted)}` });
   }

@@ -26,8 +26,6 @@ export interface Turnover {
   readonly type: "created" | "deleted";
   /** `configmaps default/rate-*` */
   readonly key: string;
-  /** Whether the server made the name up. */
-  readonly generated: boolean;
   readonly step: number;
 }
 
@@ -40,6 +38,9 @@ export interface NotedCall {
 
 /** How often the event loop turns while a request that was on its way reaches the cluster. */
 const ARRIVAL_TURNS = 200;
+
+/** So many requests are answered while events are held back. */
+const MOST_ASKED = 50;
 
 /** See the module comment. */
 export class Director implements Interference {
@@ -70,6 +71,8 @@ export class Director implements Interference {
   #arrived: Promise<void> | undefined;
   #staleShown = false;
   #staleOver = false;
+  /** Requests while events are held back. */
+  #asked = 0;
 
   constructor(plan: Plan | undefined, clock: VirtualClock) {
     this.plan = plan;
@@ -103,9 +106,13 @@ export class Director implements Interference {
     };
   }
 
-  /** Everything has come to rest. */
-  stepEnded(due: number | undefined): void {
+  /** Everything has come to rest, and something is due in so many milliseconds. */
+  atRest(due: number | undefined): void {
     this.due[this.#step] = due;
+  }
+
+  /** What happens from now on is the scenario's next step. */
+  nextStep(): void {
     this.#step++;
   }
 
@@ -127,8 +134,7 @@ export class Director implements Interference {
   async stir(): Promise<boolean> {
     const relay = this.#bench?.incarnation?.relay;
     if (relay?.holds) {
-      this.#staleOver = true;
-      relay.release();
+      this.#letGo(relay);
       return true;
     }
     if (this.#jobs.size > 0) {
@@ -138,12 +144,25 @@ export class Director implements Interference {
     return false;
   }
 
+  /** However long an operator asks for what it is not shown: no stream lags behind for ever. */
+  #bearLag(): void {
+    const relay = this.#bench?.incarnation?.relay;
+    if (!relay?.holds) this.#asked = 0;
+    else if (++this.#asked > MOST_ASKED) this.#letGo(relay);
+  }
+
+  #letGo(relay: { release(): void }): void {
+    this.#staleOver = true;
+    relay.release();
+  }
+
   /** The operator lives again, or the run is over: what was on its way may arrive. */
   letArrive(): void {
     this.#arrive?.();
   }
 
   async before(request: OperatorRequest): Promise<RequestFate> {
+    this.#bearLag();
     if (request.fillsCache) this.#cached.add(request.resource);
     if (this.#arrived && this.#life > (this.#firedAt?.life ?? 0) && !["list", "watch"].includes(request.verb)) {
       await this.#landing();
@@ -302,7 +321,7 @@ export class Director implements Interference {
     if (type === "updated" || isNoise(resource)) return;
     const masked = maskedName(body);
     const key = [resource, [namespace, masked].filter(Boolean).join("/")].join(" ");
-    this.turnover.push({ type, key, generated: masked !== name, step: this.#step });
+    this.turnover.push({ type, key, step: this.#step });
     const again = type === "deleted" ? this.#recreate.get(uid) : undefined;
     if (again) this.#makeAgain(uid, again);
   }

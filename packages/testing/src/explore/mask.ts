@@ -17,6 +17,7 @@ export interface KnownObject {
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})/g;
+const ADDRESS = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
 const OWN_KEY = /(?:^|\.)(?:lotse\.dev|kopf\.dev|kopf\.zalando\.org)\//;
 
 /** The name of an object without what the server has made up. */
@@ -51,6 +52,7 @@ export class Mask {
 
   /** A text, as far as it may be compared. */
   text(text: string): string {
+    if (ADDRESS.test(text)) return "<address>";
     let masked = text.replace(TIME, "<time>").replace(UUID, (uid) => this.#uid(uid));
     for (const [name, stands] of this.#byName) if (masked.includes(name)) masked = masked.replaceAll(name, stands);
     return masked;
@@ -61,7 +63,12 @@ export class Mask {
     if (typeof value === "string") return this.text(value);
     if (Array.isArray(value)) return sortedConditions(value.map((one) => this.value(one)));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [this.text(key), this.value(one)]));
+    // When something happened is a matter of the run, and so is whether it was seen to happen at all.
+    return Object.fromEntries(
+      Object.entries(value)
+        .map(([key, one]) => [this.text(key), this.value(one)])
+        .filter(([, one]) => one !== "<time>"),
+    );
   }
 
   /** An object, as far as it may be compared. */
@@ -70,7 +77,8 @@ export class Mask {
     const { labels, annotations, ownerReferences, finalizers, generation } = metadata;
     const own = (map: Readonly<Record<string, string>> | undefined) =>
       map && Object.fromEntries(Object.entries(map).filter(([key]) => !OWN_KEY.test(key)));
-    const { lotse: _, kopf: __, ...left } = status ?? {};
+    const { lotse: _, kopf: __, conditions, ...left } = status ?? {};
+    const said = Array.isArray(conditions) ? conditions.filter((one) => !isOwnProgress(one)) : conditions;
     return dropEmpty({
       ...(this.value(rest) as object),
       metadata: dropEmpty({
@@ -80,7 +88,7 @@ export class Mask {
         finalizers: finalizers?.filter((name) => !OWN_KEY.test(name)),
         deleted: metadata.deletionTimestamp === undefined ? undefined : "is waiting for its finalizers",
       }),
-      status: dropEmpty(this.value(withGeneration(left, generation)) as object),
+      status: dropEmpty(this.value(withGeneration({ ...left, conditions: said }, generation)) as object),
     });
   }
 
@@ -90,6 +98,11 @@ export class Mask {
     const { resource, namespace, masked, isGone } = known;
     return `<uid of ${isGone ? "a former " : ""}${[resource, namespace, masked].filter(Boolean).join(" ")}>`;
   }
+}
+
+/** That work goes on or waits is Lotse's own note of how far it has got, as its record is. */
+function isOwnProgress(condition: unknown): boolean {
+  return (condition as { type?: unknown } | null)?.type === "Reconciling";
 }
 
 /** A generation is only a number; what counts is whether the newest one was seen. */

@@ -56,6 +56,10 @@ const CALM_STOPS = 40;
 /** Where the undisturbed run waited for nothing at all. */
 const UNBOUNDED_MS = 2 * 60_000;
 const WATCHDOG_MS = 50;
+/** How long a start may stand still in real time before the virtual one is moved. */
+const START_MS = 100;
+/** How long an operator may take to stop at the end of a run, in real time. */
+const STOP_MS = 2_000;
 const COMPLAINTS = 5;
 
 /** The scenario ends here: what it would go on with is not there any more. */
@@ -81,6 +85,7 @@ class Run {
   /** The scenario has stopped the operator itself. */
   #stopped = false;
   #resting = false;
+  #starting: Promise<void> | undefined;
   #over = false;
 
   constructor(parts: RunParts, director: Director, clock: VirtualClock) {
@@ -117,9 +122,11 @@ class Run {
     const watchdog = this.#watch();
     let error: unknown;
     try {
-      await bench.startOperator();
+      await this.#start(bench);
       error = await this.#play(bench);
-      await this.#calmDown(bench);
+      await this.#calmDown(bench).catch((late: unknown) => {
+        error ??= late;
+      });
       return {
         trace: director.trace,
         fired: director.firedAt,
@@ -135,8 +142,19 @@ class Run {
       this.#over = true;
       clearInterval(watchdog);
       director.letArrive();
-      await bench.stop();
+      await this.#end(bench);
     }
+  }
+
+  /** One that waits for its time to stop, with nobody to move the clock, is killed. */
+  async #end(bench: Bench): Promise<void> {
+    const { incarnation } = bench;
+    const stopped = bench.stopOperator().then(
+      () => true,
+      () => true,
+    );
+    if (!(await Promise.race([stopped, later(STOP_MS)]))) incarnation?.kill();
+    await bench.stop();
   }
 
   /** Plays the scenario; why it could not go on, if so. */
@@ -164,9 +182,9 @@ class Run {
         await this.#stepEnded(bench);
       },
       restart: async () => {
-        this.#stopped = false;
         await bench.stopOperator();
-        await bench.startOperator();
+        this.#stopped = false;
+        await this.#start(bench);
         await bench.settle({ timeout: PATIENCE });
         await this.#stepEnded(bench);
       },
@@ -180,7 +198,7 @@ class Run {
       },
       startOperator: async () => {
         this.#stopped = false;
-        if (!bench.incarnation) await bench.startOperator();
+        await this.#start(bench);
       },
     };
     return new Proxy(bench, {
@@ -199,7 +217,7 @@ class Run {
     const { step } = director;
     await this.#letRetry(bench, step);
     this.#rests[step] = this.#objects();
-    director.stepEnded(this.#dueIn(bench));
+    director.atRest(this.#dueIn(bench));
     if (this.#parts.cutAt === step) throw new Cut();
     if (plan?.kind === "interrupt" && !plan.recreate && director.firedAt?.step === step) throw new Cut();
     if (intervention?.step === step) {
@@ -211,10 +229,12 @@ class Run {
     if (plan?.kind === "down" && plan.from === step && !this.#stopped && !director.firedAt) {
       await bench.crash();
       director.fire();
-      if (plan.to > step) return;
-      await bench.settle({ timeout: PATIENCE });
-      await this.#letRetry(bench, step);
+      if (plan.to === step) {
+        await bench.settle({ timeout: PATIENCE });
+        await this.#letRetry(bench, step);
+      }
     }
+    director.nextStep();
   }
 
   #dueIn(bench: Bench): number | undefined {
@@ -255,12 +275,42 @@ class Run {
     try {
       if (await this.#director.stir()) return true;
       const bench = this.#bench;
-      if (!bench || bench.incarnation || !this.#mayLive) return false;
-      await bench.startOperator();
+      if (!bench || bench.incarnation || this.#starting || !this.#mayLive) return false;
+      await this.#start(bench);
       return true;
     } finally {
       this.#resting = false;
     }
+  }
+
+  /** Begins the operator's next life, once, whoever asks for it. */
+  async #start(bench: Bench): Promise<void> {
+    if (bench.incarnation && !this.#starting) return;
+    this.#starting ??= this.#begin(bench).finally(() => {
+      this.#starting = undefined;
+    });
+    await this.#starting;
+  }
+
+  /** A start that waits for its time, such as one that was refused something, gets it when nothing else moves. */
+  async #begin(bench: Bench): Promise<void> {
+    const started = { is: false };
+    const starting = bench.startOperator().finally(() => {
+      started.is = true;
+    });
+    for (let last = ""; !started.is; ) {
+      await Promise.race([starting, later(START_MS)]);
+      const mark = this.#mark(bench);
+      if (!started.is && mark === last && bench.nextDue !== undefined) {
+        await this.#clock.advance(Math.max(0, bench.nextDue - this.#clock.monotonic()));
+      }
+      last = mark;
+    }
+    await starting;
+  }
+
+  #mark(bench: Bench): string {
+    return `${bench.incarnation?.relay.moves} ${bench.cluster.requests.entries.length}`;
   }
 
   get #mayLive(): boolean {
@@ -276,7 +326,7 @@ class Run {
     const look = async () => {
       const bench = this.#bench;
       if (!bench || this.#over) return;
-      const mark = `${bench.incarnation?.relay.moves} ${bench.cluster.requests.entries.length}`;
+      const mark = this.#mark(bench);
       if (mark === last) await this.#atRest();
       last = mark;
     };
@@ -313,6 +363,10 @@ class Run {
 /** What the cluster's own controllers keep in each namespace, when they come round to it. */
 function isFurniture(name: string, namespace: string | undefined): boolean {
   return namespace?.startsWith("kube-") === true || name === "kube-root-ca.crt";
+}
+
+function later(ms: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 function byText(a: unknown, b: unknown): number {
