@@ -58,7 +58,7 @@ export const roomOrder = {
     "cli",
     ".",
   ],
-  "@lotse/testing": ["world", "objects", "oracles", "matchers", ".", "transitions"],
+  "@lotse/testing": ["world", "objects", "oracles", "matchers", ".", "explore", "transitions"],
   "lotse:admission": [
     "certificates",
     "server",

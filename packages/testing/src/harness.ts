@@ -238,6 +238,8 @@ export interface HarnessInternals {
   readonly cluster?: Pick<ClusterOptions, "random" | "history" | "onTrouble">;
   /** `false`: the operator is started later. */
   readonly starts?: boolean;
+  /** Asked each time that all is quiet: whether it has set something going, which is to be waited for as well. */
+  readonly atRest?: () => Promise<boolean>;
 }
 
 /** {@link startHarness}, with more to say. */
@@ -307,6 +309,7 @@ export class Bench implements Harness {
   readonly cluster: Cluster;
   readonly logs = new CapturedLogs();
   readonly #options: HarnessOptions;
+  readonly #internals: Pick<HarnessInternals, "atRest">;
   readonly #clock: DueClock | undefined;
   readonly #seats: readonly Seat[];
   readonly #court: Court;
@@ -319,6 +322,7 @@ export class Bench implements Harness {
 
   constructor({ operators, options, internals, cluster, client, clock }: BenchParts) {
     this.#options = options;
+    this.#internals = internals;
     this.#clock = clock;
     this.cluster = cluster;
     this.client = client;
@@ -347,6 +351,11 @@ export class Bench implements Harness {
   /** The life that the first operator lives now; undefined while it is stopped or dead. */
   get incarnation(): Incarnation | undefined {
     return this.#seats[0]?.incarnation;
+  }
+
+  /** How many lives it has lived. */
+  get lives(): number {
+    return this.#lives;
   }
 
   /** When the operator, and where pods run its cluster, has something to do next (monotonic). */
@@ -437,16 +446,19 @@ export class Bench implements Harness {
     const { cluster } = this;
     const requests = () => cluster.requests.entries;
     const relays = () => this.#seats.flatMap(({ incarnation }) => (incarnation ? [incarnation.relay] : []));
-    await untilQuiet(
-      {
-        idle: () => Promise.all([cluster.settle(), ...this.#seats.map((seat) => seat.idle())]),
-        busy: () => relays().some(({ underWay }) => underWay > 0),
-        mark: () => `${relays().map(({ moves }) => moves)} ${requests().length}`,
-        turn: () => nextTurn(),
-      },
-      durationMs(timeout),
-      () => this.#lastSigns(),
-    );
+    const quiet = () =>
+      untilQuiet(
+        {
+          idle: () => Promise.all([cluster.settle(), ...this.#seats.map((seat) => seat.idle())]),
+          busy: () => relays().some(({ underWay }) => underWay > 0),
+          mark: () => `${relays().map(({ moves }) => moves)} ${requests().length}`,
+          turn: () => nextTurn(),
+        },
+        durationMs(timeout),
+        () => this.#lastSigns(),
+      );
+    do await quiet();
+    while (await this.#internals.atRest?.());
     this.#court.look();
   }
 

@@ -7,6 +7,17 @@
 export { VirtualClock } from "@lotse/client/meta";
 export { ConversionsError, type ConversionsOptions, conversions } from "./conversions.ts";
 export {
+  type Difference,
+  ExploreError,
+  type ExploreFailure,
+  type ExploreOptions,
+  type ExploreProgress,
+  type ExploreReport,
+  explore,
+  type OperatorSource,
+  type Scenario,
+} from "./explore/index.ts";
+export {
   type Harness,
   type HarnessOptions,
   type OperatorWrite,
@@ -33,3 +44,4 @@ export {
   type TransitionsReport,
   transitions,
 } from "./transitions/index.ts";
+export { type ExternalOptions, external } from "./world/index.ts";

@@ -17,7 +17,7 @@ export type AnswerFate = "deliver" | "lose" | "crash";
 /**
  * What becomes of an event of a watch. `hold`: it waits, and everything that follows in its stream, until
  * {@link HeldLines.release}. `coalesce`: it waits by itself until the next event of the same object takes its place.
- * `repeat`: it passes, and comes again at the release.
+ * `repeat`: it passes, and comes again at the release, unless its object has changed by then.
  */
 export type LineFate = "deliver" | "hold" | "coalesce" | "repeat";
 

@@ -127,7 +127,8 @@ export class Relay implements Transport, HeldLines {
     if (this.#dead) return never();
     const past = request.fillsCache ? interference?.list?.(request) : undefined;
     const raw = this.#adapted(request.raw, past);
-    const sent = client.raw(raw);
+    // The past may be forgotten by now: then only the present is left.
+    const sent = past === undefined ? client.raw(raw) : client.raw(raw).catch(() => client.raw(request.raw));
     if (raw.stream) return this.#watched(request, await sent);
     if (!interference?.after) return this.#complete(await sent);
     const [answer] = await Promise.allSettled([sent]);

@@ -2,6 +2,7 @@
  * The operator's end of a watch. Events pass one by one, and may be held, merged or repeated on the way; once its life is
  * over the operator sees nothing any more, not even an end.
  */
+import { AsyncResource } from "node:async_hooks";
 import { Readable } from "node:stream";
 import type { ObjectBody } from "@lotse/client";
 import type { HeldLines, LineFate, WatchLine } from "./interference.ts";
@@ -29,6 +30,8 @@ const NEWLINE = 0x0a;
 /** See the module comment. */
 export class WatchTap extends Readable implements HeldLines {
   readonly #parts: WatchTapParts;
+  /** Whoever lets an event pass, it is the operator's life in which it is read. */
+  readonly #scope = new AsyncResource("WatchTap");
   #partial: Buffer[] = [];
   #atLineEnd = true;
   #blocked = false;
@@ -56,7 +59,8 @@ export class WatchTap extends Readable implements HeldLines {
 
   /** An empty line between two events means nothing to whoever reads them, but shows that the watch lives. */
   beat(): void {
-    if (this.#atLineEnd && !this.#dead && !this.#sourceEnded) this.push("\n");
+    if (!this.#atLineEnd || this.#dead || this.#sourceEnded) return;
+    this.#scope.runInAsyncScope(() => this.push("\n"));
   }
 
   release(): void {
@@ -65,8 +69,10 @@ export class WatchTap extends Readable implements HeldLines {
     this.#queue = [];
     this.#repeats = [];
     this.#blocked = false;
-    for (const { line } of waiting) this.#pass(line);
-    if (this.#sourceEnded) this.#finish();
+    this.#scope.runInAsyncScope(() => {
+      for (const { line } of waiting) this.#pass(line);
+      if (this.#sourceEnded) this.#finish();
+    });
   }
 
   /** The life at this end is over. */
@@ -118,6 +124,8 @@ export class WatchTap extends Readable implements HeldLines {
     const waiting = { line, object: key };
     // What waited for this event is as if it had never been.
     this.#merging.delete(key);
+    // No server shows an older state of an object after a newer one.
+    this.#repeats = this.#repeats.filter(({ object: repeated }) => repeated !== key);
     if (fate === "repeat") this.#repeats.push(waiting);
     if (fate === "coalesce") this.#merging.set(key, waiting);
     else if (fate === "hold" || this.#blocked) {

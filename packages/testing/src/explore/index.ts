@@ -1,0 +1,12 @@
+/** What does an operator achieve when things go wrong? */
+export {
+  ExploreError,
+  type ExploreOptions,
+  type ExploreProgress,
+  type ExploreReport,
+  explore,
+  type OperatorSource,
+} from "./explore.ts";
+export type { Difference } from "./reference.ts";
+export type { Scenario } from "./stage.ts";
+export type { ExploreFailure } from "./story.ts";
