@@ -43,5 +43,6 @@ export {
   type TransitionsOptions,
   type TransitionsReport,
   transitions,
+  type WalkedKind,
 } from "./transitions/index.ts";
 export { type ExternalOptions, external } from "./world/index.ts";

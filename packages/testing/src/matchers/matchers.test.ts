@@ -75,6 +75,20 @@ test("toOwn goes by uid", () => {
   );
 });
 
+test("a runner with a global expect gets them by @lotse/testing/jest", async () => {
+  const extended: object[] = [];
+  const place = globalThis as { expect?: unknown };
+  const { expect: before } = place;
+  place.expect = { extend: (all: object) => extended.push(all) };
+  try {
+    const { matchers } = await import("../jest.ts");
+    expect(extended).toEqual([matchers]);
+  } finally {
+    if (before === undefined) delete place.expect;
+    else place.expect = before;
+  }
+});
+
 test("on a harness: what an operator made, and what it said", async () => {
   const Shop = resource({
     group: "example.com",

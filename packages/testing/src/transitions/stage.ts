@@ -1,8 +1,8 @@
 /** Where walks are made: a cluster with the operator, and one object that is created, changed and deleted. */
 
-import { ApiError, type KubeBody, NotFoundError } from "@lotse/client";
+import { ApiError, type KindDescription, type KubeBody, NotFoundError } from "@lotse/client";
 import { type Duration, durationMs, errorMessage, type VirtualClock } from "@lotse/client/meta";
-import type { LogRecord, Operator, ResourceClass } from "lotse";
+import type { LogRecord, Operator } from "lotse";
 import { type Bench, type HarnessOptions, openHarness } from "../harness.ts";
 import { isNote, isOfCluster, objectsIn, type StoredBody } from "../objects/index.ts";
 import type { Spec } from "./specs.ts";
@@ -29,10 +29,17 @@ export interface Disaster {
   readonly what: string;
 }
 
+/** A kind whose objects are walked through its specs: what `resource()` makes. */
+export interface WalkedKind {
+  readonly description: KindDescription;
+  /** Its definition, with the schemas. */
+  crd(): object;
+}
+
 /** How a stage is set up. */
 export interface StageOptions {
   readonly operator: Operator;
-  readonly kind: ResourceClass<unknown, unknown>;
+  readonly kind: WalkedKind;
   readonly clock: VirtualClock;
   readonly harness: Omit<HarnessOptions, "clock" | "oracles">;
   /** What an operator is given to do what it does later, in its own time. */
@@ -75,7 +82,7 @@ export class Stage implements AsyncDisposable {
   /** Gives the object this spec instead of the one that it has. */
   change(spec: Spec): Promise<Visit> {
     return this.#visit(async () => {
-      const object = await this.#bench.client.get(this.#options.kind, NAME);
+      const object = await this.#bench.client.get(this.#options.kind.description, NAME);
       await this.#bench.client.replace({ ...(object.body as KubeBody), spec } as KubeBody);
     });
   }
@@ -108,7 +115,7 @@ export class Stage implements AsyncDisposable {
   /** Deletes the object, and says what is left when it is gone; undefined when it does not go. */
   async remove(): Promise<State | undefined> {
     const { client } = this.#bench;
-    await client.delete(this.#options.kind, NAME, { ignoreNotFound: true });
+    await client.delete(this.#options.kind.description, NAME, { ignoreNotFound: true });
     await this.#settle();
     await this.#pass(async () => !(await this.#isThere()));
     return (await this.#isThere()) ? undefined : stateOf(this.#made());
@@ -116,7 +123,7 @@ export class Stage implements AsyncDisposable {
 
   async #isThere(): Promise<boolean> {
     try {
-      await this.#bench.client.get(this.#options.kind, NAME);
+      await this.#bench.client.get(this.#options.kind.description, NAME);
       return true;
     } catch (error) {
       if (error instanceof NotFoundError) return false;

@@ -1,13 +1,13 @@
 /** Walks an object of a kind through the specs that its schema allows, and looks at what the operator makes of each. */
 import { type Duration, durationMs, isObject, VirtualClock } from "@lotse/client/meta";
 import { objectJudge } from "@lotse/cluster";
-import type { Operator, ResourceClass } from "lotse";
+import type { Operator } from "lotse";
 import type { SchemaNode } from "lotse/samples";
 import type { HarnessOptions } from "../harness.ts";
 import { storyOf, type TransitionFailure } from "./findings.ts";
 import { shrinkWalk } from "./shrink.ts";
 import { drawOrder, firstSpecs, forbiddenSpecs, neighbours, type Spec } from "./specs.ts";
-import type { StageOptions } from "./stage.ts";
+import type { StageOptions, WalkedKind } from "./stage.ts";
 import { isWell, Walker } from "./walks.ts";
 
 /** How {@link transitions} walks. */
@@ -87,7 +87,7 @@ export class TransitionsError extends Error {
  */
 export async function transitions(
   operator: Operator,
-  Kind: ResourceClass<unknown, unknown>,
+  Kind: WalkedKind,
   options: TransitionsOptions = {},
 ): Promise<TransitionsReport> {
   const { seed = 1, budget = "60s", patience = "5m", harness = {}, report: reports = false } = options;
@@ -117,16 +117,11 @@ class Run {
   specs = 0;
   complete = true;
   readonly #walker: Walker;
-  readonly #kind: ResourceClass<unknown, unknown>;
+  readonly #kind: WalkedKind;
   readonly #options: TransitionsOptions;
   readonly #isOver: () => boolean;
 
-  constructor(
-    walker: Walker,
-    kind: ResourceClass<unknown, unknown>,
-    options: TransitionsOptions,
-    isOver: () => boolean,
-  ) {
+  constructor(walker: Walker, kind: WalkedKind, options: TransitionsOptions, isOver: () => boolean) {
     this.#walker = walker;
     this.#kind = kind;
     this.#options = options;
@@ -207,7 +202,7 @@ function* walksOf(base: Spec, others: readonly Spec[], seed: number): Generator<
 }
 
 /** The schema of the spec, in the version that handlers see. */
-function specSchema(Kind: ResourceClass<unknown, unknown>): SchemaNode {
+function specSchema(Kind: WalkedKind): SchemaNode {
   const { version, kind } = Kind.description;
   const { spec } = Kind.crd() as {
     readonly spec: { readonly versions: readonly { name: string; schema?: unknown }[] };
