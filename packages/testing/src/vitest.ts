@@ -4,9 +4,10 @@
  *
  * @module
  */
-import { expect } from "vitest";
 import { type LotseMatchers, matchers } from "./matchers/index.ts";
 
+// Loaded here and nowhere else: whoever tests with another runner has no vitest.
+const { expect } = await import("vitest");
 expect.extend(matchers);
 
 declare module "vitest" {

@@ -4,11 +4,11 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(new URL("../../", import.meta.url));
 
 test("under node:test a test passes, an oracle fails one with its reason, and the process ends", async () => {
   const args = ["--import", "./scripts/typescript.mjs", "--conditions=@lotse/source"];
-  const file = fileURLToPath(new URL("fixtures/node-test.ts", import.meta.url));
+  const file = fileURLToPath(new URL("node-test.ts", import.meta.url));
   const child = spawn(process.execPath, [...args, "--test-reporter=spec", file], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,11 +1,11 @@
-import "../vitest.ts";
+import "./vitest.ts";
 import { AssertionError } from "node:assert";
 import { ConfigMap } from "@lotse/client";
 import { Operator, PermanentError, resource } from "lotse";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { assertCondition, assertEvent, assertOwns, assertReady } from "../assert.ts";
-import { startHarness, VirtualClock } from "../index.ts";
+import { assertCondition, assertEvent, assertOwns, assertReady } from "./assert.ts";
+import { startHarness, VirtualClock } from "./index.ts";
 
 const body = (conditions: object[], generation = 1) => ({
   apiVersion: "example.com/v1",
@@ -81,7 +81,7 @@ test("a runner with a global expect gets them by @lotse/testing/jest", async () 
   const { expect: before } = place;
   place.expect = { extend: (all: object) => extended.push(all) };
   try {
-    const { matchers } = await import("../jest.ts");
+    const { matchers } = await import("./jest.ts");
     expect(extended).toEqual([matchers]);
   } finally {
     if (before === undefined) delete place.expect;
