@@ -1,4 +1,5 @@
 /** What does an operator achieve when things go wrong? */
+export type { OperatorSource } from "./attempts.ts";
 export {
   ExploreError,
   type ExploreOptions,
@@ -10,3 +11,4 @@ export {
 export type { Difference } from "./reference.ts";
 export type { Scenario } from "./stage.ts";
 export type { ExploreFailure } from "./story.ts";
+export { serveThread } from "./threads.ts";

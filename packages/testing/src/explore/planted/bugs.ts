@@ -1,4 +1,5 @@
 /** Operators with one mistake each, and what shows it. */
+import { randomBytes } from "node:crypto";
 import { ConfigMap, NotFoundError, Secret } from "@lotse/client";
 import { Operator } from "lotse";
 import { external } from "../../world/index.ts";
@@ -254,6 +255,31 @@ export const planted: readonly Planted[] = [
       one.on.create(Shop, { errors: "permanent" }, async function open({ name, client, adopt, patch }) {
         await client.create(adopt(ConfigMap.gen({ name, data: {} })));
         patch.status.phase = "open";
+      });
+      return one;
+    },
+  },
+  {
+    mistake: "a write that fails is taken for done",
+    scenario: birth,
+    make: () => {
+      const one = operator();
+      one.on.create(Shop, async function open({ name, client, adopt, patch }) {
+        await client.create(adopt(ConfigMap.gen({ name, data: {} }))).catch(() => {});
+        patch.status.phase = "open";
+      });
+      return one;
+    },
+  },
+  {
+    mistake: "a child's name is made up by the operator and written down afterwards",
+    scenario: birth,
+    make: () => {
+      const one = operator();
+      one.on.create(Shop, async function open({ name, client, adopt, patch }) {
+        const child = `${name}-${randomBytes(3).toString("hex")}`;
+        await client.create(adopt(ConfigMap.gen({ name: child, data: {} })));
+        patch.status.child = child;
       });
       return one;
     },
