@@ -1,7 +1,7 @@
 /** Tries an operator with everything that can happen to it: see {@link explore}. */
 import { availableParallelism } from "node:os";
 import { KubeError } from "@lotse/client";
-import { ConfigError, type Duration, durationMs } from "@lotse/client/meta";
+import { ConfigError, type Duration, durationMs, errorMessage } from "@lotse/client/meta";
 import type { HarnessOptions } from "../harness.ts";
 import { Attempts, type OperatorSource, type Verdict } from "./attempts.ts";
 import { type Plan, planId, planRuns } from "./plans.ts";
@@ -118,6 +118,7 @@ class Exploration {
   readonly #options: ExploreOptions;
   readonly #seed: number;
   readonly #failures = new Map<Plan, ExploreFailure>();
+  readonly #notes = new Set<string>();
   #done = 0;
   #missed = 0;
   #pruned = 0;
@@ -147,7 +148,7 @@ class Exploration {
       untried: plans.length - this.#done,
       missed: this.#missed,
       failures: plans.flatMap((plan) => this.#failures.get(plan) ?? []),
-      notes: await attempts.notes(),
+      notes: [...(await attempts.notes()), ...this.#notes],
       seed: this.#seed,
       took: Math.round(performance.now() - begun),
     };
@@ -175,18 +176,29 @@ class Exploration {
 
   /** Whoever is free takes the next plan. */
   async #tryAll(plans: readonly Plan[], triers: readonly Trier[], end: number): Promise<void> {
-    let next = 0;
+    const left = [...plans];
     this.#progress(plans.length);
     const work = async (trier: Trier) => {
-      while (next < plans.length && performance.now() < end) {
+      while (performance.now() < end) {
         if (this.#failures.size > 0 && !this.#options.report) return;
-        const plan = plans[next++];
+        const plan = left.shift();
         if (!plan) return;
-        this.#note(plan, await trier.attempt(plan));
+        try {
+          this.#note(plan, await trier.attempt(plan));
+        } catch (error) {
+          if (!(trier instanceof Thread)) throw error;
+          // This thread can do without.
+          left.unshift(plan);
+          this.#notes.add(`a thread did not do its part: ${errorMessage(error)}`);
+          return;
+        }
         this.#progress(plans.length);
       }
     };
-    await Promise.all(triers.map(work));
+    const [own, ...threads] = triers;
+    await Promise.all(threads.map(work).concat(own ? [work(own)] : []));
+    // What a thread has given back when this one was through.
+    if (own && left.length > 0) await work(own);
     if (!this.#options.onProgress && process.stderr.isTTY) process.stderr.write("\n");
   }
 

@@ -6,7 +6,6 @@ export {
   type ExploreProgress,
   type ExploreReport,
   explore,
-  type OperatorSource,
 } from "./explore.ts";
 export type { Difference } from "./reference.ts";
 export type { Scenario } from "./stage.ts";

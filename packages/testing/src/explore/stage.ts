@@ -366,7 +366,7 @@ function isFurniture(name: string, namespace: string | undefined): boolean {
 }
 
 function later(ms: number): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref());
 }
 
 function byText(a: unknown, b: unknown): number {

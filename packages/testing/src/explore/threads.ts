@@ -19,6 +19,7 @@ type Answer = { readonly verdict: Verdict } | { readonly error: string };
 /** A thread that tries plans, one after another. */
 export class Thread {
   readonly #worker: Worker;
+  readonly #gone: Promise<never>;
 
   constructor(settings: ThreadSettings) {
     try {
@@ -31,16 +32,28 @@ export class Thread {
         hint: "options of the harness that are functions cannot be told to a thread: { workers: 0 } does without",
       });
     }
+    this.#gone = once(this.#worker, "exit").then(() => {
+      throw new Error("a thread of explore has ended before its time");
+    });
+    // Told by whoever waits for an answer.
+    this.#gone.catch(() => {});
   }
 
-  /** Tries a plan. */
+  /** Tries a plan. Rejects when the thread cannot do its work, such as one that cannot load the module. */
   async attempt(plan: Plan): Promise<Verdict> {
     this.#worker.postMessage(plan);
-    const [answer] = (await once(this.#worker, "message")) as [Answer];
-    if ("error" in answer) throw new Error(answer.error);
-    return answer.verdict;
+    const over = new AbortController();
+    try {
+      const answered = once(this.#worker, "message", { signal: over.signal }) as Promise<[Answer]>;
+      const [answer] = await Promise.race([answered, this.#gone]);
+      if ("error" in answer) throw new Error(answer.error);
+      return answer.verdict;
+    } finally {
+      over.abort();
+    }
   }
 
+  /** Ends it, whatever it does. */
   async close(): Promise<void> {
     await this.#worker.terminate();
   }
