@@ -25,6 +25,9 @@ export const LEFT_TO_FULL: string[] = [
   "packages/lotse/src/cli/generate/{generate,handlers,webhooks}.test.ts",
   "packages/lotse/src/cli/scan/scan.test.ts",
   "packages/testing/src/rights.test.ts",
+  // Hundreds of clusters, one after another.
+  "packages/testing/src/explore/planted.test.ts",
+  "tests/faults/explore.test.ts",
   "tests/scenarios/harness-rights.test.ts",
   // Many cases, kinds or pods.
   "packages/cluster/src/bad-input.test.ts",

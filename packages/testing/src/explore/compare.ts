@@ -2,7 +2,7 @@
 import { compareCalls } from "./compare-calls.ts";
 import { leaves } from "./leaves.ts";
 import type { Plan } from "./plans.ts";
-import type { Difference, Reference, StableState } from "./reference.ts";
+import { countIn, type Difference, groupOf, type Reference, type StableState } from "./reference.ts";
 import type { ObjectsByPlace, Outcome } from "./stage.ts";
 
 const FORMER = /^is .*<uid of a former .* instead of/;
@@ -31,10 +31,12 @@ function sentence(error: unknown): string {
 }
 
 /** What is otherwise in the cluster at one moment. */
-export function compareObjects({ objects, unstable, unstableKeys }: StableState, found: ObjectsByPlace): Difference[] {
-  const differences: Difference[] = [];
+export function compareObjects(state: StableState, found: ObjectsByPlace): Difference[] {
+  const { objects, unstable, unstableKeys, nameless } = state;
+  const isNameless = (key: string) => unstableKeys.has(key) || (!objects.has(key) && nameless.has(groupOf(key)));
+  const differences = compareNameless(state, countIn(found, { has: isNameless }));
   for (const key of new Set([...objects.keys(), ...found.keys()])) {
-    if (unstableKeys.has(key)) continue;
+    if (isNameless(key)) continue;
     const [wanted, there] = [objects.get(key) ?? [], found.get(key) ?? []];
     if (wanted.length !== there.length) {
       const text =
@@ -54,6 +56,14 @@ export function compareObjects({ objects, unstable, unstableKeys }: StableState,
     });
   }
   return differences;
+}
+
+function compareNameless({ nameless }: StableState, found: ReadonlyMap<string, number>): Difference[] {
+  return [...nameless].flatMap(([group, count]) => {
+    const there = found.get(group) ?? 0;
+    if (there === count) return [];
+    return [{ what: `${group}/(of a name that is made up)`, text: `there are ${there} of them instead of ${count}` }];
+  });
 }
 
 /** A path is unstable with everything below it; a path to ignore may stand for all objects of a resource. */

@@ -175,6 +175,11 @@ export class Director implements Interference {
       this.fire();
       return "crash";
     }
+    if (plan.kind === "refuse") {
+      this.#underWay.delete(request);
+      this.fire();
+      return "refuse";
+    }
     if (plan.kind === "crash" && plan.where === "late") {
       this.fire();
       const arrives = new Promise<void>((resolve) => {

@@ -1,14 +1,14 @@
 /** Tries an operator with everything that can happen to it: see {@link explore}. */
-import { ConfigError, KubeError } from "@lotse/client";
-import { type Duration, durationMs } from "@lotse/client/meta";
-import { isOperator, type Operator } from "lotse";
+import { availableParallelism } from "node:os";
+import { KubeError } from "@lotse/client";
+import { ConfigError, type Duration, durationMs, errorMessage } from "@lotse/client/meta";
 import type { HarnessOptions } from "../harness.ts";
-import { compare, compareObjects } from "./compare.ts";
-import { commonTrace, type Plan, planId, planRuns } from "./plans.ts";
-import { type Difference, type Reference, referenceOf } from "./reference.ts";
-import { type Outcome, perform, type RunParts, randomFrom, type Scenario } from "./stage.ts";
-import { disturbanceOf, type ExploreFailure, storyOf } from "./story.ts";
-import type { Trace } from "./trace.ts";
+import { Attempts, type OperatorSource, type Verdict } from "./attempts.ts";
+import { type Plan, planId, planRuns } from "./plans.ts";
+import { randomFrom, type Scenario } from "./stage.ts";
+import type { ExploreFailure } from "./story.ts";
+import { loadSubject, type Subject, subjectOf } from "./subject.ts";
+import { Thread } from "./threads.ts";
 
 /** How far an exploration has got. */
 export interface ExploreProgress {
@@ -31,6 +31,11 @@ export interface ExploreOptions {
   readonly only?: string;
   /** Options of the harness in which each run takes place. */
   readonly harness?: Omit<HarnessOptions, "clock">;
+  /**
+   * How many threads try plans besides this one, where the operator is named by the URL of its module. Default: one for each
+   * processor but one.
+   */
+  readonly workers?: number;
   /** Fields that may differ: `"things.example.com .status.ticks"`. */
   readonly ignore?: readonly string[];
   /** Hears how far it has got. Without, a terminal is shown a line. */
@@ -66,10 +71,8 @@ export class ExploreError extends KubeError {
   }
 }
 
-/** An operator, or a function that makes a new one for each run. */
-export type OperatorSource = Operator | (() => Operator | Promise<Operator>);
-
 const DEFAULT_BUDGET = "60s";
+const DEFAULT_SEED = 1;
 
 /**
  * Runs a scenario once undisturbed and then again and again, each time with one disturbance: the operator is killed at each
@@ -78,7 +81,9 @@ const DEFAULT_BUDGET = "60s";
  * world outside have to be as they were without. Runs on clusters of their own, in virtual time.
  *
  * The scenario is what a test would do: it applies, changes and deletes objects, and calls `settle()` or `advance()` after
- * each step. `operator` may be a function that makes a new one for each run, where it has a memory of its own.
+ * each step. `operator` may be a function that makes a new one for each run, where it has a memory of its own. With the
+ * URL of a module, whose default export is the operator (or such a function) and whose export `scenario` is the scenario,
+ * or the export that is named, plans are tried on several threads.
  *
  * @example
  * ```ts
@@ -93,177 +98,122 @@ const DEFAULT_BUDGET = "60s";
  * ```
  */
 export async function explore(
-  operator: OperatorSource,
-  scenario: Scenario,
+  operator: OperatorSource | URL,
+  scenario: Scenario | string = "scenario",
   options: ExploreOptions = {},
 ): Promise<ExploreReport> {
-  const report = await new Exploration(operator, scenario, options).run();
+  const subject = operator instanceof URL ? await loadSubject(operator, scenario) : subjectOf(operator, scenario);
+  const report = await new Exploration(subject, options).run();
   if (report.failures.length > 0 && !options.report) throw new ExploreError(report);
   return report;
 }
 
-/** An undisturbed run, and where it can be disturbed. */
-interface Known extends Reference {
-  readonly trace: Trace;
-}
-
-/** The same in peace: the object is deleted when all is at rest. */
-function interventionOf(plan: Plan & { kind: "interrupt" }, { writes }: Trace): RunParts["intervention"] {
-  const { label, nth } = plan.at;
-  const write = writes.find((one) => one.label === label && one.nth === nth);
-  return write?.actor && { step: plan.step, object: write.actor, recreate: plan.recreate };
-}
-
-/** The first step at whose end something differs; none while the operator is down. */
-function firstDifference(reference: Reference, found: Outcome, plan: Plan): number | undefined {
-  if (plan.kind === "again") return undefined;
-  const firedIn = found.fired?.step ?? 0;
-  // In peace, an object is deleted at the end of the step.
-  const from = plan.kind === "down" ? plan.to : plan.kind === "interrupt" ? firedIn + 1 : firedIn;
-  const step = found.rests.findIndex((objects, i) => {
-    const state = reference.rests[i];
-    return i >= from && state !== undefined && compareObjects(state, objects).length > 0;
-  });
-  return step < 0 ? undefined : step;
+/** Whoever tries plans. */
+interface Trier {
+  attempt(plan: Plan): Promise<Verdict>;
 }
 
 class Exploration {
-  readonly #operator: OperatorSource;
-  readonly #scenario: Scenario;
+  readonly #subject: Subject;
   readonly #options: ExploreOptions;
   readonly #seed: number;
-  readonly #failures: ExploreFailure[] = [];
-  readonly #notes: string[] = [];
-  readonly #others = new Map<string, Promise<Known | undefined>>();
+  readonly #failures = new Map<Plan, ExploreFailure>();
+  readonly #notes = new Set<string>();
   #done = 0;
   #missed = 0;
   #pruned = 0;
 
-  constructor(operator: OperatorSource, scenario: Scenario, options: ExploreOptions) {
-    if (!isOperator(operator) && typeof operator !== "function") {
-      throw new ConfigError("explore needs an operator", {
-        hint: "explore(operator, scenario), or a function that makes one",
-      });
-    }
-    this.#operator = operator;
-    this.#scenario = scenario;
+  constructor(subject: Subject, options: ExploreOptions) {
+    this.#subject = subject;
     this.#options = options;
-    this.#seed = options.seed ?? 1;
+    this.#seed = options.seed ?? DEFAULT_SEED;
   }
 
   async run(): Promise<ExploreReport> {
     const begun = performance.now();
     const end = begun + durationMs(this.#options.budget ?? DEFAULT_BUDGET);
-    const reference = await this.#reference({});
-    const { plans: all, pruned } = planRuns(reference.trace, randomFrom(this.#seed));
-    this.#pruned = pruned;
-    const { only } = this.#options;
-    const plans = only === undefined ? all : all.filter((plan) => planId(plan) === only);
-    if (only !== undefined && plans.length === 0) {
-      throw new ConfigError(`there is no plan ${JSON.stringify(only)} for this operator and scenario`, {
-        hint: `one of: ${all.slice(0, 5).map(planId).join("; ")}, …`,
-      });
+    const { operator, scenario } = this.#subject;
+    const { harness = {}, ignore = [] } = this.#options;
+    const attempts = new Attempts({ operator, scenario, seed: this.#seed, harness, ignore });
+    const plans = this.#chosen(planRuns(await attempts.trace(), randomFrom(this.#seed)));
+    const threads = this.#threads(plans.length);
+    try {
+      await this.#tryAll(plans, [attempts, ...threads], end);
+    } finally {
+      await Promise.all(threads.map((thread) => thread.close()));
     }
-    this.#progress(plans.length);
-    for (const plan of plans) {
-      if (performance.now() > end) break;
-      await this.#try(plan, reference);
-      this.#done++;
-      this.#progress(plans.length);
-      if (this.#failures.length > 0 && !this.#options.report) break;
-    }
-    this.#endLine();
     return {
       plans: this.#done,
       pruned: this.#pruned,
       untried: plans.length - this.#done,
       missed: this.#missed,
-      failures: this.#failures,
-      notes: this.#notes,
+      failures: plans.flatMap((plan) => this.#failures.get(plan) ?? []),
+      notes: [...(await attempts.notes()), ...this.#notes],
       seed: this.#seed,
       took: Math.round(performance.now() - begun),
     };
   }
 
-  async #try(plan: Plan, whole: Known): Promise<void> {
-    const { trace } = whole;
-    const intervention = plan.kind === "interrupt" ? interventionOf(plan, trace) : undefined;
-    const reference = intervention ? await this.#otherReference({ intervention }) : whole;
-    if (!reference) {
-      this.#pruned++;
-      return;
-    }
-    const found = await this.#perform({ plan, due: trace.due });
-    const skips = plan.kind === "down" && plan.to > plan.from + 1;
-    // What was to be disturbed did not happen again; or the scenario itself needs the operator there.
-    if (!found.fired || (found.error !== undefined && skips)) {
-      this.#missed++;
-      return;
-    }
-    const differences = compare(reference, found, plan);
-    if (differences.length > 0) return this.#failed(plan, differences, found);
-    // In the end all is well, perhaps only because everything is gone. What differed on the way counts, too, unless time
-    // would have healed it: so the scenario is played up to there.
-    const cutAt = firstDifference(reference, found, plan);
-    if (cutAt === undefined) return;
-    const cut = await this.#otherReference({ cutAt, ...(intervention && { intervention }) });
-    if (!cut) return;
-    const again = await this.#perform({ plan, due: trace.due, cutAt });
-    const stay = again.fired ? compare(cut, again, plan) : [];
-    if (stay.length > 0) this.#failed(plan, stay, again);
-  }
-
-  #failed(plan: Plan, differences: readonly Difference[], found: Outcome): void {
-    const story = storyOf(plan, differences, found, this.#seed);
-    this.#failures.push({ plan: planId(plan), disturbance: disturbanceOf(plan), differences, story });
-  }
-
-  /** Two undisturbed runs with other chances: what differs between them is not looked at. */
-  async #reference(extra: Partial<RunParts>): Promise<Known> {
-    const one = await this.#perform(extra);
-    if (one.error !== undefined) throw one.error;
-    const other = await this.#perform({ ...extra, seed: this.#seed + 1_000 });
-    if (other.error !== undefined) throw other.error;
-    const reference = referenceOf(one, other, this.#options.ignore ?? []);
-    if (reference.unstableCalls.size > 0 && this.#notes.length === 0) {
-      this.#notes.push(
-        `${[...reference.unstableCalls].join(", ")}: called otherwise in two equal runs, so these calls are not compared. Does something outside of the cluster live on between runs? explore(() => makeOperator(), …) makes all of it anew`,
-      );
-    }
-    return { ...reference, trace: commonTrace(one.trace, other.trace) };
-  }
-
-  /** Of another scenario: one that ends earlier, or in which an object is deleted at rest. */
-  #otherReference(extra: Pick<RunParts, "cutAt" | "intervention">): Promise<Known | undefined> {
-    const key = JSON.stringify(extra);
-    const known = this.#others.get(key);
-    if (known) return known;
-    // A scenario that cannot go on without its object says nothing about the operator.
-    const made = this.#reference(extra).catch(() => undefined);
-    this.#others.set(key, made);
-    return made;
-  }
-
-  async #perform(extra: Partial<RunParts>) {
-    const operator = isOperator(this.#operator) ? this.#operator : await this.#operator();
-    return perform({
-      operator,
-      scenario: this.#scenario,
-      options: this.#options.harness ?? {},
-      seed: this.#seed,
-      ...extra,
+  #chosen({ plans, pruned }: { readonly plans: readonly Plan[]; readonly pruned: number }): readonly Plan[] {
+    this.#pruned = pruned;
+    const { only } = this.#options;
+    if (only === undefined) return plans;
+    const chosen = plans.filter((plan) => planId(plan) === only);
+    if (chosen.length > 0) return chosen;
+    throw new ConfigError(`there is no plan ${JSON.stringify(only)} for this operator and scenario`, {
+      hint: `one of: ${plans.slice(0, 5).map(planId).join("; ")}, …`,
     });
   }
 
+  #threads(plans: number): Thread[] {
+    const { module } = this.#subject;
+    if (!module) return [];
+    const { workers = availableParallelism() - 1, harness = {}, ignore = [] } = this.#options;
+    const count = Math.min(workers, plans - 1);
+    const settings = { ...module, seed: this.#seed, harness, ignore };
+    return Array.from({ length: Math.max(0, count) }, () => new Thread(settings));
+  }
+
+  /** Whoever is free takes the next plan. */
+  async #tryAll(plans: readonly Plan[], triers: readonly Trier[], end: number): Promise<void> {
+    const left = [...plans];
+    this.#progress(plans.length);
+    const work = async (trier: Trier) => {
+      while (performance.now() < end) {
+        if (this.#failures.size > 0 && !this.#options.report) return;
+        const plan = left.shift();
+        if (!plan) return;
+        try {
+          this.#note(plan, await trier.attempt(plan));
+        } catch (error) {
+          if (!(trier instanceof Thread)) throw error;
+          // This thread can do without.
+          left.unshift(plan);
+          this.#notes.add(`a thread did not do its part: ${errorMessage(error)}`);
+          return;
+        }
+        this.#progress(plans.length);
+      }
+    };
+    const [own, ...threads] = triers;
+    await Promise.all(threads.map(work).concat(own ? [work(own)] : []));
+    // What a thread has given back when this one was through.
+    if (own && left.length > 0) await work(own);
+    if (!this.#options.onProgress && process.stderr.isTTY) process.stderr.write("\n");
+  }
+
+  #note(plan: Plan, verdict: Verdict): void {
+    this.#done++;
+    if (verdict.is === "missed") this.#missed++;
+    if (verdict.is === "pruned") this.#pruned++;
+    if (verdict.is === "failed") this.#failures.set(plan, verdict.failure);
+  }
+
   #progress(plans: number): void {
-    const progress = { done: this.#done, plans, failures: this.#failures.length };
+    const progress = { done: this.#done, plans, failures: this.#failures.size };
     if (this.#options.onProgress) this.#options.onProgress(progress);
     else if (process.stderr.isTTY) {
       process.stderr.write(`\rexplore: ${progress.done} of ${plans} runs, ${progress.failures} failures `);
     }
-  }
-
-  #endLine(): void {
-    if (!this.#options.onProgress && process.stderr.isTTY) process.stderr.write("\n");
   }
 }

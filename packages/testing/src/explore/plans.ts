@@ -12,6 +12,8 @@ export type Plan =
     }
   /** A write is carried out, and the operator hears only that the connection broke. */
   | { readonly kind: "lose"; readonly at: PointKey }
+  /** A write never reaches the server, and the operator hears that the connection broke. */
+  | { readonly kind: "refuse"; readonly at: PointKey }
   /** An event comes late: when the operator is quiet, or after its next write. */
   | { readonly kind: "delay"; readonly at: PointKey; readonly until: "quiet" | "write" }
   /** An event is never seen, only the next one of its object. */
@@ -108,7 +110,11 @@ function crashes({ writes, externals }: Trace): Planned {
 }
 
 function losses({ writes }: Trace): Planned {
-  return { plans: writes.map((write) => ({ kind: "lose", at: keyOf(write) })), pruned: 0 };
+  const plans = writes.flatMap((write): Plan[] => [
+    { kind: "lose", at: keyOf(write) },
+    { kind: "refuse", at: keyOf(write) },
+  ]);
+  return { plans, pruned: 0 };
 }
 
 /** Only what handlers send themselves: the record of a life that is over is written by the next one anyway. */

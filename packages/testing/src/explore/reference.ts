@@ -17,8 +17,10 @@ export interface StableState {
   readonly objects: ObjectsByPlace;
   /** `configmaps default/a .data.token` */
   readonly unstable: ReadonlySet<string>;
-  /** Objects that were there in one of two equal runs only. */
+  /** Objects that were there in one of two equal runs only, or not as often. */
   readonly unstableKeys: ReadonlySet<string>;
+  /** By resource and namespace: how many objects have names that are otherwise in each run. */
+  readonly nameless: ReadonlyMap<string, number>;
 }
 
 /** An undisturbed run, and what was found to differ by chance from another one. */
@@ -61,5 +63,29 @@ function stableState(one: ObjectsByPlace, other: ObjectsByPlace, ignore: readonl
       for (const { path } of leaves(object, there[i], "")) unstable.add(`${key} ${path}`);
     });
   }
-  return { objects: one, unstable, unstableKeys };
+  return { objects: one, unstable, unstableKeys, nameless: namelessOf(unstableKeys, one, other) };
+}
+
+/** An operator that makes names up makes others each time; but as many of them. */
+function namelessOf(
+  unstableKeys: ReadonlySet<string>,
+  one: ObjectsByPlace,
+  other: ObjectsByPlace,
+): ReadonlyMap<string, number> {
+  const [here, there] = [countIn(one, unstableKeys), countIn(other, unstableKeys)];
+  return new Map([...here].filter(([group, count]) => there.get(group) === count));
+}
+
+/** How many of these there are, by resource and namespace. */
+export function countIn(objects: ObjectsByPlace, keys: { has(key: string): boolean }): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [key, several] of objects) {
+    if (keys.has(key)) counts.set(groupOf(key), (counts.get(groupOf(key)) ?? 0) + several.length);
+  }
+  return counts;
+}
+
+/** `configmaps default/a` → `configmaps default` */
+export function groupOf(key: string): string {
+  return key.includes("/") ? key.slice(0, key.lastIndexOf("/")) : key.slice(0, key.lastIndexOf(" "));
 }

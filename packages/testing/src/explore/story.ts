@@ -27,6 +27,8 @@ export function disturbanceOf(plan: Plan): string {
       return `the operator is killed ${CRASH[plan.where]} "${pointText(plan.at)}"${stale}, and started again`;
     case "lose":
       return `"${pointText(plan.at)}" is done, but its answer is lost`;
+    case "refuse":
+      return `"${pointText(plan.at)}" never reaches the server, as the connection breaks`;
     case "delay":
       return `the event "${pointText(plan.at)}" comes late, ${plan.until === "quiet" ? "when all is quiet" : "after the next write"}`;
     case "coalesce":

@@ -6,10 +6,10 @@ import type { ObjectBody } from "@lotse/client";
 import type { OperatorRequest } from "./requests.ts";
 
 /**
- * What becomes of a request before it is sent: it is; or the operator dies first, and the cluster never hears of it; or
- * the operator dies, and what was on its way arrives when `arrives` resolves.
+ * What becomes of a request before it is sent: it is; or the connection breaks, and the cluster never hears of it; or the
+ * operator dies first; or the operator dies, and what was on its way arrives when `arrives` resolves.
  */
-export type RequestFate = "send" | "crash" | { readonly arrives: Promise<void> };
+export type RequestFate = "send" | "refuse" | "crash" | { readonly arrives: Promise<void> };
 
 /** What becomes of an answer: the operator gets it; or learns only that the connection broke; or dies before it comes. */
 export type AnswerFate = "deliver" | "lose" | "crash";

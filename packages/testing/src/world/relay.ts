@@ -120,6 +120,7 @@ export class Relay implements Transport, HeldLines {
   async #carry(request: OperatorRequest): Promise<RawResponse> {
     const { client, interference, crash } = this.#parts;
     const fate = (await interference?.before?.(request)) ?? "send";
+    if (fate === "refuse") throw lost(request.raw, client.config.server);
     if (fate !== "send") {
       if (fate !== "crash") this.#arrive(fate.arrives, request);
       crash();

@@ -1,4 +1,5 @@
 /** Operators with one mistake each, and what shows it. */
+import { randomBytes } from "node:crypto";
 import { ConfigMap, NotFoundError, Secret } from "@lotse/client";
 import { Operator } from "lotse";
 import { external } from "../../world/index.ts";
@@ -8,6 +9,8 @@ import { Shop, shop } from "./kinds.ts";
 /** A mistake. */
 export interface Planted {
   readonly mistake: string;
+  /** What its story has to tell. */
+  readonly shows: RegExp;
   readonly make: () => Operator;
   readonly scenario: Scenario;
 }
@@ -32,6 +35,7 @@ const operator = () => new Operator({ name: "planted" });
 export const planted: readonly Planted[] = [
   {
     mistake: "a child with a generated name is made before it is written down",
+    shows: /one-\* there are 2 of them instead of 1/,
     scenario: birth,
     make: () => {
       const one = operator();
@@ -44,6 +48,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "of two children the second is made only together with the first",
+    shows: /one-b is missing/,
     scenario: birth,
     make: () => {
       const one = operator();
@@ -58,6 +63,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "a child is deleted when the copy of the cluster does not show its parent",
+    shows: /configmaps default\/one (is missing|was deleted)/,
     scenario: async ({ client, settle }) => {
       await client.create(shop("one"));
       await client.create(ConfigMap.gen({ name: "one", labels: { app: "shop" }, data: { money: "1" } }));
@@ -78,6 +84,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "how many children there are is asked of a copy that may be old",
+    shows: /secrets default\/one-\* there are 2/,
     scenario: birth,
     make: () => {
       const one = operator();
@@ -91,6 +98,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "what is to be taken away is known only from the change that asks for it",
+    shows: /one-backup is left over/,
     scenario: async ({ client, settle }) => {
       const one = await client.create(shop("one", 1, "backup"));
       await settle();
@@ -113,6 +121,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "something outside of the cluster is taken away by whoever happens to see the deletion",
+    shows: /deleteBucket\("one"\) was never called/,
     scenario: life,
     make: () => {
       const createBucket = external(async function createBucket(_name: string) {}, { idempotent: true });
@@ -129,6 +138,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "a counter is raised by each attempt",
+    shows: /\.status\.count is 2 instead of 1/,
     scenario: birth,
     make: () => {
       const one = operator();
@@ -143,6 +153,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "a child lives on under the owner that was there before",
+    shows: /<uid of a former shops/,
     scenario: birth,
     make: () => {
       const one = operator();
@@ -157,6 +168,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "the status says that it is done before it is",
+    shows: /configmaps default\/one is missing/,
     scenario: birth,
     make: () => {
       const one = operator();
@@ -171,6 +183,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "what is to be taken away is remembered by the process alone",
+    shows: /one-till is left over/,
     scenario: life,
     make: () => {
       const one = operator();
@@ -188,6 +201,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "a handler expects that the first one has run in the same process",
+    shows: /configmaps default\/one \.data\.growth is/,
     scenario: life,
     make: () => {
       const one = operator();
@@ -205,6 +219,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "a delete handler fails when what it takes away is gone already",
+    shows: /shops\.planted\.example\.com default\/one is left over/,
     scenario: life,
     make: () => {
       const one = operator();
@@ -219,6 +234,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "something outside of the cluster is made anew by each attempt",
+    shows: /has made two things: disk-\d+ and disk-\d+/,
     scenario: birth,
     make: () => {
       let disks = 0;
@@ -235,6 +251,7 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "a card is charged before anything is written down",
+    shows: /charge\("one", 1\) was called 2 times/,
     scenario: birth,
     make: () => {
       const charge = external(async function charge(_shop: string, _amount: number) {});
@@ -248,12 +265,40 @@ export const planted: readonly Planted[] = [
   },
   {
     mistake: "an answer that is lost is taken for a write that was not made",
+    shows: /status/,
     scenario: life,
     make: () => {
       const one = operator();
       one.on.create(Shop, { errors: "permanent" }, async function open({ name, client, adopt, patch }) {
         await client.create(adopt(ConfigMap.gen({ name, data: {} })));
         patch.status.phase = "open";
+      });
+      return one;
+    },
+  },
+  {
+    mistake: "a write that fails is taken for done",
+    shows: /configmaps default\/one is missing/,
+    scenario: birth,
+    make: () => {
+      const one = operator();
+      one.on.create(Shop, async function open({ name, client, adopt, patch }) {
+        await client.create(adopt(ConfigMap.gen({ name, data: {} }))).catch(() => {});
+        patch.status.phase = "open";
+      });
+      return one;
+    },
+  },
+  {
+    mistake: "a child's name is made up by the operator and written down afterwards",
+    shows: /there are 2 of them instead of 1/,
+    scenario: birth,
+    make: () => {
+      const one = operator();
+      one.on.create(Shop, async function open({ name, client, adopt, patch }) {
+        const child = `${name}-${randomBytes(3).toString("hex")}`;
+        await client.create(adopt(ConfigMap.gen({ name: child, data: {} })));
+        patch.status.child = child;
       });
       return one;
     },
