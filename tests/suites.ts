@@ -37,6 +37,7 @@ export const LEFT_TO_FULL: string[] = [
   "packages/client/src/limits.test.ts",
   "tests/scenarios/children-settled.test.ts",
   "packages/testing/src/transitions/transitions.test.ts",
+  "tests/scenarios/transitions-examples.test.ts",
   "packages/cluster/src/words.test.ts",
   "packages/lotse/src/admission/conversion/prove.test.ts",
   "packages/lotse/src/schema/sample-judged.test.ts",

@@ -27,6 +27,7 @@ import {
   maskObjects,
   objectsIn,
   type Snapshot,
+  type StoredBody,
   titleOf,
   type Wanted,
 } from "./objects/index.ts";
@@ -541,12 +542,16 @@ export class Bench implements Harness {
   }
 
   snapshot(): Snapshot {
-    const made = objectsIn(this.cluster).filter((body) => {
+    return maskObjects(this.#made());
+  }
+
+  /** What the operator or the test has made. */
+  #made(): StoredBody[] {
+    return objectsIn(this.cluster).filter((body) => {
       const { kind, apiVersion, metadata } = body;
       if (this.#furniture.has(metadata.uid) || isNote(body) || isOfCluster(body)) return false;
       return !REGISTERED.has(kind) && !apiVersion.startsWith(REGISTRATION_GROUP);
     });
-    return maskObjects(made);
   }
 
   writes(): OperatorWrite[] {
@@ -614,8 +619,9 @@ export class Bench implements Harness {
     const refusals = [...new Set(lacking)].filter((text) => !this.#toldRefusals.has(text));
     const found = this.#court.judge({ log: this.logs.records, judged, refusals, isQuiet });
     const again = seats.filter(({ operator }) => hasSecondPass(operator));
-    // One that is already in a loop would be told twice.
+    // One that is already in a loop would be told twice; where nothing was made there is nothing to pass over.
     if (!isQuiet || again.length === 0 || found.length > 0 || !this.#court.isActive("idempotence")) return found;
+    if (this.#made().length === 0) return found;
     const before = this.#court.beforeSecondPass();
     if (!(await this.#passesAgain(again))) return found;
     return this.#court.judgeSecondPass(
