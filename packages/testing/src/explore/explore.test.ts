@@ -49,10 +49,11 @@ test("threads try plans of a module", async () => {
 });
 
 test("does the work of threads that cannot do theirs", async () => {
-  const url = new URL("./planted/module.ts?only-here", import.meta.url);
-  const options = { workers: 1, report: true, harness: { namespaces: ["default"] } };
-  const report = await explore(url, "onlyInTests", options).catch((error: unknown) => error);
-  expect(String(report)).toContain("explore needs a scenario");
+  const url = new URL("./planted/main-thread-only.ts", import.meta.url);
+  const report = await explore(url, "scenario", { workers: 1, report: true });
+  expect(report.untried).toBe(0);
+  expect(report.failures.length).toBeGreaterThan(0);
+  expect(report.notes.join()).toContain("only the main thread knows it");
 });
 
 test("says what is wrong with what it is given", async () => {

@@ -1,20 +1,26 @@
 /** What the planted operators work for. */
-import { resource } from "lotse";
-import { z } from "zod";
+import { resource, schema } from "lotse";
 
 /** Something that has children. */
 export const Shop = resource({
   group: "planted.example.com",
   version: "v1",
   kind: "Shop",
-  spec: z.object({ size: z.number().int(), mode: z.string().optional() }),
-  status: z.object({
-    child: z.string().optional(),
-    count: z.number().optional(),
-    phase: z.string().optional(),
-    size: z.number().optional(),
-    id: z.string().optional(),
-  }),
+  spec: schema({
+    type: "object",
+    properties: { size: { type: "integer" }, mode: { type: "string" } },
+    required: ["size"],
+  } as const),
+  status: schema({
+    type: "object",
+    properties: {
+      child: { type: "string" },
+      count: { type: "integer" },
+      phase: { type: "string" },
+      size: { type: "integer" },
+      id: { type: "string" },
+    },
+  } as const),
 });
 
 /** A Shop. */
