@@ -47,7 +47,11 @@ describe("a load test whose pods really run", { timeout: 300_000 }, () => {
     await pod.waitReady({ timeout: "60s" });
   }
 
-  const reaches = async (test: InstanceType<typeof LoadTest>, state: string, tested = 1) => {
+  const reaches = async (
+    test: InstanceType<typeof LoadTest>,
+    state: "executing" | "finished" | "failed",
+    tested = 1,
+  ) => {
     await harness.until(LoadTest, test.name, { status: { state, tested } }, { timeout: "170s" });
     await test.refresh();
   };

@@ -623,11 +623,10 @@ export class Bench implements Harness {
     if (!isQuiet || again.length === 0 || found.length > 0 || !this.#court.isActive("idempotence")) return found;
     if (this.#made().length === 0) return found;
     const before = this.#court.beforeSecondPass();
+    const { length: lines } = this.logs.records;
     if (!(await this.#passesAgain(again))) return found;
-    return this.#court.judgeSecondPass(
-      before,
-      again.map(({ operator }) => operator),
-    );
+    const operators = again.map(({ operator }) => operator);
+    return this.#court.judgeSecondPass(before, operators, this.logs.records.slice(lines));
   }
 
   async #becomesQuiet(): Promise<boolean> {

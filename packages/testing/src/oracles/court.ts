@@ -1,6 +1,6 @@
 /** Puts together what was seen in a harness, and says which promises were broken. */
 import type { Cluster } from "@lotse/cluster";
-import type { LogRecord, Operator } from "lotse";
+import type { Actor, LogRecord, Operator } from "lotse";
 import { objectsIn, type StoredBody } from "../objects/index.ts";
 import { type Judged, oldGenerations } from "./judge-generations.ts";
 import { abandoned, hotLoops, mutatedInputs } from "./judge-log.ts";
@@ -19,6 +19,15 @@ export interface Evidence {
   readonly refusals: readonly string[];
   /** Whether everything is quiet: only then does the state of the cluster say anything. */
   readonly isQuiet: boolean;
+}
+
+/** Whether the operator has complained about the object of this actor. */
+function isInTrouble(actor: Actor | undefined, log: readonly LogRecord[]): boolean {
+  return log.some(({ level, object }) => {
+    if ((level !== "warn" && level !== "error") || !object || !actor?.object) return false;
+    const { kind, namespace, name } = actor.object;
+    return object.kind === kind && object.namespace === namespace && object.name === name;
+  });
 }
 
 /** For these it has to be known who does what. */
@@ -77,8 +86,14 @@ export class Court {
   }
 
   /** What a second pass has changed. */
-  judgeSecondPass(before: ReturnType<Court["beforeSecondPass"]>, operators: readonly Operator[]): Violation[] {
-    const writes = this.witness?.writes.slice(before.writes) ?? [];
+  judgeSecondPass(
+    before: ReturnType<Court["beforeSecondPass"]>,
+    operators: readonly Operator[],
+    log: readonly LogRecord[],
+  ): Violation[] {
+    const all = this.witness?.writes.slice(before.writes) ?? [];
+    // What cannot be done is tried again: an operator that says so of an object has not come to rest with it.
+    const writes = all.filter(({ actor }) => !isInTrouble(actor, log));
     return this.#told(changesOfSecondPass(before.objects, objectsIn(this.#cluster), writes, operators));
   }
 
