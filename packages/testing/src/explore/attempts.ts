@@ -63,7 +63,7 @@ export class Attempts {
     const found = await this.#perform({ plan, due: trace.due });
     const skips = plan.kind === "down" && plan.to > plan.from + 1;
     // Or the scenario itself needs the operator there.
-    if (!found.fired || (found.error !== undefined && skips)) return { is: "missed" };
+    if (!found.fired || (found.error !== undefined && (skips || found.failedAlone))) return { is: "missed" };
     const differences = compare(reference, found, plan);
     if (differences.length > 0) return this.#failed(plan, differences, found);
     // In the end all is well, perhaps only because everything is gone. What differed on the way counts, too, unless time

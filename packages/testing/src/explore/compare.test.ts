@@ -17,6 +17,7 @@ const outcome = (objects: Record<string, unknown[]>, more: Partial<Outcome> = {}
   calls: [],
   mask: new Mask(),
   error: undefined,
+  failedAlone: false,
   complaints: [],
   ...more,
 });

@@ -108,11 +108,8 @@ function compareTurnover({ outcome }: Pick<Reference, "outcome">, found: Outcome
 
 /** How often each object had come and gone by the end of a step. */
 function countsOf({ turnover }: Outcome): (key: string, step: number) => { created: number; deleted: number } {
-  const byKey = Map.groupBy
-    ? Map.groupBy(turnover, ({ key }) => key)
-    : new Map(
-        [...new Set(turnover.map(({ key }) => key))].map((key) => [key, turnover.filter((one) => one.key === key)]),
-      );
+  const byKey = new Map<string, Outcome["turnover"][number][]>();
+  for (const one of turnover) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one]);
   return (key, step) => {
     const until = (byKey.get(key) ?? []).filter((one) => one.step <= step);
     const deleted = until.filter(({ type }) => type === "deleted").length;

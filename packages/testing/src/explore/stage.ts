@@ -44,6 +44,8 @@ export interface Outcome {
   readonly mask: Mask;
   /** Why the scenario could not go on. */
   readonly error: unknown;
+  /** The operator was down when the scenario failed: a webhook that nobody answers refuses what it asks for. */
+  readonly failedAlone: boolean;
   /** What the operator said last, of warnings and errors. */
   readonly complaints: readonly string[];
 }
@@ -67,7 +69,8 @@ class Cut extends Error {}
 
 /** Runs it. */
 export async function perform(parts: RunParts): Promise<Outcome> {
-  const clock = new VirtualClock();
+  // Certificates of webhooks are looked at by the real clock, so virtual time begins there.
+  const clock = new VirtualClock(Math.floor(Date.now() / 1_000) * 1_000);
   const director = new Director(parts.plan, clock);
   const run = new Run(parts, director, clock);
   return run.perform();
@@ -84,6 +87,7 @@ class Run {
   readonly #before = new Map<string, number>();
   /** The scenario has stopped the operator itself. */
   #stopped = false;
+  #failedAlone = false;
   #resting = false;
   #starting: Promise<void> | undefined;
   #over = false;
@@ -136,6 +140,7 @@ class Run {
         calls: director.calls,
         mask: director.mask,
         error,
+        failedAlone: this.#failedAlone,
         complaints: this.#complaints.slice(-COMPLAINTS),
       };
     } finally {
@@ -166,7 +171,9 @@ class Run {
       await face.settle();
       return undefined;
     } catch (error) {
-      return error instanceof Cut ? undefined : error;
+      if (error instanceof Cut) return undefined;
+      this.#failedAlone = bench.incarnation === undefined;
+      return error;
     }
   }
 

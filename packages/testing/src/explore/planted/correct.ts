@@ -182,4 +182,37 @@ export const correct: readonly Correct[] = [
       return one;
     },
   },
+  {
+    name: "an operator that judges requests, which are refused while it is down",
+    scenario: life,
+    make: () => {
+      const one = operator();
+      one.on.validate(Shop, function judge({ object }) {
+        if (object.body.spec.size > 100) throw new PermanentError("too large");
+      });
+      one.on(["create", "update"], Shop, async function open({ name, spec, adopt, client }) {
+        await client.apply(adopt(ConfigMap.gen({ name, data: { size: String(spec.size) } })));
+      });
+      return one;
+    },
+  },
+  {
+    name: "handlers of fields, of what is found at the start, and of raw events, with an index",
+    scenario: growth,
+    make: () => {
+      const one = operator();
+      one.index(Shop, function bySize({ name, spec }) {
+        return { [String(spec.size)]: name };
+      });
+      one.on.field(Shop, { field: "spec.size" }, async function follow({ name, spec, client, adopt, patch }) {
+        await client.apply(adopt(ConfigMap.gen({ name, data: { size: String(spec.size) } })));
+        patch.status.size = spec.size;
+      });
+      one.on.resume(Shop, async function again({ name, spec, client, adopt }) {
+        await client.apply(adopt(ConfigMap.gen({ name, data: { size: String(spec.size) } })));
+      });
+      one.on.event(Shop, function see() {});
+      return one;
+    },
+  },
 ];
