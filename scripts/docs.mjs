@@ -7,6 +7,7 @@
 //   program    a block that connects at its top level (`await using client = await Client.connect()`): is run to its end,
 //              with $KUBECONFIG as a reader would have it. A block ```text that begins with `# name.ts prints` has to be
 //              what it writes; `…` there stands for any text.
+//   test       a block whose name ends with `.test.ts`: is run by Vitest, and has to pass
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -59,6 +60,8 @@ await main(async () => {
     for (const { file } of files.filter(isOperator)) {
       await check(`${name}: ${file} runs`, () => runOperator(path.join(folder, file), manifests));
     }
+    const tests = files.filter(({ file }) => /\.test\.ts$/.test(file)).map(({ file }) => file);
+    if (tests.length > 0) await check(`${name}: ${tests.join(", ")} passes`, () => runTests(folder));
     const prints = new Map(blocks.flatMap(({ printedBy, code }) => (printedBy ? [[printedBy, code]] : [])));
     const programs = files.filter(isProgram).map(({ file }) => file);
     const outcomes = runPrograms(programs.map((file) => path.join(folder, file)));
@@ -116,6 +119,20 @@ async function runOperator(file, manifests) {
   const args = [...typescript("scripts/docs/run-operator.ts"), file, ...manifests];
   const ran = await capture(process.execPath, args, { cwd: root });
   return ran.exitCode === 0 ? undefined : indented(ran.stderr);
+}
+
+/** The tests of a page, as those of the repository are run. */
+async function runTests(folder) {
+  const config = path.join(folder, "vitest.config.mjs");
+  const loading = {
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    execArgv: ["--import", path.join(root, "scripts", "typescript.mjs"), "--conditions=@lotse/source"],
+  };
+  const test = { ...loading, include: ["*.test.ts"], testTimeout: 300_000, maxWorkers: 1 };
+  writeFileSync(config, `export default ${JSON.stringify({ test })};\n`);
+  const vitest = path.join(root, "node_modules", "vitest", "vitest.mjs");
+  const ran = await capture(process.execPath, [vitest, "run", "--root", folder, "--config", config], { cwd: root });
+  return ran.exitCode === 0 ? undefined : indented(`${ran.stdout}\n${ran.stderr}`);
 }
 
 /** What becomes of each program, as soon as it is known. */

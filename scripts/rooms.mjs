@@ -59,7 +59,7 @@ export const roomOrder = {
     "cli",
     ".",
   ],
-  "@lotse/testing": ["chaos", "replay", "."],
+  "@lotse/testing": ["chaos", "replay", "world", "objects", "oracles", "matchers", ".", "explore", "transitions"],
   "lotse:admission": [
     "certificates",
     "server",

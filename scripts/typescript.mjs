@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { register } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { isMainThread, threadId } from "node:worker_threads";
+import { isMainThread, threadId, workerData } from "node:worker_threads";
 import { root } from "./workspace.mjs";
 
 const cache = path.join(root, "node_modules", ".cache", "lotse-typescript");
@@ -70,5 +70,6 @@ function keep(file, text) {
   }
 }
 
-// The hooks live on a thread of their own, on which this file is loaded once more.
-if (isMainThread) register(import.meta.url);
+// The hooks live on a thread of their own, on which this file is loaded once more. Threads of `explore` need hooks of their
+// own before Node.js 22.
+if (isMainThread || workerData?.scenario !== undefined) register(import.meta.url);

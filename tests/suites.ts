@@ -26,6 +26,9 @@ export const LEFT_TO_FULL: string[] = [
   "packages/lotse/src/cli/{page,scan/scan}.test.ts",
   "packages/lotse/src/generate/types.test.ts",
   "packages/testing/src/rights.test.ts",
+  // Hundreds of clusters, one after another.
+  "packages/testing/src/explore/planted.test.ts",
+  "tests/faults/explore.test.ts",
   "tests/scenarios/harness-rights.test.ts",
   // Many cases, kinds or pods.
   "packages/cluster/src/bad-input.test.ts",
@@ -35,6 +38,8 @@ export const LEFT_TO_FULL: string[] = [
   "packages/client/src/limits.test.ts",
   "tests/scenarios/children-settled.test.ts",
   "tests/scenarios/replay.test.ts",
+  "packages/testing/src/transitions/transitions.test.ts",
+  "tests/scenarios/transitions-examples.test.ts",
   "packages/cluster/src/words.test.ts",
   "packages/lotse/src/admission/conversion/prove.test.ts",
   "packages/lotse/src/schema/sample-judged.test.ts",

@@ -1,20 +1,17 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Cluster } from "@lotse/cluster";
-import { startHarness } from "@lotse/testing";
-import type { RunningOperator } from "lotse";
+import { type Harness, startHarness } from "@lotse/testing";
 import { type Client, Pod, Service } from "lotse/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import operator, { type LoadTest } from "./operator.ts";
+import operator, { LoadTest } from "./operator.ts";
 import { summary } from "./runner.ts";
 import { createSample, scenario } from "./scenario.ts";
 
 scenario((clock) => startHarness(operator, clock && { clock }));
 
 describe("a load test whose pods really run", { timeout: 300_000 }, () => {
-  let cluster: Cluster;
+  let harness: Harness;
   let client: Client;
-  let running: RunningOperator;
   let server: Server;
   let asked: string[];
   /** Nobody is answered before. */
@@ -30,16 +27,12 @@ describe("a load test whose pods really run", { timeout: 300_000 }, () => {
       response.end("moin");
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    cluster = await Cluster.start({ kubelet: "process" });
-    client = await cluster.connect();
-    running = operator.start({ client, log: () => {} });
-    await running.ready;
+    harness = await startHarness(operator, { kubelet: "process" });
+    ({ client } = harness);
   }, 300_000);
 
   afterEach(async () => {
-    await running.stop();
-    await client.close();
-    await cluster.stop();
+    await harness.stop();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -54,11 +47,14 @@ describe("a load test whose pods really run", { timeout: 300_000 }, () => {
     await pod.waitReady({ timeout: "60s" });
   }
 
-  const reaches = (test: InstanceType<typeof LoadTest>, state: string, tested = 1) =>
-    vi.waitFor(async () => expect((await test.refresh()).status).toMatchObject({ state, tested }), {
-      timeout: 170_000,
-      interval: 50,
-    });
+  const reaches = async (
+    test: InstanceType<typeof LoadTest>,
+    state: "executing" | "finished" | "failed",
+    tested = 1,
+  ) => {
+    await harness.until(LoadTest, test.name, { status: { state, tested } }, { timeout: "170s" });
+    await test.refresh();
+  };
 
   it("sends the sample's requests to the Service nginx, and tells what came of them", async () => {
     await serveNginx();
@@ -72,7 +68,7 @@ describe("a load test whose pods really run", { timeout: 300_000 }, () => {
     await reaches(test, "finished");
     expect(asked).toEqual(Array.from({ length: 50 }, () => "GET nginx /"));
     expect(test.status).toMatchObject({ requests: 50, failures: 0, p50: expect.stringMatching(/^[\d.]+ ms$/) });
-    const states = cluster.history("LoadTest", "default", "example-02").map(({ object }) => {
+    const states = harness.cluster.history("LoadTest", "default", "example-02").map(({ object }) => {
       return (object.status as { state?: string } | undefined)?.state;
     });
     expect([...new Set(states)].filter(Boolean)).toEqual(["pending", "executing", "finished"]);

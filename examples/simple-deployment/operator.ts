@@ -1,5 +1,5 @@
 /** A deployment in its simplest form: one Pod for each SimpleDeployment, which says something and sleeps. */
-import { Operator, resource } from "lotse";
+import { immutable, Operator, resource } from "lotse";
 import { Pod } from "lotse/client";
 import { z } from "zod";
 
@@ -8,8 +8,8 @@ export const SimpleDeployment = resource({
   version: "v1",
   kind: "SimpleDeployment",
   spec: z.object({
-    /** In seconds. */
-    sleepytime: z.string().regex(/^\d+$/).default("0"),
+    /** In seconds. What a container runs is fixed when its Pod is made, so this is, too. */
+    sleepytime: immutable(z.string().regex(/^\d+$/).default("0"), "a Pod sleeps as long as it was told at first"),
   }),
   status: z.object({ createPod: z.object({ children: z.array(z.string()) }).optional() }),
   shortNames: ["simdep", "sd"],

@@ -7,11 +7,12 @@ import type { ServiceRoutes } from "./admission/index.ts";
 import { durably, type Faults, KUBERNETES_VERSION, type RequestLog } from "./api/index.ts";
 import { type ClusterParts, compose, SERVER_NAMES } from "./compose.ts";
 import { bootstrap, type Controller } from "./controllers/index.ts";
-import { type ObjectVersion, objectHistory, type ReadChanges } from "./history.ts";
+import { type ObjectChange, type ObjectVersion, objectHistory, type ReadChanges } from "./history.ts";
 import { buildKubeconfig, kubeconfigText } from "./kubeconfig.ts";
 import { type KubeletMode, type KubeletSettings, loadNode, type PodPrograms } from "./kubelet/index.ts";
 import { type ClusterOptions, chosenOf } from "./options.ts";
 import { loadRules, openData } from "./persistence.ts";
+import { fromStore } from "./registry/index.ts";
 import { ClusterSnapshot } from "./snapshot.ts";
 import { ChangeHistory, type DataFolder, type DataReport, restoreRows, type Store } from "./store/index.ts";
 import { Listener } from "./transport/index.ts";
@@ -239,6 +240,22 @@ export class Cluster implements AsyncDisposable {
    */
   history(resource: string, ...place: [name: string] | [namespace: string, name: string]): ObjectVersion[] {
     return objectHistory(this.#parts.catalog, this.#changes, resource, place);
+  }
+
+  /**
+   * Calls `listener` with every change of every object from now on, in order and before anybody is told of it; the returned
+   * function ends that. `resource` is the plural with its group, as in `widgets.example.com`.
+   *
+   * @example
+   * ```ts
+   * const stop = cluster.onChange(({ type, resource, object }) => console.log(type, resource, object.metadata?.name));
+   * ```
+   */
+  onChange(listener: (change: ObjectChange) => void): () => void {
+    return this.#parts.store.watchAll((resource, change) => {
+      const { type, revision } = change;
+      listener({ type, resource, resourceVersion: String(revision), object: fromStore(change.object) });
+    });
   }
 
   /** Ends all watches, closes all connections and frees the port. */

@@ -13,6 +13,12 @@ export interface ObjectVersion {
   readonly object: ApiObject;
 }
 
+/** A change of any object. The object belongs to the cluster: look, but do not change it. */
+export interface ObjectChange extends ObjectVersion {
+  /** Its plural with its group: `configmaps`, `widgets.example.com`. */
+  readonly resource: string;
+}
+
 /** Reads the changes of an object's row. */
 export type ReadChanges = (table: string, key: string) => readonly Change[];
 

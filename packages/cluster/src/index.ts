@@ -15,7 +15,7 @@ export {
 export type { PodConnection } from "./bytes/index.ts";
 export { Cluster } from "./cluster.ts";
 export { type InstalledEnvtest, type InstallOptions, installEnvtest } from "./envtest/index.ts";
-export type { ObjectVersion } from "./history.ts";
+export type { ObjectChange, ObjectVersion } from "./history.ts";
 export { type ObjectProblem, objectJudge } from "./judge.ts";
 export {
   type ContainerBehaviour,

@@ -94,6 +94,24 @@ describe("cluster.snapshot and restore", () => {
   });
 });
 
+describe("cluster.onChange", () => {
+  it("tells every change of every object until it is ended", async () => {
+    await using cluster = await Cluster.start({ tls: false });
+    const heard: string[] = [];
+    const stop = cluster.onChange(({ type, resource, object, resourceVersion }) => {
+      // The cluster has things of its own to write.
+      if (object.metadata?.namespace === "default") heard.push(`${type} ${resource} ${object.metadata.name}`);
+      expect(object.metadata?.resourceVersion).toBe(resourceVersion);
+    });
+    await call(cluster, "POST", CONFIG_MAPS, { body: map("a") });
+    await call(cluster, "PATCH", `${CONFIG_MAPS}/a`, patch("2"));
+    await call(cluster, "DELETE", `${CONFIG_MAPS}/a`);
+    stop();
+    await call(cluster, "POST", CONFIG_MAPS, { body: map("b") });
+    expect(heard).toEqual(["created configmaps a", "updated configmaps a", "deleted configmaps a"]);
+  });
+});
+
 describe("cluster.history", () => {
   it("tells every version of an object", async () => {
     await using cluster = await Cluster.start({ history: true });

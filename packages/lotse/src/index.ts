@@ -320,5 +320,5 @@ export {
 
 // What its handlers ask the API server for, written down: the role of `lotse generate` is made of it.
 
-export type { RecordedRequest } from "./report/index.ts";
+export type { Actor, OnBehalf, RecordedRequest } from "./report/index.ts";
 export { parseRecording, requestRecorder } from "./report/index.ts";

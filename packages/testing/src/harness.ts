@@ -1,31 +1,49 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import {
-  Client,
+  type AnyObject,
+  type Client,
   ConfigError,
   CustomResourceDefinition,
+  type KindClass,
   type KubeBody,
   KubeError,
   KubeObject,
   Namespace,
+  NotFoundError,
   type ObjectBody,
 } from "@lotse/client";
 import { type Duration, durationMs, type VirtualClock } from "@lotse/client/meta";
 import { Cluster, type ClusterOptions, type RequestEntry } from "@lotse/cluster";
-import {
-  type LogRecord,
-  type Operator,
-  parseRecording,
-  type RunningOperator,
-  requestRecorder,
-  type StartOptions,
-} from "lotse";
-import { DueClock } from "./due-clock.ts";
+import type { LogRecord, Operator, RunningOperator, StartOptions } from "lotse";
 import { CapturedLogs } from "./logs.ts";
-import type { Refusals } from "./refusals.ts";
-import { Relay } from "./relay.ts";
-import { type Deployed, deployOperator, type RbacOptions } from "./rights.ts";
+import {
+  type Applicable,
+  applyAll,
+  type InVain,
+  inVainText,
+  isAsWanted,
+  isNote,
+  isOfCluster,
+  maskObjects,
+  objectsIn,
+  type Snapshot,
+  type StoredBody,
+  titleOf,
+  type Wanted,
+} from "./objects/index.ts";
+import {
+  activeOracles,
+  Court,
+  hasSecondPass,
+  OracleError,
+  type OracleName,
+  type OracleOptions,
+  type Violation,
+} from "./oracles/index.ts";
+import type { RbacOptions } from "./rights.ts";
+import { Seat } from "./seat.ts";
 import { untilQuiet } from "./settle.ts";
+import { DueClock, type ExternalCall, type Incarnation, type Interference } from "./world/index.ts";
 
 /** How to test an operator. */
 export interface HarnessOptions {
@@ -66,6 +84,19 @@ export interface HarnessOptions {
    * ```
    */
   readonly rbac?: boolean | RbacOptions;
+  /**
+   * What every operator promises is looked at in every test, when the harness stops: a second pass writes nothing, no
+   * handler writes to an object that only has the name of its own, nothing loops, no orphans are left, nothing is left
+   * running, `observedGeneration` catches up, no permission is used that the role lacks (with `rbac`), handlers do not
+   * change what they are given, and no value of a Secret is told. Each can be switched off by its name, with the reason.
+   *
+   * @example
+   * ```ts
+   * const oracles = { idempotence: "off: it writes the time on purpose" } as const;
+   * await using harness = await startHarness(operator, { oracles });
+   * ```
+   */
+  readonly oracles?: OracleOptions;
   /** More options of `operator.start()`. A `log` here gets the lines too. */
   readonly start?: Omit<StartOptions, "client" | "clock" | "namespaces">;
 }
@@ -76,13 +107,23 @@ export type OperatorWrite = Pick<
   "verb" | "resource" | "subresource" | "namespace" | "name" | "path" | "status" | "body"
 >;
 
+/** How long {@link Harness.until} waits. */
+export interface UntilOptions {
+  /** Of virtual time. Default `"1h"`. */
+  readonly within?: Duration;
+  /** Of real time, where there is no virtual clock. Default `"30s"`. */
+  readonly timeout?: Duration;
+}
+
 /** An operator at work on a cluster of its own. */
 export interface Harness extends AsyncDisposable {
   /** The test's own client: what it writes is not counted as the operator's. */
   readonly client: Client;
   readonly cluster: Cluster;
-  /** The operator at work; another one after a restart. */
+  /** The operator at work, the first one where there are several; another one after a restart. */
   readonly operator: RunningOperator;
+  /** All operators that are at work, in the order in which they were given. */
+  readonly operators: readonly RunningOperator[];
   /** What the operator has logged, over restarts. */
   readonly logs: CapturedLogs;
   /**
@@ -96,10 +137,62 @@ export interface Harness extends AsyncDisposable {
    * happens in milliseconds, and exactly as often as it would.
    */
   advance(duration: Duration): Promise<void>;
+  /**
+   * Applies YAML of any number of documents, or objects, as `kubectl apply` does: creates what is not there, changes what
+   * is, takes away what the same author no longer says. An error names the document and each field that is wrong.
+   *
+   * @example
+   * ```ts
+   * await harness.apply(`
+   * apiVersion: rates.example.com/v1
+   * kind: ExchangeRate
+   * metadata: { name: euro }
+   * spec: { currency: EUR }
+   * `);
+   * ```
+   */
+  apply(text: string): Promise<KubeObject[]>;
+  apply<T extends AnyObject>(object: T): Promise<T>;
+  apply(body: KubeBody): Promise<KubeObject>;
+  apply(objects: readonly (KubeBody | AnyObject)[]): Promise<KubeObject[]>;
+  /**
+   * Waits until an object is as wanted: a predicate says so, or a part of the object that it has to have. With a virtual
+   * clock time moves on as far as it is needed. The error of one that waits in vain shows what differs.
+   *
+   * @example
+   * ```ts
+   * const rate = await harness.until(ExchangeRate, "euro", { status: { rate: 1.1 } });
+   * await harness.until(ExchangeRate, "team-a/dollar", ({ status }) => status?.rate !== undefined);
+   * ```
+   */
+  until<T extends AnyObject>(kind: KindClass<T>, name: string, wanted: Wanted<T>, options?: UntilOptions): Promise<T>;
+  /**
+   * All objects that the operator or the test has made, by `Kind namespace/name`, without what differs from run to run:
+   * versions, times, names that the server made up, and what Lotse keeps for itself. Uids are numbers: one that stands in
+   * two places is the same in both. Of Secrets the sizes are shown. No Events, and nothing that controllers made.
+   *
+   * @example
+   * ```ts
+   * expect(harness.snapshot()).toMatchSnapshot();
+   * ```
+   */
+  snapshot(): Snapshot;
   /** Stops the operator and starts it again on the same cluster, as a deployment does; resolves when all is quiet. */
   restart(): Promise<void>;
   /** Stops the operator; what happens now it finds when it starts again. */
   stopOperator(): Promise<void>;
+  /**
+   * Ends the operator in this instant, as a process does that is killed: nothing is written down, no handler hears of it,
+   * and whatever it waits for neither returns nor throws. `startOperator()` or `restart()` begins its next life.
+   *
+   * @example
+   * ```ts
+   * await harness.client.create(new Database({ metadata: { name: "shop" }, spec: {} }));
+   * await harness.crash();
+   * await harness.restart();
+   * ```
+   */
+  crash(): Promise<void>;
   /** Starts the operator again. */
   startOperator(): Promise<void>;
   /** The operator's successful writes since the cluster started, or since `harness.cluster.requests.clear()`. */
@@ -110,12 +203,16 @@ export interface Harness extends AsyncDisposable {
    * is missing.
    */
   refusals(): string[];
-  /** Stops everything; `await using` calls it. */
+  /**
+   * Stops everything; `await using` calls it. Rejects with an {@link OracleError} when the operator has broken a promise
+   * that every test checks: see {@link HarnessOptions.oracles}.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a cluster, installs the operator's CRDs, and sets the operator to work. Needs no test runner in particular.
+ * Starts a cluster, installs the operator's CRDs, and sets the operator to work, or several of them. Needs no test runner
+ * in particular.
  *
  * @example
  * ```ts
@@ -125,8 +222,38 @@ export interface Harness extends AsyncDisposable {
  * expect(harness.writes()).toHaveLength(1);
  * ```
  */
-export async function startHarness(operator: Operator, options: HarnessOptions = {}): Promise<Harness> {
+export async function startHarness(
+  operator: Operator | readonly Operator[],
+  options: HarnessOptions = {},
+): Promise<Harness> {
+  return openHarness(operator, options, {});
+}
+
+/** What the kit itself says besides. */
+export interface HarnessInternals {
+  /** Decides about everything that passes between the operator and its cluster. */
+  readonly interference?: Interference;
+  /** Hears of each call to the world outside; see `external`. */
+  readonly onExternal?: (call: ExternalCall) => void;
+  /** How its cluster starts, besides. */
+  readonly cluster?: Pick<ClusterOptions, "random" | "history" | "onTrouble">;
+  /** `false`: the operator is started later. */
+  readonly starts?: boolean;
+  /** Asked each time that all is quiet: whether it has set something going, which is to be waited for as well. */
+  readonly atRest?: () => Promise<boolean>;
+}
+
+/** {@link startHarness}, with more to say. */
+export async function openHarness(
+  operator: Operator | readonly Operator[],
+  options: HarnessOptions,
+  internals: HarnessInternals,
+): Promise<Bench> {
   const { kubelet = false, rbac = false } = options;
+  const operators = Array.isArray(operator) ? (operator as readonly Operator[]) : [operator as Operator];
+  if (operators.length === 0) throw new ConfigError("there is no operator to test", { hint: "startHarness([a, b])" });
+  // A wrong option is found before anything has started.
+  activeOracles(options.oracles);
   const dueClock = options.clock && new DueClock(options.clock);
   // Where pods run, time also stops at what they and their controllers have to do. Without, the cluster's own timers
   // only keep streams alive, which need not be waited for.
@@ -136,14 +263,15 @@ export async function startHarness(operator: Operator, options: HarnessOptions =
     kubelet: atOnce(kubelet),
     rbac: rbac !== false,
     ...(clock && { clock }),
+    ...internals.cluster,
   });
-  const bench = new Bench(operator, options, cluster, await cluster.connect(), dueClock);
+  const bench = new Bench({ operators, options, internals, cluster, client: await cluster.connect(), clock: dueClock });
   try {
     await bench.prepare();
-    await bench.startOperator();
+    if (internals.starts !== false) await bench.startOperator();
     return bench;
   } catch (error) {
-    await bench.stop();
+    await bench.close();
     throw error;
   }
 }
@@ -155,136 +283,134 @@ function atOnce(kubelet: ClusterOptions["kubelet"]): NonNullable<ClusterOptions[
   return { startDelay: 0, ...settings };
 }
 
-/** As for `lotse dev`, `off` is no file. */
-function recordingFile(): string | undefined {
-  const file = process.env.LOTSE_RECORD;
-  return file && file !== "off" ? file : undefined;
-}
-
-/** Which handler asks for what is heard by the test's own recording and by the list of refusals. */
-function recordFor(refusals: Refusals | undefined): Pick<StartOptions, "record"> {
-  const file = recordingFile();
-  const heard = [file ? recordTo(file) : undefined, refusals?.asked].filter((one) => one !== undefined);
-  if (heard.length === 0) return {};
-  return {
-    record: (request) => {
-      for (const hear of heard) hear(request);
-    },
-  };
-}
-
-/** What handlers ask for is written down while tests run, for `lotse generate`: each thing once, however many tests. */
-function recordTo(file: string): StartOptions["record"] & {} {
-  const before = existsSync(file) ? parseRecording(readFileSync(file, "utf8")) : [];
-  return requestRecorder((line) => appendFileSync(file, line), before);
-}
-
 /** The operator's requests carry this, so that they can be told from the test's. */
 const USER_AGENT = "lotse-harness-operator";
-/** How long an operator may take to become ready after it was refused something. */
-const REFUSED_AFTER_MS = 5_000;
+const POLL_MS = 10;
 const WRITES = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
-interface AtWork {
-  readonly running: RunningOperator;
-  readonly relay: Relay;
+/** What an operator registers for itself, and what the harness did for it. */
+const REGISTERED = new Set(["CustomResourceDefinition", "APIService"]);
+const REGISTRATION_GROUP = "admissionregistration.k8s.io/";
+/** How long the end of a test waits for quiet: where there is none, the state of the cluster says nothing. */
+const LAST_QUIET_MS = 1_000;
+const LAST_LINES = 5;
+
+interface BenchParts {
+  readonly operators: readonly Operator[];
+  readonly options: HarnessOptions;
+  readonly internals: HarnessInternals;
+  readonly cluster: Cluster;
+  readonly client: Client;
+  readonly clock: DueClock | undefined;
 }
 
-class Bench implements Harness {
+/** See {@link Harness}. */
+export class Bench implements Harness {
   readonly client: Client;
   readonly cluster: Cluster;
   readonly logs = new CapturedLogs();
-  readonly #operator: Operator;
   readonly #options: HarnessOptions;
+  readonly #internals: Pick<HarnessInternals, "atRest">;
   readonly #clock: DueClock | undefined;
-  #atWork: AtWork | undefined;
-  #deployed: Deployed | undefined;
+  readonly #seats: readonly Seat[];
+  readonly #court: Court;
+  /** The uids of what was there before anybody made anything. */
+  #furniture: ReadonlySet<string> = new Set();
+  /** What the test has heard of already, from an error or because it asked. */
+  readonly #toldRefusals = new Set<string>();
+  #lives = 0;
+  #stopped: Promise<void> | undefined;
 
-  constructor(
-    operator: Operator,
-    options: HarnessOptions,
-    cluster: Cluster,
-    client: Client,
-    clock: DueClock | undefined,
-  ) {
-    this.#operator = operator;
+  constructor({ operators, options, internals, cluster, client, clock }: BenchParts) {
     this.#options = options;
+    this.#internals = internals;
     this.#clock = clock;
     this.cluster = cluster;
     this.client = client;
+    // Whoever interferes judges by other measures: what it does to an operator is no fault of the operator.
+    const active = internals.interference ? new Set<OracleName>() : activeOracles(options.oracles);
+    this.#court = new Court(active, cluster);
+    this.#seats = operators.map(
+      (operator, i) =>
+        new Seat({
+          operator,
+          cluster,
+          userAgent: i === 0 ? USER_AGENT : `${USER_AGENT}-${i + 1}`,
+          namespaces: options.namespaces,
+          start: options.start ?? {},
+          clock,
+          testClock: options.clock,
+          interference: internals.interference,
+          witness: this.#court.witness,
+          onExternal: (call) => internals.onExternal?.(call),
+          log: (record) => this.#log(record),
+          nextLife: () => ++this.#lives,
+        }),
+    );
+  }
+
+  /** The life that the first operator lives now; undefined while it is stopped or dead. */
+  get incarnation(): Incarnation | undefined {
+    return this.#seats[0]?.incarnation;
+  }
+
+  /** How many lives it has lived. */
+  get lives(): number {
+    return this.#lives;
+  }
+
+  /** When the operator, and where pods run its cluster, has something to do next (monotonic). */
+  get nextDue(): number | undefined {
+    return this.#clock?.nextDue;
   }
 
   get operator(): RunningOperator {
-    if (this.#atWork) return this.#atWork.running;
+    const { incarnation } = this;
+    if (incarnation) return incarnation.running;
     throw new Error("the operator is stopped: harness.startOperator() starts it again");
+  }
+
+  get operators(): readonly RunningOperator[] {
+    return this.#seats.flatMap(({ incarnation }) => (incarnation ? [incarnation.running] : []));
   }
 
   /** What is there before the operator starts. */
   async prepare(): Promise<void> {
-    for (const name of this.#options.namespaces ?? []) {
+    const { namespaces, rbac = false, objects = [] } = this.#options;
+    for (const name of namespaces ?? []) {
       if (name !== "default") await this.client.create(Namespace.gen({ name }));
     }
-    for (const { resource } of this.#operator.resources) {
-      const { crd } = resource as { crd?: () => CustomResourceDefinition["body"] };
-      if (!crd) continue;
-      const definition = await this.client.create(new CustomResourceDefinition(crd()));
-      await definition.wait("condition=Established");
-    }
-    const { rbac = false, namespaces } = this.#options;
+    await this.#installKinds();
     if (rbac !== false) {
-      this.#deployed = await deployOperator({
-        operator: this.#operator,
-        rbac: rbac === true ? {} : rbac,
-        namespaces,
-        admin: this.client,
-        log: (record) => this.#log(record),
-        recording: recordingFile(),
-      });
+      for (const seat of this.#seats) await seat.deploy(rbac === true ? {} : rbac, this.client);
     }
-    for (const object of this.#options.objects ?? []) {
+    this.#furniture = new Set(objectsIn(this.cluster).map(({ metadata }) => metadata.uid));
+    for (const object of objects) {
       await (object instanceof KubeObject ? this.client.create(object) : this.client.create(object));
     }
   }
 
-  async startOperator(): Promise<void> {
-    if (this.#atWork) throw new Error("the operator runs already: harness.restart() stops it first");
-    const { namespaces, start = {} } = this.#options;
-    const { cluster } = this;
-    const { account, refusals } = this.#deployed ?? {};
-    const connection = await cluster.connect({
-      userAgent: USER_AGENT,
-      ...(account !== undefined && { kubeconfig: cluster.kubeconfigFor({ serviceAccount: account }) }),
-    });
-    const relay = new Relay(connection, this.#options.clock);
-    const client = await Client.connect({ url: cluster.url, transport: relay });
-    const running = this.#operator.start({
-      // The harness has installed the CRDs: an operator that does nothing then writes nothing.
-      crds: "wait",
-      // Many tests run side by side, and each of their operators listens.
-      webhooks: { port: 0, host: "127.0.0.1" },
-      ...start,
-      client: refusals ? client.with({ onRequest: refusals.listener }) : client,
-      log: (record) => this.#log(record),
-      ...(this.#clock && { clock: this.#clock }),
-      ...(namespaces && { namespaces }),
-      ...recordFor(refusals),
-    });
-    this.#atWork = { running, relay };
-    await this.#readyInTime(running);
+  /** Several operators may work on one kind: it is installed once. */
+  async #installKinds(): Promise<void> {
+    const installed = new Set<string>();
+    for (const kind of this.#seats.flatMap(({ operator }) => operator.kinds)) {
+      const { crd } = kind as { crd?: () => CustomResourceDefinition["body"] };
+      const body = crd?.();
+      const { name = "" } = body?.metadata ?? {};
+      if (!body || installed.has(name)) continue;
+      installed.add(name);
+      const definition = await this.client.create(new CustomResourceDefinition(body));
+      await definition.wait("condition=Established");
+    }
   }
 
-  /** An operator that may not see its objects waits until it may. */
-  async #readyInTime({ ready }: RunningOperator): Promise<void> {
-    if (!this.#deployed) return ready;
-    let cancel = () => {};
-    const late = new Promise<never>((_, reject) => {
-      const check = () => {
-        if (this.refusals().length > 0) reject(new KubeError(`the operator cannot start:${this.#refusalText()}`));
-      };
-      const timer = setInterval(check, REFUSED_AFTER_MS);
-      cancel = () => clearInterval(timer);
-    });
-    await Promise.race([ready, late]).finally(cancel);
+  async startOperator(): Promise<void> {
+    try {
+      await each(this.#seats, (seat) => seat.start());
+    } catch (error) {
+      this.refusals();
+      throw error;
+    }
   }
 
   #log(record: LogRecord): void {
@@ -293,22 +419,22 @@ class Bench implements Harness {
   }
 
   refusals(): string[] {
-    return this.#deployed?.refusals.texts ?? [];
+    const texts = this.#refused();
+    // A test that asks for them judges for itself.
+    for (const text of texts) this.#toldRefusals.add(text);
+    return texts;
   }
 
-  #refusalText(): string {
-    const texts = this.refusals();
-    return texts.length === 0 ? "" : ` its role does not allow ${texts.join(", ")}`;
+  #refused(): string[] {
+    return [...new Set(this.#seats.flatMap(({ refusals }) => refusals))];
   }
 
   async stopOperator(): Promise<void> {
-    const { running, relay } = this.#atWork ?? {};
-    this.#atWork = undefined;
-    try {
-      await running?.stop();
-    } finally {
-      await relay?.close();
-    }
+    await each(this.#seats, (seat) => seat.stop());
+  }
+
+  async crash(): Promise<void> {
+    await each(this.#seats, (seat) => seat.crash());
   }
 
   async restart(): Promise<void> {
@@ -320,16 +446,21 @@ class Bench implements Harness {
   async settle({ timeout = "30s" }: { readonly timeout?: Duration } = {}): Promise<void> {
     const { cluster } = this;
     const requests = () => cluster.requests.entries;
-    await untilQuiet(
-      {
-        idle: () => Promise.all([cluster.settle(), this.#atWork?.running.idle()]),
-        busy: () => (this.#atWork?.relay.underWay ?? 0) > 0,
-        mark: () => `${this.#atWork?.relay.moves} ${requests().length}`,
-        turn: () => nextTurn(),
-      },
-      durationMs(timeout),
-      () => this.#lastSigns(),
-    );
+    const relays = () => this.#seats.flatMap(({ incarnation }) => (incarnation ? [incarnation.relay] : []));
+    const quiet = () =>
+      untilQuiet(
+        {
+          idle: () => Promise.all([cluster.settle(), ...this.#seats.map((seat) => seat.idle())]),
+          busy: () => relays().some(({ underWay }) => underWay > 0),
+          mark: () => `${relays().map(({ moves }) => moves)} ${requests().length}`,
+          turn: () => nextTurn(),
+        },
+        durationMs(timeout),
+        () => this.#lastSigns(),
+      );
+    do await quiet();
+    while (await this.#internals.atRest?.());
+    this.#court.look();
   }
 
   async advance(duration: Duration): Promise<void> {
@@ -341,18 +472,93 @@ class Bench implements Harness {
     }
     const end = clock.monotonic() + durationMs(duration);
     await this.settle();
-    while (clock.monotonic() < end) {
-      const next = Math.min(this.#clock.nextDue ?? end, end);
-      await clock.advance(Math.max(0, next - clock.monotonic()));
-      await this.settle();
+    while (clock.monotonic() < end) await this.#step(clock, end);
+  }
+
+  /** Time passes until something is due, or until `end`, and that is done. */
+  async #step(clock: VirtualClock, end: number): Promise<void> {
+    const next = Math.min(this.#clock?.nextDue ?? end, end);
+    await clock.advance(Math.max(0, next - clock.monotonic()));
+    await this.settle();
+  }
+
+  apply(text: string): Promise<KubeObject[]>;
+  apply<T extends AnyObject>(object: T): Promise<T>;
+  apply(body: KubeBody): Promise<KubeObject>;
+  apply(objects: readonly (KubeBody | AnyObject)[]): Promise<KubeObject[]>;
+  async apply(input: Applicable): Promise<unknown> {
+    const applied = await applyAll(this.client, input);
+    return typeof input === "string" || Array.isArray(input) ? applied : applied[0];
+  }
+
+  async until<T extends AnyObject>(
+    kind: KindClass<T>,
+    name: string,
+    wanted: Wanted<T>,
+    { within = "1h", timeout = "30s" }: UntilOptions = {},
+  ): Promise<T> {
+    const { clock } = this.#options;
+    const [object = "", namespace] = name.split("/", 2).reverse();
+    const read = async () => {
+      try {
+        return await this.client.get(kind, object, namespace === undefined ? {} : { namespace });
+      } catch (error) {
+        if (error instanceof NotFoundError) return undefined;
+        throw error;
+      }
+    };
+    const end = clock ? clock.monotonic() + durationMs(within) : performance.now() + durationMs(timeout);
+    if (clock) await this.settle();
+    let last = await read();
+    while (!isAsWanted(last, wanted)) {
+      if ((clock ? clock.monotonic() : performance.now()) >= end) {
+        const patience = clock ? `within ${String(within)} of its time` : `within ${String(timeout)}`;
+        throw new KubeError(await this.#inVain(kind, { object, namespace, wanted, last, patience }));
+      }
+      if (clock) await this.#step(clock, end);
+      else await pause(POLL_MS);
+      last = await read();
     }
+    return last as T;
+  }
+
+  async #inVain<T extends AnyObject>(
+    kind: KindClass<T>,
+    {
+      object,
+      namespace,
+      ...rest
+    }: Pick<InVain<T>, "wanted" | "last" | "patience"> & { object: string; namespace: string | undefined },
+  ): Promise<string> {
+    const others = await this.client.list(kind, { namespace: "*" }).toArray();
+    const title = rest.last
+      ? titleOf(rest.last.body)
+      : titleOf({
+          kind: kind.description.kind,
+          metadata: { name: object, ...(namespace !== undefined && { namespace }) },
+        });
+    const log = this.logs.lines(LAST_LINES);
+    return inVainText({ ...rest, title, others: others.map(({ body }) => titleOf(body)), log });
+  }
+
+  snapshot(): Snapshot {
+    return maskObjects(this.#made());
+  }
+
+  /** What the operator or the test has made. */
+  #made(): StoredBody[] {
+    return objectsIn(this.cluster).filter((body) => {
+      const { kind, apiVersion, metadata } = body;
+      if (this.#furniture.has(metadata.uid) || isNote(body) || isOfCluster(body)) return false;
+      return !REGISTERED.has(kind) && !apiVersion.startsWith(REGISTRATION_GROUP);
+    });
   }
 
   writes(): OperatorWrite[] {
     return this.cluster.requests
       .filter(({ verb, userAgent, status, resource }) => {
         // Reviews are questions in the form of a write.
-        return WRITES.has(verb) && userAgent === USER_AGENT && status < 400 && !resource?.includes("reviews.");
+        return WRITES.has(verb) && userAgent.startsWith(USER_AGENT) && status < 400 && !resource?.includes("reviews.");
       })
       .map(({ verb, resource, subresource, namespace, name, path, status, body }) => {
         return { verb, resource, subresource, namespace, name, path, status, body };
@@ -362,26 +568,100 @@ class Bench implements Harness {
   /** What the operator was seen doing last, for a test author who wonders why it does not end. */
   #lastSigns(): string {
     const line = this.logs.records.at(-1)?.message;
-    const request = this.cluster.requests.filter({ userAgent: USER_AGENT }).at(-1);
+    const request = this.cluster.requests.filter(({ userAgent }) => userAgent.startsWith(USER_AGENT)).at(-1);
+    const refusals = this.refusals();
     return [
       line === undefined ? "it has logged nothing" : `its last line was "${line}"`,
       request && `its last request was ${request.method} ${request.path} (${request.status})`,
-      this.#refusalText().trim(),
+      refusals.length > 0 && `its role does not allow ${refusals.join(", ")}`,
     ]
       .filter(Boolean)
       .join(", ");
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    // A second end, by `await using` after a test that stopped it itself, has nothing to tell.
+    if (this.#stopped) return this.#stopped.catch(() => {});
+    this.#stopped = this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const violations: Violation[] = [];
+    try {
+      violations.push(...(await this.#judge()));
+    } finally {
+      await this.close();
+    }
+    violations.push(...this.#court.judgeEnd(this.logs.records));
+    if (violations.length > 0) throw new OracleError(violations);
+  }
+
+  /** Stops everything, and judges nothing. */
+  async close(): Promise<void> {
     try {
       await this.stopOperator();
+      await each(this.#seats, (seat) => seat.bury());
     } finally {
       await this.client.close();
       await this.cluster.stop();
     }
   }
 
+  /** Whether the operators have kept what every operator promises, while they are still at work. */
+  async #judge(): Promise<Violation[]> {
+    const seats = this.#seats.filter(({ incarnation }) => incarnation);
+    const isQuiet = seats.length > 0 && (await this.#becomesQuiet());
+    const judged = seats.flatMap(({ operator, incarnation }) =>
+      incarnation ? [{ operator, running: incarnation.running }] : [],
+    );
+    const lacking = this.#seats.flatMap((seat) => seat.lacking);
+    const refusals = [...new Set(lacking)].filter((text) => !this.#toldRefusals.has(text));
+    const found = this.#court.judge({ log: this.logs.records, judged, refusals, isQuiet });
+    const again = seats.filter(({ operator }) => hasSecondPass(operator));
+    // One that is already in a loop would be told twice; where nothing was made there is nothing to pass over.
+    if (!isQuiet || again.length === 0 || found.length > 0 || !this.#court.isActive("idempotence")) return found;
+    if (this.#made().length === 0) return found;
+    const before = this.#court.beforeSecondPass();
+    const { length: lines } = this.logs.records;
+    if (!(await this.#passesAgain(again))) return found;
+    const operators = again.map(({ operator }) => operator);
+    return this.#court.judgeSecondPass(before, operators, this.logs.records.slice(lines));
+  }
+
+  async #becomesQuiet(): Promise<boolean> {
+    return this.settle({ timeout: LAST_QUIET_MS }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Starts operators again; false where that cannot be done: the test may have taken away what they need. */
+  async #passesAgain(seats: readonly Seat[]): Promise<boolean> {
+    let cancel = () => {};
+    const late = new Promise<false>((resolve) => {
+      const timer = setTimeout(() => resolve(false), LAST_QUIET_MS * 5);
+      cancel = () => clearTimeout(timer);
+    });
+    const started = each(seats, async (seat) => {
+      await seat.stop();
+      await seat.start();
+    }).then(
+      () => true,
+      () => false,
+    );
+    const began = await Promise.race([started, late]).finally(cancel);
+    return began && (await this.#becomesQuiet());
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+/** Does something with each at the same time, and waits for all of them, also where one fails. */
+async function each<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const results = await Promise.allSettled(all.map(work));
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
 }

@@ -54,6 +54,11 @@ export class CapturedLogs implements Iterable<LogRecord> {
     this.#records = [];
   }
 
+  /** The last lines as text. */
+  lines(most: number): string[] {
+    return this.#records.slice(-most).map(textOf);
+  }
+
   /** The lines as text, to be read when a test fails. */
   toString(): string {
     return this.#records.map(textOf).join("\n");

@@ -21,6 +21,8 @@ export class Refusals {
   readonly #found = new Map<string, Refusal>();
   /** The handler that asked last for each thing. */
   readonly #askedBy = new Map<string, string>();
+  /** Texts of those that were refused because a role would have given more than the operator has. */
+  readonly #escalations = new Set<string>();
 
   constructor(find: FindRight, onRefusal: (refusal: Refusal) => void) {
     this.#find = find;
@@ -30,6 +32,11 @@ export class Refusals {
   /** `list secrets in default (handler open)` */
   get texts(): string[] {
     return [...this.#found.keys()];
+  }
+
+  /** Those for which a rule is missing: who may not give others more than he has, has the right rule. */
+  get lacking(): string[] {
+    return this.texts.filter((text) => !this.#escalations.has(text));
   }
 
   /** What `operator.start({ record })` hears: who asks for what. */
@@ -43,20 +50,23 @@ export class Refusals {
     ended: (end) => {
       if (!("error" in end) || !(end.error instanceof ForbiddenError)) return;
       const right = this.#find(request);
-      if (right && !isNote(request)) this.#add(right);
+      if (right && !isNote(request)) this.#add(right, ESCALATION.test(end.error.message));
     },
   });
 
-  #add(right: MissingRight): void {
+  #add(right: MissingRight, isEscalation: boolean): void {
     const handler = this.#askedBy.get(keyOf(right));
     if (handler === undefined && right.need.resource === "customresourcedefinitions") return;
     const text = `${right.text} (${handler === undefined ? "the framework" : `handler ${handler}`})`;
     if (this.#found.has(text)) return;
+    if (isEscalation) this.#escalations.add(text);
     const refusal = { ...right, handler };
     this.#found.set(text, refusal);
     this.#onRefusal(refusal);
   }
 }
+
+const ESCALATION = /attempting to grant RBAC permissions not currently held/;
 
 /** The Lease on which an operator notes what it has registered. */
 function isNote({ method, path }: { readonly method: string; readonly path: string }): boolean {

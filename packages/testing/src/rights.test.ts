@@ -58,6 +58,15 @@ test("what a handler is refused is told with its name, in the log too", async ()
   expect(harness.refusals()).toHaveLength(1);
 });
 
+test("a test that does not ask for refusals fails because of them", async () => {
+  const harness = await startHarness(SLY, { rbac: { rules: [] } });
+  await harness.client.create(thing());
+  await harness.settle();
+  await expect(harness.stop()).rejects.toThrow(
+    /^oracle permissions: .*\n {2}the operator asked for what its role does not allow: list secrets in default \(handler open\)\n/,
+  );
+});
+
 test("rules that are given by hand are rights", async () => {
   const rules = [{ apiGroups: [""], resources: ["secrets"], verbs: ["list"] }];
   await using harness = await startHarness(SLY, { rbac: { rules } });

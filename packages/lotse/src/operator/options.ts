@@ -8,6 +8,7 @@ import type {
   Explanation,
   LogSink,
   ObjectQuestion,
+  OnBehalf,
   OperatorHealth,
   OperatorMemory,
   RecordedRequest,
@@ -53,6 +54,11 @@ export interface StartOptions {
   readonly log?: LogSink;
   /** Hears of every request that a handler makes of its `client` or its `object`: what `lotse generate rbac` reads. */
   readonly record?: (request: RecordedRequest) => void;
+  /**
+   * Everything that handlers do is done inside of this, and so is the write of what they want to change: whoever wants to
+   * know who does something can tell. For tests; a shadow has its own.
+   */
+  readonly onBehalf?: OnBehalf;
   /** Time, for tests. */
   readonly clock?: Clock;
   /** Randomness in [0, 1), for tests. */
@@ -148,6 +154,11 @@ export interface RunningOperator extends AsyncDisposable {
   wake(kind: WokenObject["kind"], name: Omit<WokenObject, "kind" | "why">, why?: string): boolean;
   /** What the operator has found out as a shadow; undefined when it is none. */
   readonly shadow?: RunningShadow | undefined;
+  /**
+   * Gives back what would outlive a process that was killed: the port of its webhooks. Nothing is written down, no handler
+   * hears of it, and the operator believes that it goes on: for tests that cut it off from its cluster and its clock.
+   */
+  kill(): Promise<void>;
   /** Resolves when nothing runs and nothing is due now. For tests. */
   idle(): Promise<void>;
 }

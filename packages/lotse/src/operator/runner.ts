@@ -93,6 +93,7 @@ export class Runner implements RunningOperator {
   #webhooks: Webhooks | undefined;
   #former: Promise<void> | undefined;
   #onIndexed: () => void = () => {};
+  #killed = false;
   #client: Client | undefined;
   #shadow: Shadow | undefined;
 
@@ -140,7 +141,7 @@ export class Runner implements RunningOperator {
       metrics: this.#metrics,
       traces: () => this.#traces,
       onHandlerRequest: options.record,
-      onBehalf: () => this.#shadow?.onBehalf,
+      onBehalf: () => this.#shadow?.onBehalf ?? options.onBehalf,
     });
     this.shadow = options.shadow && shadowFace(() => this.#shadow, this.#lifetime.ready);
     this.#traces = findTraces({
@@ -158,6 +159,11 @@ export class Runner implements RunningOperator {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  async kill(): Promise<void> {
+    this.#killed = true;
+    await this.#webhooks?.kill();
   }
 
   metrics(): string {
@@ -331,7 +337,7 @@ export class Runner implements RunningOperator {
         metrics: this.#metrics,
         traces,
         onHandlerRequest: this.#options.record,
-        onBehalf: this.#shadow?.onBehalf,
+        onBehalf: this.#shadow?.onBehalf ?? this.#options.onBehalf,
       });
       this.#events = surroundings.reporting.events;
       const webhooks = await this.#openWebhooks(surroundings);
@@ -388,6 +394,7 @@ export class Runner implements RunningOperator {
       memoOf: (kind, body) => this.#kinds.find(kind)?.memoOf(body),
       newMemo: () => memoFrom(this.#memo),
       handlerWrote: (body, kind, how) => this.#kinds.find(kind)?.handlerWrote(body, how),
+      isKilled: () => this.#killed,
     });
     return this.#webhooks;
   }

@@ -46,6 +46,8 @@ export interface Seat {
   health(): WebhookServerHealth;
   /** The operator answers nothing any more; what it is asked now may take `graceMs`. The last one closes the server. */
   leave(graceMs: number): Promise<void>;
+  /** Closes the server under everybody, at once. */
+  kill(): Promise<void>;
 }
 
 /** See the module comment. */
@@ -88,6 +90,7 @@ export class WebhookHost {
         unlisten();
         await this.#leave(member, server, graceMs);
       },
+      kill: () => server.kill(),
     };
   }
 

@@ -25,6 +25,8 @@ export interface WebhooksParts {
   readonly memoOf: (kind: KindDescription, body: KubeBody) => Memo | undefined;
   readonly newMemo: () => Memo;
   readonly handlerWrote: (body: KubeBody, kind: KindDescription, how: HandlerWrite) => void;
+  /** Whether the operator was killed while this began: then nobody is to be answered. */
+  readonly isKilled: () => boolean;
 }
 
 /** What the judging of requests goes by. */

@@ -191,6 +191,11 @@ export class Webhooks {
     await Promise.all([this.#registration?.end(), this.#conversion?.end(), this.#judged.end(), this.#former]);
   }
 
+  /** The server is gone at once; nothing else is told, as a process has no time for that which is killed. */
+  async kill(): Promise<void> {
+    await this.#seat?.kill();
+  }
+
   /** Whether anything is asked of this process. */
   get #isAsked(): boolean {
     return this.#parts.declarations.admission.length > 0 || this.#converted.length > 0;
@@ -225,6 +230,7 @@ export class Webhooks {
     const host = this.#hostAt(access.port);
     const seat = await host.join(this.#member(certificates), certificates, access.names);
     this.#seat = seat;
+    if (this.#parts.isKilled()) await this.kill();
     access.listens(seat.port);
     certificates.onChange(({ caBundle }) => {
       untold?.tell(caBundle);

@@ -6,6 +6,10 @@ export interface Actor {
   readonly handlers: readonly string[];
   /** Undefined for handlers of the operator itself. */
   readonly object: ObjectReference | undefined;
+  /** What sort of handler it is: `change`, `reconcile`, `timer`; undefined for a write that several share. */
+  readonly type?: string | undefined;
+  /** Why a handler of changes was called. */
+  readonly reason?: string | undefined;
 }
 
 /** Does `work` on behalf of `actor`: whoever is asked meanwhile can tell. */

@@ -81,7 +81,10 @@ export function execute(surroundings: Surroundings, execution: Execution): Soon<
   if (!traces && !onBehalf) return run(surroundings, execution, runId);
   const { handler, reason, retry, object } = execution;
   const work = onBehalf
-    ? () => onBehalf({ handlers: [handler.id], object: object?.() }, async () => run(surroundings, execution, runId))
+    ? () =>
+        onBehalf({ handlers: [handler.id], object: object?.(), type: handler.type, reason }, async () =>
+          run(surroundings, execution, runId),
+        )
     : () => run(surroundings, execution, runId);
   if (!traces) return work();
   const traced = { id: handler.id, type: handler.type, runId, reason, retry };

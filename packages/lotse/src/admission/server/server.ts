@@ -153,6 +153,14 @@ export class WebhookServer {
     return this.drain(0);
   }
 
+  /** Ends everything without a word, as the end of its process would. Waits for no clock. */
+  async kill(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
   async #end(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#desk.startClosing();

@@ -13,6 +13,7 @@ function fakeOperator(name: string, events: string[], start?: Promise<void>): Lo
       return {
         ready: stopped,
         stopped,
+        kill: async () => {},
         idle: async () => {},
         probe: async () => ({}),
         metrics: () => "",
