@@ -38,7 +38,6 @@ export {
   type UntilOptions,
 } from "./harness.ts";
 export { CapturedLogs, type LogQuery } from "./logs.ts";
-export { type ReplayDifference, ReplayError, type ReplayOptions, type ReplayReport, replay } from "./replay/index.ts";
 export {
   type ConditionWanted,
   type EventWanted,
@@ -48,6 +47,7 @@ export {
 } from "./matchers/index.ts";
 export type { PatternOf, Snapshot, Wanted } from "./objects/index.ts";
 export { OracleError, type OracleName, type OracleOptions, type Violation } from "./oracles/index.ts";
+export { type ReplayDifference, ReplayError, type ReplayOptions, type ReplayReport, replay } from "./replay/index.ts";
 export type { PolicyRule, RbacOptions } from "./rights.ts";
 export {
   type Mistake,
