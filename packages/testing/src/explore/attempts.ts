@@ -65,7 +65,10 @@ export class Attempts {
     // Or the scenario itself needs the operator there.
     if (!found.fired || (found.error !== undefined && (skips || found.failedAlone))) return { is: "missed" };
     const differences = compare(reference, found, plan);
-    if (differences.length > 0) return this.#failed(plan, differences, found);
+    if (differences.length > 0) {
+      const isUnseen = plan.kind === "interrupt" && asIfUnseen(plan, whole, found);
+      return isUnseen ? { is: "passed" } : this.#failed(plan, differences, found);
+    }
     // In the end all is well, perhaps only because everything is gone. What differed on the way counts, too, unless time
     // would have healed it: so the scenario is played up to there.
     const cutAt = firstDifference(reference, found, plan);
@@ -119,6 +122,17 @@ function interventionOf(plan: Plan & { kind: "interrupt" }, { writes }: Trace): 
   const { label, nth } = plan.at;
   const write = writes.find((one) => one.label === label && one.nth === nth);
   return write?.actor && { step: plan.step, object: write.actor, recreate: plan.recreate };
+}
+
+/**
+ * Whoever is interrupted before anything was done may end as if the object that was deleted had never been there: nothing
+ * was made for it that a successor could find, or that would have to be kept.
+ */
+function asIfUnseen(plan: Plan & { kind: "interrupt" }, whole: Reference, found: Outcome): boolean {
+  if (plan.recreate) return compare(whole, found, plan).length === 0;
+  const before = whole.rests[plan.step - 1];
+  const isSilent = found.calls.every(({ step }) => step < plan.step);
+  return before !== undefined && isSilent && compareObjects(before, found.objects).length === 0;
 }
 
 /** The first step at whose end something differs; none while the operator is down. */
