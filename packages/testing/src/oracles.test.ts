@@ -1,7 +1,7 @@
 /** Each promise that every test checks: a planted breach is found, and its error says what to do. */
 import { type Client, ConfigMap, Secret } from "@lotse/client";
 import { Operator, resource } from "lotse";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { type HarnessOptions, OracleError, type OracleName, startHarness, VirtualClock } from "./index.ts";
 
@@ -111,7 +111,7 @@ test("a handler that writes to the successor of its object is told with both uid
     );
     await harness.settle();
     const first = await harness.client.create(thing());
-    await vi.waitFor(() => expect(calls).toBe(1));
+    await expect.poll(() => calls).toBe(1);
     await first.delete();
     const second = await harness.client.create(thing());
     uids = [first.uid, second.uid];
