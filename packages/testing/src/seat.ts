@@ -42,6 +42,8 @@ export class Seat {
   readonly #parts: SeatParts;
   /** Those that were killed: nothing of them may be left when the harness stops. */
   readonly #dead: Incarnation[] = [];
+  /** Those that had the time to end what they did. */
+  readonly #stopped = new WeakSet<Life>();
   #atWork: Incarnation | undefined;
   #deployed: Deployed | undefined;
   #certificates: WebhookCertificates | undefined;
@@ -93,7 +95,8 @@ export class Seat {
       knowsActors: witness !== undefined,
       view: (client) => {
         const heard = refusals ? client.with({ onRequest: refusals.listener }) : client;
-        return witness?.listen(heard, () => life.isOver) ?? heard;
+        // One that was killed does not know it, and what it still tries gets nowhere.
+        return witness?.listen(heard, () => this.#stopped.has(life)) ?? heard;
       },
       start: {
         // The harness has installed the CRDs: an operator that does nothing then writes nothing.
@@ -140,6 +143,7 @@ export class Seat {
     let over = false;
     const stopped = incarnation.stop().finally(() => {
       over = true;
+      this.#stopped.add(incarnation.life);
     });
     const { clock, testClock } = this.#parts;
     if (clock && testClock) await this.#passTime(clock, testClock, () => over);

@@ -80,9 +80,7 @@ export class TransitionsError extends Error {
  *
  * @example
  * ```ts
- * test("a Shop is the same whichever way it came about", async () => {
- *   await transitions(operator, Shop, { seed: 7 });
- * });
+ * const { steps, misoperations } = await transitions(operator, Shop, { seed: 7 });
  * ```
  */
 export async function transitions(
