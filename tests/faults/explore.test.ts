@@ -95,7 +95,7 @@ const examples: readonly Example[] = [
   },
 ];
 
-test.each(examples)("$name survives what explore does to it", { timeout: 120_000 }, async (example) => {
+test.each(examples)("$name survives what explore does to it", async (example) => {
   const { operator, scenario, options } = example;
   const report = await explore(operator, scenario, { report: true, budget: "60s", ...options });
   expect(report.failures.map(({ story }) => story)).toEqual([]);
