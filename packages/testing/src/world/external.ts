@@ -24,7 +24,12 @@ export interface ExternalOptions {
  *
  * @example
  * ```ts
- * const createBucket = external(async (name: string) => s3.createBucket({ Bucket: name }), { idempotent: true });
+ * const createBucket = external(
+ *   async function createBucket(name: string) {
+ *     await fetch(`https://buckets.example.com/${name}`, { method: "PUT" });
+ *   },
+ *   { idempotent: true },
+ * );
  * ```
  */
 export function external<Args extends readonly unknown[], Result>(
