@@ -145,6 +145,8 @@ export class Seat {
       over = true;
       this.#stopped.add(incarnation.life);
     });
+    // It may fail while time passes; it is told when that has.
+    stopped.catch(() => {});
     const { clock, testClock } = this.#parts;
     if (clock && testClock) await this.#passTime(clock, testClock, () => over);
     await stopped;
