@@ -1,4 +1,4 @@
-import { startHarness } from "@lotse/testing";
+import { explore, startHarness } from "@lotse/testing";
 import { ConfigMap } from "lotse/client";
 import { expect, test } from "vitest";
 import operator, { Greeting } from "./operator.ts";
@@ -32,4 +32,16 @@ test("the operator does nothing when it starts again", async () => {
   const before = harness.writes().length;
   await harness.restart();
   expect(harness.writes().slice(before)).toEqual([]);
+});
+
+test("whatever goes wrong on the way, the same comes of it", { timeout: 120_000 }, async () => {
+  // Plays this again and again: each time the operator is killed at another write, an answer is lost, an event comes late.
+  await explore(operator, async ({ client, settle }) => {
+    const greeting = await client.create(hello());
+    await settle();
+    await greeting.patch({ spec: { to: "moon" } });
+    await settle();
+    await greeting.delete();
+    await settle();
+  });
 });
