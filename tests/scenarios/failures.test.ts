@@ -186,6 +186,25 @@ describeOn(clustersUnderTest(), "what goes wrong for an object", (cluster) => {
     expect(logs.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
   });
 
+  it("is over when the object is no longer the handler's, and goes on when it is again", async () => {
+    const clock = new VirtualClock();
+    const operator = new Operator({ name: "op" });
+    operator.on.create(Order, { when: ({ body }) => body.spec?.note !== "leave me" }, function ship({ retry }) {
+      if (retry < 1) throw new TemporaryError("the ship is not there yet", { delay: "5s" });
+    });
+    await start(operator, { clock });
+    const one = await order("one");
+    await eventually(async () => expect(await conditions("one")).toEqual(["Reconciling=True Waiting"]));
+    await one.patch({ spec: { note: "leave me" } });
+    await eventually(async () => expect(await conditions("one")).toEqual([]));
+    await clock.advance(60_000);
+    await quiet();
+    expect(said("handler succeeded")).toEqual([]);
+    await one.patch({ spec: { note: "go on" } });
+    await stage.inTime(clock, () => expect(said("handler succeeded")).toHaveLength(1));
+    await eventually(async () => expect(await conditions("one")).toEqual([]));
+  });
+
   it("is worth a warning when the waiting does not end", async () => {
     const clock = new VirtualClock();
     const operator = new Operator({ name: "op" });

@@ -127,6 +127,16 @@ describe("handlers of changes", () => {
     ).toEqual(["a failed: no"]);
   });
 
+  it("that wait and would not be called any more say nothing; what has failed for good stays said", () => {
+    const open = { reason: "update", digest: "x" } as const;
+    const runs = {
+      a: { attempts: 1, started, message: "boom" },
+      b: { attempts: 1, started, outcome: "failed" as const, message: "no" },
+    };
+    const standings = handlerStandings({ uid: "u1", open, runs }, ["a", "b"], () => false);
+    expect(standings.map(({ id, state }) => `${id} ${state}`)).toEqual(["b failed"]);
+  });
+
   it("that are no longer declared say nothing", () => {
     expect(states({ uid: "u1", failed: { gone: { reason: "create", saw: "x", message: "never" } } })).toEqual([]);
   });

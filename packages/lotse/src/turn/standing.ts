@@ -124,16 +124,21 @@ function says(stands: Condition | undefined, status: boolean, { reason, message 
 
 /**
  * How the handlers of changes stand, by what is remembered of them; those that are done say nothing. A deletion has
- * words of its own.
+ * words of its own. `isMatched`: whether the object still passes the filters of a handler; one that waits for its next
+ * attempt and would not be called now is not at work, though it is remembered for when the object matches again.
  */
-export function handlerStandings(record: ObjectRecord | undefined, declared: readonly string[]): Standing[] {
+export function handlerStandings(
+  record: ObjectRecord | undefined,
+  declared: readonly string[],
+  isMatched: (id: string) => boolean = () => true,
+): Standing[] {
   const standings: Standing[] = [];
   if (record?.open?.reason === "delete") return standings;
   for (const id of declared) {
     const run = record?.open && record.runs?.[id];
     const failed = run?.outcome === "failed" ? run : record?.failed?.[id];
     if (failed) standings.push({ id, state: "failed", reason: "HandlerFailed", message: failed.message ?? "" });
-    else if (run && run.outcome === undefined && run.message !== undefined) {
+    else if (run && run.outcome === undefined && run.message !== undefined && isMatched(id)) {
       const { message, waits } = run;
       standings.push(
         waits

@@ -276,7 +276,7 @@ class ObjectTurn {
     const release = decision.finalizer === "drop" || settlement?.release === true;
     if (settlement?.release) this.#live({ type: "deletion handled" });
     const record = this.#withTimers(settlement?.record ?? this.#restored(situation), situation);
-    if (!release) this.#sayHowItStands(settlement?.record ?? situation.record);
+    if (!release) this.#sayHowItStands(settlement?.record ?? situation.record, decision);
     const { changes, transforms, conditions, by } = this.#runner.take();
     return this.#send({
       changes,
@@ -324,11 +324,12 @@ class ObjectTurn {
     return restoreAt > this.#work.runtime.clock.monotonic() ? restoreAt : undefined;
   }
 
-  #sayHowItStands(record: ObjectRecord | undefined): void {
+  #sayHowItStands(record: ObjectRecord | undefined, { matching }: Decision): void {
     const work = this.#work;
     if (!work.keepsResult("conditions")) return;
     const level = work.handlers.reconcilers?.standings(this.#memory);
-    const standings = work.ownsConditions ? handlerStandings(record, work.target.handlers) : [];
+    const isMatched = (id: string) => matching.some((handler) => handler.id === id);
+    const standings = work.ownsConditions ? handlerStandings(record, work.target.handlers, isMatched) : [];
     if (work.ownsConditions && work.handlers.background) {
       standings.push(...work.handlers.background.standings(this.#memory));
     }
