@@ -27,7 +27,7 @@ export const LEFT_TO_FULL: string[] = [
   "packages/lotse/src/generate/types.test.ts",
   "packages/testing/src/rights.test.ts",
   // Hundreds of clusters, one after another.
-  "packages/testing/src/explore/planted.test.ts",
+  "packages/testing/src/explore/{planted,threads}.test.ts",
   "tests/faults/explore.test.ts",
   "tests/scenarios/harness-rights.test.ts",
   // Many cases, kinds or pods.
