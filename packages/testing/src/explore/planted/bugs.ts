@@ -4,7 +4,7 @@ import { ConfigMap, NotFoundError, Secret } from "@lotse/client";
 import { Operator } from "lotse";
 import { external } from "../../world/index.ts";
 import type { Scenario } from "../stage.ts";
-import { Shop, shop } from "./kinds.ts";
+import { life, Shop, shop } from "./kinds.ts";
 
 /** A mistake. */
 export interface Planted {
@@ -14,15 +14,6 @@ export interface Planted {
   readonly make: () => Operator;
   readonly scenario: Scenario;
 }
-
-const life: Scenario = async ({ client, settle }) => {
-  const one = await client.create(shop("one"));
-  await settle();
-  await one.patch({ spec: { size: 2 } });
-  await settle();
-  await one.delete();
-  await settle();
-};
 
 const birth: Scenario = async ({ client, settle }) => {
   await client.create(shop("one"));

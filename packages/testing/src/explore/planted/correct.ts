@@ -3,7 +3,7 @@ import { ConfigMap, Secret } from "@lotse/client";
 import { Operator, PermanentError, TemporaryError } from "lotse";
 import { external } from "../../world/index.ts";
 import type { Scenario } from "../stage.ts";
-import { Shop, shop } from "./kinds.ts";
+import { life, Shop, shop } from "./kinds.ts";
 
 /** An operator that does what it should, whatever happens. */
 export interface Correct {
@@ -11,15 +11,6 @@ export interface Correct {
   readonly make: () => Operator;
   readonly scenario: Scenario;
 }
-
-const life: Scenario = async ({ client, settle }) => {
-  const one = await client.create(shop("one"));
-  await settle();
-  await one.patch({ spec: { size: 2 } });
-  await settle();
-  await one.delete();
-  await settle();
-};
 
 const growth: Scenario = async ({ client, settle }) => {
   const one = await client.create(shop("one", 2));
