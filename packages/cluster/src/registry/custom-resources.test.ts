@@ -114,6 +114,26 @@ describe("definitions", () => {
     expect((await call(cluster, "GET", CRD)).status).toBe(404);
     expect((await call(cluster, "GET", WIDGETS)).status).toBe(404);
   });
+
+  it.each([
+    ["https://github.com/kubernetes/kubernetes/pull/1", "True", "ApprovedAnnotation", "approved in https://"],
+    ["unapproved, for a test", "False", "UnapprovedAnnotation", 'not approved: "unapproved, for a test"'],
+  ])("of a protected group say how they were approved: %s", async (approval, status, reason, message) => {
+    await using cluster = await Cluster.start({ tls: false });
+    const crd = structuredClone(widgetDefinition({ group: "diff.k8s.io" })) as { metadata: object };
+    crd.metadata = { name: "widgets.diff.k8s.io", annotations: { "api-approved.kubernetes.io": approval } };
+    await define(cluster, crd);
+    await cluster.settle();
+    const path = `${DEFINITIONS}/widgets.diff.k8s.io`;
+    expect((await call(cluster, "GET", path)).body.status.conditions).toContainEqual(
+      expect.objectContaining({
+        type: "KubernetesAPIApprovalPolicyConformant",
+        status,
+        reason,
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
 });
 
 describe("watches of objects whose definition goes", () => {

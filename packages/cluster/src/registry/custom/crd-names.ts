@@ -68,9 +68,13 @@ export function decideNames(catalog: Catalog, crd: Crd, now: string): Crd["statu
   }
   if (needsApproval(crd.spec.group)) {
     const value = crd.metadata.annotations?.["api-approved.kubernetes.io"] ?? "";
+    const type = "KubernetesAPIApprovalPolicyConformant";
     conditions = withCondition(
       conditions,
-      condition("KubernetesAPIApprovalPolicyConformant", "True", "ApprovedAnnotation", `approved in ${value}`),
+      // Nothing else passes validation: a link to the approval, or why there is none.
+      value.startsWith("unapproved")
+        ? condition(type, "False", "UnapprovedAnnotation", `not approved: ${JSON.stringify(value)}`)
+        : condition(type, "True", "ApprovedAnnotation", `approved in ${value}`),
     );
   }
   return { ...crd.status, conditions, acceptedNames: accepted };
