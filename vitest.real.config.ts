@@ -1,3 +1,4 @@
+import { EMBEDDED_ALONE } from "./tests/suites.ts";
 import { wholeProduct } from "./tests/vitest.ts";
 
 export default wholeProduct(
@@ -10,4 +11,5 @@ export default wholeProduct(
   {
     LOTSE_TEST_CLUSTER: "real",
   },
+  EMBEDDED_ALONE,
 );

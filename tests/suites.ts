@@ -63,3 +63,8 @@ export const TRIED_IN_PART: string[] = [
   "packages/lotse/src/turn/settle.test.ts",
   "packages/lotse/src/turn/storage/*.test.ts",
 ];
+
+/** Scenarios that start an embedded cluster of their own: a real server would have them do the same once more. */
+export const EMBEDDED_ALONE: string[] = [
+  "tests/scenarios/{harness-rights,metrics-page,objectives,observability,pods,replay,run-ids,transitions-examples,walk}.test.ts",
+];

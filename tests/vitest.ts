@@ -36,14 +36,18 @@ class LongestFirst extends BaseSequencer {
  * Settings of a suite that starts servers: two files at a time, as servers wait a lot, and time enough for a
  * cold machine that is busy with other suites, too.
  */
-export function wholeProduct(include: string[], env: Record<string, string> = {}): ViteUserConfig {
+export function wholeProduct(
+  include: string[],
+  env: Record<string, string> = {},
+  exclude: readonly string[] = [],
+): ViteUserConfig {
   return defineConfig({
     test: {
       ...loading,
       include,
       env,
       setupFiles: ["./tests/property-seed.ts"],
-      exclude: ["**/node_modules/**", "**/dist/**"],
+      exclude: ["**/node_modules/**", "**/dist/**", ...exclude],
       pool: "forks",
       sequence: { sequencer: LongestFirst },
       // Files of one worker share the product's modules, as those of `npm test` do.
