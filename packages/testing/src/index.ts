@@ -30,13 +30,8 @@ export {
   type OperatorSource,
   type Scenario,
 } from "./explore/index.ts";
-export {
-  type Harness,
-  type HarnessOptions,
-  type OperatorWrite,
-  startHarness,
-  type UntilOptions,
-} from "./harness.ts";
+export { startHarness } from "./harness.ts";
+export type { Harness, HarnessOptions, OperatorWrite, UntilOptions } from "./harness-contract.ts";
 export { CapturedLogs, type LogQuery } from "./logs.ts";
 export {
   type ConditionWanted,

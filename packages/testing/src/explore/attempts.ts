@@ -1,6 +1,6 @@
 /** Makes disturbed runs of one operator and one scenario, and says of each what came of it. */
 import { isOperator, type Operator } from "lotse";
-import type { HarnessOptions } from "../harness.ts";
+import type { HarnessOptions } from "../harness-contract.ts";
 import { compare, compareObjects } from "./compare.ts";
 import { commonTrace, type Plan, planId } from "./plans.ts";
 import { type Difference, type Reference, referenceOf } from "./reference.ts";

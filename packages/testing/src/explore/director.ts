@@ -5,7 +5,7 @@
 import type { KubeBody, ObjectBody } from "@lotse/client";
 import type { VirtualClock } from "@lotse/client/meta";
 import type { ObjectChange } from "@lotse/cluster";
-import type { Bench } from "../harness.ts";
+import type { Bench } from "../bench.ts";
 import {
   type AnswerFate,
   currentActor,

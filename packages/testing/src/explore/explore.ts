@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { KubeError } from "@lotse/client";
 import { ConfigError, type Duration, durationMs, errorMessage } from "@lotse/client/meta";
-import type { HarnessOptions } from "../harness.ts";
+import type { HarnessOptions } from "../harness-contract.ts";
 import { Attempts, type OperatorSource, type Verdict } from "./attempts.ts";
 import { type Plan, planId, planRuns } from "./plans.ts";
 import { randomFrom, type Scenario } from "./stage.ts";

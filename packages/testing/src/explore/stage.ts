@@ -2,7 +2,9 @@
 import type { ObjectBody } from "@lotse/client";
 import { VirtualClock } from "@lotse/client/meta";
 import type { LogRecord, Operator } from "lotse";
-import { type Bench, type Harness, type HarnessOptions, openHarness } from "../harness.ts";
+import type { Bench } from "../bench.ts";
+import { openHarness } from "../harness.ts";
+import type { Harness, HarnessOptions } from "../harness-contract.ts";
 import { Director, type NotedCall, type Turnover } from "./director.ts";
 import type { Mask } from "./mask.ts";
 import type { Plan } from "./plans.ts";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { ConfigError, errorMessage } from "@lotse/client/meta";
-import type { HarnessOptions } from "../harness.ts";
+import type { HarnessOptions } from "../harness-contract.ts";
 import { Attempts, type Verdict } from "./attempts.ts";
 import type { Plan } from "./plans.ts";
 import { loadSubject, type SubjectModule } from "./subject.ts";

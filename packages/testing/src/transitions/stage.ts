@@ -3,7 +3,9 @@
 import { ApiError, type KindDescription, type KubeBody, NotFoundError } from "@lotse/client";
 import { type Duration, durationMs, errorMessage, type VirtualClock } from "@lotse/client/meta";
 import type { LogRecord, Operator } from "lotse";
-import { type Bench, type HarnessOptions, openHarness } from "../harness.ts";
+import type { Bench } from "../bench.ts";
+import { openHarness } from "../harness.ts";
+import type { HarnessOptions } from "../harness-contract.ts";
 import { isNote, isOfCluster, objectsIn, type StoredBody } from "../objects/index.ts";
 import type { Spec } from "./specs.ts";
 import { type State, stateOf } from "./states.ts";

@@ -3,7 +3,7 @@ import { type Duration, durationMs, isObject, VirtualClock } from "@lotse/client
 import { objectJudge } from "@lotse/cluster";
 import type { Operator } from "lotse";
 import type { SchemaNode } from "lotse/samples";
-import type { HarnessOptions } from "../harness.ts";
+import type { HarnessOptions } from "../harness-contract.ts";
 import { storyOf, type TransitionFailure } from "./findings.ts";
 import { shrinkWalk } from "./shrink.ts";
 import { drawOrder, firstSpecs, forbiddenSpecs, neighbours, type Spec } from "./specs.ts";
