@@ -28,6 +28,9 @@ async function check(name, body) {
   }
 }
 
+/** Entry points that are only for a test runner, or for a thread: elsewhere they say so. */
+const ELSEWHERE = new Set(["@lotse/testing/explore-thread", "@lotse/testing/jest", "@lotse/testing/vitest"]);
+
 await main(async () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), "lotse-stranger-"));
   try {
@@ -54,6 +57,7 @@ async function visit(folder) {
   await check("every entry point loads on plain Node.js", () => loadEntries(project, packages));
   cpSync(fileURLToPath(new URL("./stranger", import.meta.url)), project, { recursive: true });
   await check("an operator compiles under strict settings", () => compile(project));
+  await check("`explore` tries an operator, with a thread beside it", () => exploreOperator(project));
   await check("`lotse generate rbac` reads in its code what its handlers ask for", () => generate(project));
   await check("`npx @lotse/cluster envtest` makes an etcd and a kube-apiserver that start", () => envtest(project));
   await runOperator(project);
@@ -119,15 +123,26 @@ function cleanEnvironment() {
 }
 
 async function loadEntries(project, packages) {
-  const specifiers = packages.flatMap((pkg) =>
-    pkg.entries.filter((entry) => entry.subpath !== undefined).map((entry) => pkg.name + entry.subpath.slice(1)),
-  );
+  const specifiers = packages
+    .flatMap((pkg) =>
+      pkg.entries.filter((entry) => entry.subpath !== undefined).map((entry) => pkg.name + entry.subpath.slice(1)),
+    )
+    .filter((name) => !ELSEWHERE.has(name));
   const code = `for (const name of ${JSON.stringify(specifiers)}) await import(name).catch((e) => { throw new Error(name + ": " + e.message) });`;
   const { exitCode, stderr } = await capture(process.execPath, ["--input-type=module", "-e", code], {
     cwd: project,
     env: cleanEnvironment(),
   });
   if (exitCode !== 0) throw new Failure(stderr);
+}
+
+/** With a thread, which loads the published package as well. */
+async function exploreOperator(project) {
+  const { exitCode, stdout, stderr } = await capture(process.execPath, ["explore.mjs"], {
+    cwd: project,
+    env: cleanEnvironment(),
+  });
+  if (exitCode !== 0) throw new Failure(`${stdout}${stderr}`);
 }
 
 async function compile(project) {
