@@ -23,7 +23,7 @@ export const LEFT_TO_FULL: string[] = [
   // The user's compiler.
   "packages/lotse/src/cli/check/{check,conversions}.test.ts",
   "packages/lotse/src/cli/generate/{generate,handlers,webhooks}.test.ts",
-  "packages/lotse/src/cli/{page,init/template,scan/scan}.test.ts",
+  "packages/lotse/src/cli/{page,init/template,permissions/rights,scan/scan}.test.ts",
   "packages/lotse/src/generate/types.test.ts",
   "packages/testing/src/rights.test.ts",
   // Hundreds of clusters, one after another.
