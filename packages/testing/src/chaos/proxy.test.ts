@@ -206,4 +206,19 @@ describe("a chaos proxy", () => {
     await expect(fetch(`${proxy.url}/version`)).rejects.toThrow();
     expect(events.map(({ type }) => type)).toEqual(["request", "unreachable"]);
   });
+
+  it("breaks off what a rule stumbles over, plain or upgraded, and tells whoever closes it", async () => {
+    const proxy = await ChaosProxy.open("http://127.0.0.1:9");
+    proxy.rule = () => {
+      throw new Error("the rule is wrong");
+    };
+    await expect(fetch(`${proxy.url}/version`)).rejects.toThrow();
+    const asking = http.request(`${proxy.url}/api/v1/namespaces/a/pods/b/exec`, {
+      headers: { connection: "upgrade", upgrade: "websocket" },
+    });
+    const broken = once(asking, "error");
+    asking.end();
+    await broken;
+    await expect(proxy.close()).rejects.toThrow("the rule is wrong");
+  });
 });

@@ -73,13 +73,17 @@ export class ChaosProxy implements AsyncDisposable {
   readonly #connections = new Set<Socket>();
   #forwarded = 0;
   #activeAt: number;
+  /** The first error of a rule or of the listener. */
+  #stumbled: { readonly error: unknown } | undefined;
 
   private constructor(passage: Passage, o: ChaosProxyOptions) {
     this.#passage = passage;
     this.#o = o;
     this.#clock = o.clock ?? systemClock;
     this.#activeAt = this.#clock.monotonic();
-    const listener: http.RequestListener = (request, response) => void this.#serve(request, response);
+    const listener: http.RequestListener = (request, response) => {
+      this.#serve(request, response).catch((error: unknown) => this.#stumble(error, response.socket));
+    };
     if (o.tls) {
       const authority = new CertificateAuthority("lotse-chaos", Date.now());
       const { certPem, keyPem } = authority.issue({ commonName: "chaos", hosts: ["127.0.0.1"], usage: "server" });
@@ -92,7 +96,9 @@ export class ChaosProxy implements AsyncDisposable {
       this.#connections.add(socket);
       socket.on("close", () => this.#connections.delete(socket));
     });
-    this.#server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket as Socket, head));
+    this.#server.on("upgrade", (request, socket, head) => {
+      this.#upgrade(request, socket as Socket, head).catch((error: unknown) => this.#stumble(error, socket as Socket));
+    });
   }
 
   /** Listens in front of a cluster: an address, to which requests go with their own credentials, or a kubeconfig. */
@@ -141,11 +147,19 @@ export class ChaosProxy implements AsyncDisposable {
     for (const response of this.#watches) response.socket?.destroy();
   }
 
+  /** Rejects with the error of a rule or of `onEvent`, if one has thrown: the requests that it was asked about are broken off. */
   async close(): Promise<void> {
     // Upgraded connections are not the server's any more.
     for (const socket of this.#connections) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
     this.#passage.close();
+    if (this.#stumbled) throw this.#stumbled.error;
+  }
+
+  /** Neither the cluster nor the operator is to blame: whoever closes the proxy is told. */
+  #stumble(error: unknown, socket: Socket | null): void {
+    this.#stumbled ??= { error };
+    socket?.destroy();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -164,8 +178,9 @@ export class ChaosProxy implements AsyncDisposable {
     if (!this.#isWelcome(request)) return refuse(response, { type: "answer", status: 401 });
     const body = Buffer.concat(chunks);
     const what = this.#see(request, body);
+    const fault = this.#decide(what);
     try {
-      await this.#apply(this.#decide(what), { what, request, body, response });
+      await this.#apply(fault, { what, request, body, response });
     } catch (error) {
       this.#tell({ type: "unreachable", request: what, error: error as Error });
       response.socket?.destroy();
